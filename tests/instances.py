@@ -128,11 +128,11 @@ class OwnScore(Named):
 
 ADDITIVE = {
     GAMClassifier: [
-        {"n_splines": 6},
+        {},
         {"terms": {0: "spline", 3: "category", (1, 2): "tensor"}, "smoothing": 3.0},
     ],
     GAMRegressor: [
-        {"n_splines": 6},
+        {},
         {
             "terms": {0: "spline", 1: "spline", 2: "cyclic", 4: "linear"},
             "n_splines": {0: 7},

@@ -31,6 +31,9 @@ from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.validation import Sample, check_rows, check_weights
 from sklearn_interpret.additive._terms import TermReader
 
+# Up to so many rows, equal ones are merged.
+_FEW_ROWS = 1000
+
 
 class BaseGAM(TransformerMixin, BaseEstimator):
     """Base of both: terms, their fit, and what there is to know of them.
@@ -94,7 +97,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                 "them of positive weight, while a minimum of 2 is required by "
                 f"{type(self).__name__}."
             )
-        return sample
+        return _merged(sample) if sample.rows.n_rows <= _FEW_ROWS else sample
 
     def _fit(self, sample, targets):
         """Fit a model to each of the targets of the rows."""
@@ -370,3 +373,17 @@ class BaseGAM(TransformerMixin, BaseEstimator):
 def _standard_errors(design, covariance):
     """Standard errors of rows of a design times coefficients."""
     return np.sqrt(np.maximum(((design @ covariance) * design).sum(axis=1), 0))
+
+
+def _merged(sample):
+    """Rows that differ, in an order of their own, with the weights of their copies.
+
+    A few rows can be met exactly in many ways, and rounding would decide for one.
+    """
+    columns = [sample.rows.encode_column(j)[0] for j in range(sample.rows.n_columns)]
+    columns.append(np.unique(sample.y, return_inverse=True)[1])
+    _, index, copies = np.unique(
+        columns, axis=1, return_index=True, return_inverse=True
+    )
+    weights = np.bincount(copies.ravel(), sample.weights)
+    return Sample(sample.rows.take(index), sample.y[index], weights)
