@@ -56,6 +56,7 @@ class BreakDownExplanation(Explanation):
     ['town', 'age:sex']
     """
 
+    value_name: str = field(default="contribution", kw_only=True)
     step_numbers: Any = field(default=None, kw_only=True)
 
     _arrays_by_row: ClassVar[tuple] = (*Explanation._arrays_by_row, "step_numbers")
