@@ -51,7 +51,8 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
 
         Predictions are in the precision of the model. The dict has further fields of
         the explanation: ``standard_errors`` where values are sampled,
-        ``approximation`` where they are not those of the definition.
+        ``approximation`` where they are not those of the definition, ``value_name``
+        where they are no Shapley values.
         """
 
     @property

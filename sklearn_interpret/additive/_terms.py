@@ -93,7 +93,7 @@ class Column:
             values = self.encode(labels)[codes]
             unknown = values < 0
         if handle_unknown == "error" and unknown.any():
-            value = rows.values(self.position)[unknown][0]
+            value = rows.values(self.position)[unknown].tolist()[0]
             raise ValueError(
                 f"The feature {name!r} has the value {value!r}, which fit did not see; "
                 "handle_unknown='zero' takes its effect for zero."
@@ -334,6 +334,11 @@ class TermReader:
                 # Surfaces are of bases that hold constants.
                 kind = "spline"
             column, x = Column.of(self.rows, j, kind)
+            if column.missing and self.parameters.missing == "error":
+                raise ValueError(
+                    f"The feature {self.rows.names[j]!r} has missing values; "
+                    "missing='level' makes them a level."
+                )
             parts.append((column, self._basis(column, x, kind, entry), x))
         return tuple(zip(*parts, strict=True))
 

@@ -97,4 +97,4 @@ class NaiveBayesContributions(BaseAttribution):
         parts = slices(rows.n_rows, held_rows(row_bytes + rows.row_bytes))
         found = [self._odds.terms(rows.part(part).native) for part in parts]
         values, predictions = map(np.concatenate, zip(*found, strict=True))
-        return values, predictions, {}
+        return values, predictions, {"value_name": "contribution"}

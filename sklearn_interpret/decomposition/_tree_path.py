@@ -181,4 +181,4 @@ class TreePathContributions(BaseAttribution):
                 predictions = trees.predictions(rows.part(part).native)
             parts.append((values, predictions))
         values, predictions = map(np.concatenate, zip(*parts, strict=True))
-        return values, predictions, {}
+        return values, predictions, {"value_name": "contribution"}

@@ -57,6 +57,8 @@ class Explanation(BaseExplanation):
     approximation : str, default=None
         What stands in for the values that the method defines, such as "rescaled
         margins"; None where they are these, or sampled estimates of them.
+    value_name : str, default="Shapley value"
+        What one of the values is, in words, for labels.
 
     Raises
     ------
@@ -96,6 +98,7 @@ class Explanation(BaseExplanation):
     standard_errors: np.ndarray | None = field(default=None, kw_only=True)
     columns: Sequence | None = field(default=None, kw_only=True)
     approximation: str | None = field(default=None, kw_only=True)
+    value_name: str = field(default="Shapley value", kw_only=True)
 
     _arrays_by_row: ClassVar[tuple] = (
         *BaseExplanation._arrays_by_row,

@@ -36,6 +36,8 @@ class BreakDownExplanation(Explanation):
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     standard_errors, columns, approximation : array-like or str, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
+    value_name : str, default="contribution"
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     step_numbers : array-like of shape (n_rows, n_features), default=None
         The step, counted from 0, at which each feature came in. Features that came in
         together have the same, and their values share what the step added. None takes
@@ -56,6 +58,7 @@ class BreakDownExplanation(Explanation):
     ['town', 'age:sex']
     """
 
+    value_name: str = field(default="contribution", kw_only=True)
     step_numbers: Any = field(default=None, kw_only=True)
 
     _arrays_by_row: ClassVar[tuple] = (*Explanation._arrays_by_row, "step_numbers")

@@ -57,6 +57,8 @@ class ImageExplanation(LocalExplanation):
         Segments are no columns.
     approximation : str, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
+    value_name : str, default="weight"
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     fidelity, local_predictions, selected : array-like, default=None
         As in :class:`LocalExplanation`.
     scales, conditions : array-like, default=None

@@ -54,6 +54,8 @@ class TextExplanation(LocalExplanation):
         Texts have no columns.
     approximation : str, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
+    value_name : str, default="weight"
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     fidelity, local_predictions, selected, scales : array-like, default=None
         As in :class:`LocalExplanation`.
     conditions : None, default=None

@@ -30,6 +30,8 @@ class LocalExplanation(Explanation):
         The columns of `data` behind each feature.
     approximation : str, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
+    value_name : str, default="weight"
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     fidelity : array-like of shape (n_rows[, n_outputs]), default=None
         Weighted R² of the surrogate on the samples around each row; NaN where the model
         responds alike to all of them.
@@ -61,6 +63,7 @@ class LocalExplanation(Explanation):
     R² = 0.8
     """
 
+    value_name: str = field(default="weight", kw_only=True)
     fidelity: np.ndarray | None = field(default=None, kw_only=True)
     local_predictions: np.ndarray | None = field(default=None, kw_only=True)
     selected: np.ndarray | None = field(default=None, kw_only=True)

@@ -489,3 +489,20 @@ def test_bad_input():
         GAMRegressor(family="poisson").fit(X, np.zeros(len(y)))
     with pytest.raises(ValueError, match="a term 'category' takes it"):
         GAMRegressor(terms={0: "spline"}).fit([["a"], ["b"]], [0.0, 1.0])
+
+
+@pytest.mark.parametrize("lack", [None, np.nan])
+def test_missing_levels_are_refused_unless_asked_for(lack):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"town": pandas.Series(["a", "b", lack] * 10, dtype=object)})
+    y = np.arange(30.0)
+    with pytest.raises(ValueError, match="'town' has missing values; missing='level'"):
+        GAMRegressor().fit(X, y)
+    model = GAMRegressor(missing="level").fit(X, y)
+    assert len(model.partial_effect("town")[0]) == 3
+    model = GAMRegressor().fit(X[:2], y[:2])
+    with pytest.raises(ValueError, match=f"'town' has the value {lack}, which"):
+        model.predict(X)
+    model = GAMRegressor(missing="level").fit(y[:, None], y)
+    with pytest.raises(ValueError, match="'x0' has the value nan, which fit did not"):
+        model.predict([[np.nan]])

@@ -111,6 +111,11 @@ def test_sparse_rows(model):
     assert_allclose(explanation.values, dense.explain(X).values, atol=1e-12)
 
 
+def test_their_name_is_no_shapley_value():
+    model = NaiveBayesContributions(GaussianNB()).fit(X, LABELS)
+    assert model.explain(X).value_name == "contribution"
+
+
 def test_one_class_tells_nothing():
     inspector = NaiveBayesContributions(GaussianNB()).fit(X, np.ones(60))
     assert not inspector.explain(X).values.any()

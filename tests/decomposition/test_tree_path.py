@@ -31,7 +31,11 @@ from sklearn_interpret._core.trees.structure.path_contributions import (
 from sklearn_interpret._model.trees import read_trees
 from sklearn_interpret.decomposition import TreePathContributions
 from sklearn_interpret.exceptions import UnreadableModelError
-from sklearn_interpret.shapley import ShapleyWaterfallDisplay, TreeSHAP
+from sklearn_interpret.shapley import (
+    ShapleySummaryDisplay,
+    ShapleyWaterfallDisplay,
+    TreeSHAP,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 4)).round(1)
@@ -294,3 +298,6 @@ def test_displays_of_shapley_values_draw_them():
     explanation = TreePathContributions(FORESTS[2]).fit(X, Y).explain(X[:3])
     display = ShapleyWaterfallDisplay.from_explanation(explanation, row=0)
     assert_allclose(display.to_frame()["end"].iloc[0], explanation.predictions[0])
+    assert "contribution" in display.to_frame()
+    swarm = ShapleySummaryDisplay.from_explanation(explanation)
+    assert swarm.ax_.get_xlabel().endswith("(contribution)")

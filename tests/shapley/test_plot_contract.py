@@ -137,6 +137,21 @@ def test_tables_of_numbers(kind):
     assert total == pytest.approx(expected.get(kind, np.abs(explanation.values).sum()))
 
 
+def test_numbers_have_the_name_of_the_explanation(kind):
+    explanation = replace(numbers(), value_name="fair share")
+    display = kind.from_explanation(explanation, **ASKED[kind])
+    texts = " ".join(all_texts(display.figure_))
+    assert "Shapley" not in texts
+    if kind in (
+        ShapleyImportanceDisplay,
+        ShapleySummaryDisplay,
+        ShapleyDependenceDisplay,
+        ShapleyHeatmapDisplay,
+    ):
+        assert "fair share" in texts
+    assert NUMBER.get(kind, "fair_share") in display.to_frame()
+
+
 def test_absent_packages_are_named(kind, monkeypatch):
     display = kind.from_explanation(numbers(), **ASKED[kind])
     monkeypatch.setitem(sys.modules, "pandas", None)

@@ -34,6 +34,11 @@ class ShapleyDisplay(ExplanationDisplay):
         names = self.explanation.output_names
         return self._response_label(names, output_position(names, self.target))
 
+    @property
+    def _column(self):
+        """The column of the values in tables."""
+        return self.explanation.value_name.lower().replace(" ", "_")
+
     def _caller(self, method="plot"):
         return f"{type(self).__name__}.{method}"
 

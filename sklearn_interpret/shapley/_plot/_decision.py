@@ -211,7 +211,8 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         pandas.DataFrame
             One line per row (or output) and feature, the strongest feature first, with
             the columns "row" or "output", "feature", "value" (in the data, where there
-            is one), "shapley_value", "start" and "end" (of the line's step).
+            is one), "shapley_value" (or what the explanation calls its values), "start"
+            and "end" (of the line's step).
         """
         pandas = import_pandas(self._caller("to_frame"))
         paths = self._paths()
@@ -228,7 +229,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             "output" if paths.by_output else "row": np.repeat(paths.names, len(order)),
             "feature": np.tile(features, n_lines),
             "value": table.ravel(),
-            "shapley_value": values.ravel(),
+            self._column: values.ravel(),
             "start": ends[:, 1:].ravel(),
             "end": ends[:, :-1].ravel(),
         }

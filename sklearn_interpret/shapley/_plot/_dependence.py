@@ -283,7 +283,7 @@ default=None
     def _drawn(self, explanation, feature):
         """Numbers of the rows, and what they are."""
         if not _is_pair(self.feature):
-            return explanation.values[:, feature], "Shapley value"
+            return explanation.values[:, feature], explanation.value_name
         if self.interaction_values is None:
             raise ValueError(
                 f"feature={self.feature!r} is a pair: pass interaction_values, which "
@@ -372,16 +372,17 @@ default=None
         -------
         pandas.DataFrame
             One line per row, with the columns "x" (the feature's value, missing ones
-            included), "shapley_value" (of a pair "interaction_value"), and "color" (the
-            value of the feature that colours the points) where there is one.
+            included), "shapley_value" (or what the explanation calls its values; of a
+            pair "interaction_value"), and "color" (the value of the feature that
+            colours the points) where there is one.
         """
         pandas = import_pandas(self._caller("to_frame"))
         explanation, reader, feature = self._read()
         own = self._own_values(reader, feature)
-        kind = "interaction" if _is_pair(self.feature) else "shapley"
+        number = "interaction_value" if _is_pair(self.feature) else self._column
         columns = {
             "x": own.cells(),
-            f"{kind}_value": self._drawn(explanation, feature)[0],
+            number: self._drawn(explanation, feature)[0],
         }
         companion = self._companion(explanation, reader, feature, own)
         if companion is not None:

@@ -153,5 +153,5 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
             self.heatmap_, ax=ax, extend=extend, aspect=30, pad=0.02
         )
         bar.outline.set_visible(False)
-        bar.set_label("Shapley value")
+        bar.set_label(literal(self.explanation.value_name))
         return bar

@@ -70,6 +70,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         What the values are shares of.
     fold_importances : ndarray of shape (n_folds, n_features[, n_outputs]), default=None
         The importances of several models, of which `importances` is the mean.
+    value_name : str, default="Shapley value"
+        What the importances are mean sizes of.
 
     Attributes
     ----------
@@ -111,6 +113,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     output_names: Any = None
     response_name: str = "response"
     fold_importances: ArrayLike | None = None
+    value_name: str = "Shapley value"
 
     @classmethod
     def _choice_names(cls):
@@ -132,6 +135,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             feature_names=explanation.feature_names,
             output_names=explanation.output_names,
             response_name=response_name,
+            value_name=explanation.value_name,
         )
 
     @classmethod
@@ -151,6 +155,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             output_names=first.output_names,
             response_name=first.response_name,
             fold_importances=folds,
+            value_name=first.value_name,
         )
 
     def plot(
@@ -225,7 +230,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         plain_number_ticks(ax)
         single = lengths.shape[1] == 1
         response = self._response_label(self.output_names, 0 if single else None)
-        ax.set_xlabel(literal(f"{shorten(response, 60)}\n(mean |Shapley value|)"))
+        ax.set_xlabel(literal(f"{shorten(response, 60)}\n(mean |{self.value_name}|)"))
         ax.spines[["top", "right"]].set_visible(False)
         self.legend_ = self._add_legend(named) if lengths.shape[1] > 1 else None
         return self

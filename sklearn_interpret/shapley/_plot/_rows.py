@@ -19,7 +19,7 @@ from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
 HOW = {
-    "similarity": "by the similarity of their Shapley values",
+    "similarity": "by the similarity of their {}s",
     "prediction": "by the prediction",
     "input": "as they were given",
 }
@@ -68,7 +68,8 @@ class OrderedRowsDisplay(ShapleyDisplay):
         """Say along the x axis which rows these are, and how they are ordered."""
         if isinstance(self.order, str) and self.order in HOW:
             texts = map(str, self._positions()[self.row_order_])
-            ax.set_xlabel(f"Row, {HOW[self.order]}")
+            how = HOW[self.order].format(explanation.value_name)
+            ax.set_xlabel(literal(f"Row, {how}"))
         else:
             along = self._along(explanation)
             texts = along.texts()[self.row_order_]
@@ -84,7 +85,7 @@ class OrderedRowsDisplay(ShapleyDisplay):
             One line per row and feature, rows as drawn from the left and the features
             from the strongest down, with the columns "row", "place" (from the left),
             "base_value", "prediction", "feature", "value" (in the data, where there is
-            one) and "shapley_value".
+            one) and "shapley_value" (or what the explanation calls its values).
         """
         pandas = import_pandas(self._caller("to_frame"))
         explanation = self._rows()
@@ -101,7 +102,7 @@ class OrderedRowsDisplay(ShapleyDisplay):
             "prediction": np.repeat(explanation.predictions_or_sums[rows], n_lines),
             "feature": np.tile(names[order], len(rows)),
             "value": reader.table(order)[rows].ravel(),
-            "shapley_value": explanation.values[np.ix_(rows, order)].ravel(),
+            self._column: explanation.values[np.ix_(rows, order)].ravel(),
         }
         if not reader.has_data:
             del columns["value"]

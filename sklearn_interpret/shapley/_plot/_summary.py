@@ -129,7 +129,7 @@ default="auto"
         margin = 0.04 * (limits[1] - limits[0]) or max(abs(limits[0]), 1.0) * 0.05
         low, high = ax.set_xlim(limits[0] - margin, limits[1] + margin)
         plain_number_ticks(ax)
-        label = f"{shorten(self._response(), 60)}\n(Shapley value)"
+        label = f"{shorten(self._response(), 60)}\n({explanation.value_name})"
         if notes:
             label += f"\n(grey: {', '.join(notes)})"
         beyond = ((parts < low) | (parts > high)).sum()
@@ -188,7 +188,8 @@ default="auto"
         pandas.DataFrame
             One line per feature and row, from the strongest feature down, with the
             columns "feature", "row", "value" (the feature's value in the data, where
-            there is one) and "shapley_value".
+            there is one) and "shapley_value" (or what the explanation calls its
+            values).
         """
         pandas = import_pandas(self._caller("to_frame"))
         explanation = self._one_output()
@@ -200,7 +201,7 @@ default="auto"
             "feature": np.repeat(names[order], n_rows),
             "row": np.tile(np.arange(n_rows), len(order)),
             "value": reader.table(order).T.ravel(),
-            "shapley_value": explanation.values[:, order].T.ravel(),
+            self._column: explanation.values[:, order].T.ravel(),
         }
         if not reader.has_data:
             del columns["value"]

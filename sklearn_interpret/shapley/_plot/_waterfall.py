@@ -278,20 +278,20 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         pandas.DataFrame
             One line per step, from the top down, with the columns "feature" ("a:b" for
             a step of two), "value" (in the data, where there is one; a tuple for two),
-            "shapley_value" (of a break-down "contribution"), "start", "end", and
-            "standard_error" where the values are sampled.
+            "shapley_value" (or what the explanation calls its values, as "contribution"
+            of a break-down), "start", "end", and "standard_error" where the values are
+            sampled.
         """
         pandas = import_pandas(self._caller("to_frame"))
         explanation = self._one_row()
         steps = self._steps(explanation, None)
         table = FeatureReader(explanation).table(range(explanation.values.shape[1]))[0]
         entries = [tuple(table[list(step)]) for step in steps.members]
-        own = isinstance(explanation, BreakDownExplanation)
         features = np.array(explanation.feature_names, dtype=object)
         columns = {
             "feature": [":".join(features[list(step)]) for step in steps.members],
             "value": [each[0] if len(each) == 1 else each for each in entries],
-            "contribution" if own else "shapley_value": steps.sizes,
+            self._column: steps.sizes,
             "start": steps.starts,
             "end": steps.ends,
         }
