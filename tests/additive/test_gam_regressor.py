@@ -506,3 +506,13 @@ def test_missing_levels_are_refused_unless_asked_for(lack):
     model = GAMRegressor(missing="level").fit(y[:, None], y)
     with pytest.raises(ValueError, match="'x0' has the value nan, which fit did not"):
         model.predict([[np.nan]])
+
+
+def test_terms_of_many_splines_vanish_too():
+    rng = np.random.default_rng(0)
+    x, y = rng.random(1000), rng.normal(size=1000)
+    few, many = (GAMRegressor(n_splines=n).fit(x[:, None], y) for n in (20, 200))
+    np.testing.assert_allclose(many.effective_dof_, few.effective_dof_, atol=0.1)
+    line = (GAMRegressor(n_splines=n).fit(x[:, None], y + x) for n in (20, 200))
+    few, many = (model.effective_dof_ for model in line)
+    np.testing.assert_allclose(many, few, atol=0.1)

@@ -13,7 +13,7 @@ from scipy.linalg import cholesky, eigh, lapack
 # tells, so that where rows can be met exactly there is a best way to, to what all rows
 # tell many times over.
 _NUGGET = 1e-12
-_LOW, _HIGH = -7.0, 15.0
+_LOW, _HIGH = -7.0, 30.0
 
 
 @dataclass(frozen=True)
