@@ -1,10 +1,11 @@
 """Whether a term of an additive model is zero everywhere."""
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.stats import chi2, f
 
-# How much less rough functions count, beside a penalty that weighs as the rows do.
-_ROUGH = 10.0
+# Degrees of freedom for each direction that no penalty calls rough.
+_DOF = 4
 
 
 def term_test(fit, part, dispersion, residual_dof):
@@ -39,11 +40,13 @@ def term_test(fit, part, dispersion, residual_dof):
     covariance = dispersion * (inverse - np.diag(fit.sizes[part]))
     penalties = equations.penalties[:, part]
     # A penalty that is the same everywhere does not say what is rough.
-    sizes = np.where(penalties > 0, penalties, np.inf).min(axis=1)
-    graded = penalties.max(axis=1) > sizes
-    rough = np.exp(equations.balanced[graded]) @ penalties[graded]
+    graded = penalties.max(axis=1) > np.where(penalties > 0, penalties, np.inf).min(
+        axis=1
+    )
+    rough = penalties[graded].sum(axis=0)
     products = np.diag(equations.products)
-    weights = 1 / np.maximum(products[part] + _ROUGH * rough, 1e-9 * products.max())
+    sizes = np.maximum(products[part], 1e-9 * products.max())
+    weights = 1 / (sizes + _roughness(sizes, rough) * rough)
     mean = weights @ np.diag(covariance)
     if mean <= 1e-9 * dispersion * len(weights):  # of a constant column
         return 0.0, 1.0
@@ -53,3 +56,16 @@ def term_test(fit, part, dispersion, residual_dof):
     if np.isinf(residual_dof):
         return statistic, chi2.sf(dof * statistic, dof)
     return statistic, f.sf(statistic, dof, residual_dof)
+
+
+def _roughness(sizes, rough):
+    """The smoothing parameter of few degrees of freedom, however many functions."""
+    dof = _DOF * max(1, (rough == 0).sum())
+    if len(sizes) <= dof:
+        return 0.0
+    unit = sizes.max() / rough.max(initial=1e-300)
+
+    def excess(rho):
+        return (sizes / (sizes + unit * np.exp(rho) * rough)).sum() - dof
+
+    return unit * np.exp(brentq(excess, -40, 60))
