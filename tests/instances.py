@@ -571,7 +571,12 @@ GROUPED = {HStatistic, VariableInteractionNetwork}
 # Inspectors that take models of trees only.
 OF_TREES = {TreePathContributions, TreeSHAP}
 # Inspectors that take linear models only.
-OF_LINES = {InfluenceFunctions, LinearSHAP, RegressionInfluence}
+OF_LINES = {
+    CoefficientInference,
+    InfluenceFunctions,
+    LinearSHAP,
+    RegressionInfluence,
+}
 # Inspectors of models of one kind, and such models.
 OF_ONE_KIND = {
     NaiveBayesContributions: [BernoulliNB()],
