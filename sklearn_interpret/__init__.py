@@ -16,6 +16,7 @@ _submodules = [
     "influence",
     "interactions",
     "prototypes",
+    "rules",
     "shapley",
     "surrogates",
 ]

@@ -63,6 +63,7 @@ from sklearn_interpret.prototypes import (
     NearestPrototypeClassifier,
     NearestPrototypeRegressor,
 )
+from sklearn_interpret.rules import OneRClassifier, RIPPERClassifier
 from sklearn_interpret.shapley import (
     BreakDown,
     ExactShapley,
@@ -400,6 +401,18 @@ PROTOTYPES = {
     ],
 }
 
+RULES = {
+    OneRClassifier: [
+        {},
+        {"strategy": "uniform", "n_bins": 3, "categorical_features": [3]},
+    ],
+    RIPPERClassifier: [
+        {"random_state": 0},
+        {"prune": False, "categorical_features": [3]},
+        {"n_optimizations": 0, "min_weight": 1.0, "random_state": 0},
+    ],
+}
+
 SHAPLEY = {
     BreakDown: [
         {"subsample": None},
@@ -493,6 +506,7 @@ ARGUMENTS = {
     **INFLUENCE,
     **INTERACTIONS,
     **PROTOTYPES,
+    **RULES,
     **SHAPLEY,
     **SURROGATES,
 }

@@ -16,6 +16,7 @@ from sklearn_interpret import (
     influence,
     interactions,
     prototypes,
+    rules,
     shapley,
     surrogates,
 )
@@ -435,6 +436,22 @@ PROTOTYPES = {
     },
 }
 
+RULES = {
+    "OneRClassifier": {
+        "strategy": "majority",
+        "min_bin_size": 6,
+        "n_bins": 5,
+        "categorical_features": "auto",
+    },
+    "RIPPERClassifier": {
+        "prune": True,
+        "n_optimizations": 2,
+        "min_weight": 2.0,
+        "categorical_features": "auto",
+        "random_state": None,
+    },
+}
+
 
 INFLUENCE = {
     "RegressionInfluence": {"approximation": "one_step", "n_jobs": None, "verbose": 0},
@@ -460,6 +477,7 @@ PROMISED = {
     **{getattr(adversarial, name): own for name, own in OWN_ATTACKS.items()},
     counterfactuals.TextCounterfactual: TEXT_COUNTERFACTUAL,
     **{getattr(prototypes, name): own for name, own in PROTOTYPES.items()},
+    **{getattr(rules, name): own for name, own in RULES.items()},
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(influence, name): own for name, own in INFLUENCE.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
@@ -521,6 +539,7 @@ def test_public_modules():
         "sklearn_interpret.influence",
         "sklearn_interpret.interactions",
         "sklearn_interpret.prototypes",
+        "sklearn_interpret.rules",
         "sklearn_interpret.shapley",
         "sklearn_interpret.surrogates",
     ]

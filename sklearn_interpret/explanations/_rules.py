@@ -52,17 +52,30 @@ class Condition:
     levels: tuple | None = None
 
     def __str__(self) -> str:
+        return self._in_words(entry_text)
+
+    def to_text(self) -> str:
+        """Return the condition in words, with all digits of its numbers.
+
+        Returns
+        -------
+        str
+            What can be evaluated by hand, where ``str(condition)`` has four digits.
+        """
+        return self._in_words(_exact_text)
+
+    def _in_words(self, text):
         if self.levels is None:
             if self.high is None:
-                return f"{self.name} > {self.low:.4g}"
-            lower = "" if self.low is None else f"{self.low:.4g} < "
-            return f"{lower}{self.name} <= {self.high:.4g}"
+                return f"{self.name} > {text(self.low)}"
+            lower = "" if self.low is None else f"{text(self.low)} < "
+            return f"{lower}{self.name} <= {text(self.high)}"
         if len(self.levels) > 1:
-            return f"{self.name} in {{{', '.join(map(entry_text, self.levels))}}}"
+            return f"{self.name} in {{{', '.join(map(text, self.levels))}}}"
         (level,) = self.levels
         if is_missing(level):
             return f"{self.name} is missing"
-        return f"{self.name} = {entry_text(level)}"
+        return f"{self.name} = {text(level)}"
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
         """Whether the condition holds for each of some rows.
@@ -86,6 +99,13 @@ class Condition:
         codes, labels = rows.encode_column(self.feature)
         levels = set(map(label_key, self.levels))
         return np.array([label_key(label) in levels for label in labels], bool)[codes]
+
+
+def _exact_text(entry):
+    """A level or number with all its digits."""
+    if isinstance(entry, float | np.floating):
+        return repr(float(entry)).removesuffix(".0")
+    return str(entry)
 
 
 @dataclass(frozen=True)

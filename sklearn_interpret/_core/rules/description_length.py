@@ -1,0 +1,48 @@
+"""Bits that it takes to send rules and their errors (Quinlan 1995; Cohen 1995)."""
+
+import numpy as np
+
+
+def subset_bits(n, k, share):
+    """Bits that say which k of n things are meant, if a share of them is expected."""
+    share = np.clip(share, 1e-12, 1 - 1e-12)
+    return -k * np.log2(share) - (n - k) * np.log2(1 - share)
+
+
+def theory_bits(n_chosen, n_conditions):
+    """Bits of a rule of so many of the table's conditions.
+
+    Half of them: conditions can be listed in any order, and lean on each other.
+    """
+    if n_chosen == 0:
+        return 0.0
+    length = np.log2(n_chosen)
+    if n_chosen > 1:
+        length += 2 * np.log2(length) if length > 1 else 0.0
+    return 0.5 * (length + subset_bits(n_conditions, n_chosen, n_chosen / n_conditions))
+
+
+def error_bits(covered, uncovered, false_positive, false_negative, share):
+    """Bits that say which rows the rules get wrong.
+
+    Parameters
+    ----------
+    covered, uncovered : float
+        Weights of the rows that some rule, or none, holds for.
+    false_positive, false_negative : float
+        Weights of those among them that are of another class, and of the class.
+    share : float
+        Share of errors expected among the covered rows; that of the class.
+    """
+    bits = np.log2(covered + uncovered + 1)
+    errors = false_positive + false_negative
+    if covered > uncovered:
+        bits += subset_bits(covered, false_positive, share * errors / covered)
+        if uncovered > 0:
+            bits += subset_bits(uncovered, false_negative, false_negative / uncovered)
+        return bits
+    if covered > 0:
+        bits += subset_bits(covered, false_positive, false_positive / covered)
+    return bits + subset_bits(
+        uncovered, false_negative, (1 - share) * errors / uncovered
+    )

@@ -1,0 +1,179 @@
+"""Lists of rules: the first rule that holds for a row decides."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._model._sklearn_compat import fit_context
+from sklearn_interpret._model.rows.features import resolve_categorical
+from sklearn_interpret._model.validation import (
+    Sample,
+    check_labels,
+    check_rows,
+    check_weights,
+)
+from sklearn_interpret.rules._conditions import ConditionSpace
+from sklearn_interpret.rules._rules import Rule, RuleModel, all_hold
+
+
+class RuleListClassifier(ClassifierMixin, RuleModel):
+    """Base of classifiers that ask rules one after the other.
+
+    A method fills `_find_rules`. The default rule comes last, and has no conditions.
+    """
+
+    # What is counted are rows.
+    _weights_count_rows = True
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Find the rules.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows of numbers and categories; values may be missing.
+        y : array-like of shape (n_samples,), default=None
+            Their classes, which are needed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows: a row of weight two counts as two rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        rows = check_rows(self, X, reset=True)
+        self.classes_, labels = check_labels(self, rows, y)
+        weights = check_weights(sample_weight, rows)
+        categorical = resolve_categorical(
+            self.categorical_features,
+            rows.detected_categorical,
+            rows.names,
+            named=rows.named,
+        )
+        sample = Sample.of(rows, labels, weights)
+        space = ConditionSpace(sample.rows, categorical)
+        found = self._find_rules(space, sample.y, sample.weights)
+        self.rules_ = self._in_order(found, sample)
+        return self
+
+    @abstractmethod
+    def _find_rules(self, space, labels, weights):
+        """The conditions of rules, in the order in which they are asked.
+
+        Parameters
+        ----------
+        space : ConditionSpace
+            The rows of `fit`.
+        labels : ndarray of shape (n_rows,), int
+            Positions of their classes in `classes_`.
+        weights : ndarray of shape (n_rows,)
+            Their weights, all positive.
+
+        Returns
+        -------
+        list of tuple of Condition
+            Without the default rule. Such as decide on no row are left out.
+        """
+
+    def _in_order(self, found, sample):
+        """Rules of these conditions and the default, with what they say of the rows."""
+        n_classes, total = len(self.classes_), sample.weights.sum()
+        all_sums = np.bincount(sample.y, sample.weights, minlength=n_classes)
+        left = np.ones(sample.rows.n_rows, dtype=bool)
+        rules = []
+        holds = all_hold([*found, ()], sample.rows)
+        for conditions, held in zip([*found, ()], holds, strict=True):
+            decided = left & held
+            if conditions and not decided.any():
+                continue
+            sums = np.bincount(
+                sample.y[decided], sample.weights[decided], minlength=n_classes
+            )
+            shares = (sums if decided.any() else all_sums) / (sums.sum() or total)
+            label = shares.argmax()
+            rules.append(
+                Rule(
+                    conditions,
+                    prediction=self.classes_[label],
+                    coverage=float(sums.sum() / total),
+                    precision=float(shares[label]) if decided.any() else None,
+                    shares=tuple(shares.tolist()),
+                )
+            )
+            left &= ~held
+        return rules
+
+    def decision_rule(self, X: Any) -> NDArray[np.intp]:
+        """Which rule decides on each row: the first that holds.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int
+            Positions in `rules_`, of which the last is the default rule.
+        """
+        return self._holds(X).argmax(axis=0)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Share of each class, as the rule that decides on a row has it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        deciding = self.decision_rule(X)
+        return np.array([rule.shares for rule in self.rules_])[deciding]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest share; of equal ones the first.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        largest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[largest]
+
+    def to_text(self) -> str:
+        """Return the list of rules as it is read aloud.
+
+        Returns
+        -------
+        str
+            A line for each rule, with all digits of its numbers: evaluated by hand, it
+            gives what `predict` does.
+        """
+        check_is_fitted(self)
+        *rules, default = self.rules_
+        lines = [f"IF {rule} THEN {rule.prediction}" for rule in rules]
+        lines.append(str(default.prediction))
+        return "\nELSE ".join(lines)
