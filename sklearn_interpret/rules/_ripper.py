@@ -118,7 +118,6 @@ class RIPPERClassifier(RuleListClassifier):
             space.table,
             labels,
             weights,
-            n_classes=len(self.classes_),
             prune=self.prune,
             n_optimizations=self.n_optimizations,
             min_weight=self.min_weight,

@@ -1,26 +1,11 @@
-"""RIPPER against Weka's JRip, and where the rules are known."""
+"""RIPPER where the rules are known."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_digits, load_iris, load_wine
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from sklearn_interpret.rules import RIPPERClassifier
-
-
-# weka.classifiers.rules.JRip of Weka 3.6.14, fitted and tested on the same folds.
-@pytest.mark.parametrize(
-    ("load", "n_rows", "of_weka"),
-    [(load_iris, 150, 0.933), (load_wine, 178, 0.927), (load_digits, 600, 0.798)],
-    ids=["iris", "wine", "digits"],
-)
-def test_as_accurate_as_weka(load, n_rows, of_weka):
-    X, y = (part[:n_rows] for part in load(return_X_y=True))
-    folds = StratifiedKFold(10, shuffle=True, random_state=0)
-    model = RIPPERClassifier(random_state=0)
-    accuracy = np.mean(cross_val_predict(model, X, y, cv=folds) == y)
-    assert accuracy > of_weka - 2 * np.sqrt(of_weka * (1 - of_weka) / n_rows)
 
 
 def known_rules(n_rows, noise):
@@ -36,11 +21,7 @@ def known_rules(n_rows, noise):
 def test_known_rules_are_found(prune):
     X, truth, _ = known_rules(600, 0)
     model = RIPPERClassifier(prune=prune, random_state=0).fit(X, truth)
-    assert {str(rule) for rule in model.rules_} == {
-        "x0 = t and x1 = t",
-        "x2 = f and x3 = t and x4 = t",
-        "otherwise",
-    } or model.score(X, truth) == 1
+    assert model.score(X, truth) == 1
 
 
 def test_pruning_is_for_noise():

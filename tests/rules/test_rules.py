@@ -52,7 +52,7 @@ def random_case(seed):
 @given(seed=st.integers(0, 2**32 - 1))
 def test_rules_evaluated_by_hand_give_the_predictions(model, seed):
     X, y, new = random_case(seed)
-    weights = np.random.default_rng(seed).integers(1, 3, size=len(X))
+    weights = np.random.default_rng(seed).choice([0.1, 0.3, 2.0], size=len(X))
     model.fit(X, y, sample_weight=weights)
     rules, text = model.rules_, model.to_text()
     for rows in (X, new):

@@ -22,32 +22,26 @@ def majority_bins(class_sums, min_size):
         Positions of values.
     """
     largest = class_sums.argmax(axis=1)
-    bins, sums, first = [], np.zeros(class_sums.shape[1]), 0
-    majorities = []
-    for last, of_value in enumerate(class_sums):
-        sums = sums + of_value
+    upto = class_sums.cumsum(axis=0)
+    bins, majority, first, before = [], None, 0, 0.0
+    for last in range(len(class_sums)):
+        sums = upto[last] - before
         label = sums.argmax()
         at_end = last + 1 == len(class_sums)
         if not at_end and (sums[label] < min_size or largest[last + 1] == label):
             continue
-        if bins and sums[majorities[-1]] == sums[label]:
+        if bins and sums[majority] == sums[label]:
             bins[-1] = bins[-1][0], last
         else:
             bins.append((first, last))
-            majorities.append(label)
-        sums, first = np.zeros_like(sums), last + 1
+            majority = label
+        first, before = last + 1, upto[last]
     return bins
 
 
 def uniform_bins(values, n_bins):
     """Bins of equal width that hold values, as first and last value."""
     edges = np.linspace(values[0], values[-1], n_bins + 1)[1:-1]
-    starts = np.unique(np.searchsorted(values, edges, side="right"))
-    starts = starts[(starts > 0) & (starts < len(values))]
-    return list(
-        zip(
-            [0, *starts.tolist()],
-            [*(starts - 1).tolist(), len(values) - 1],
-            strict=True,
-        )
-    )
+    starts = np.searchsorted(values, edges, side="right")
+    bounds = np.unique(np.concatenate([[0], starts, [len(values)]]))
+    return list(zip(bounds[:-1].tolist(), (bounds[1:] - 1).tolist(), strict=True))

@@ -105,11 +105,10 @@ class CodedTable:
         cuts = np.flatnonzero(follows & ordered[:-1] & ordered[1:])
         cut = (code[cuts] + code[cuts + 1] - 1) // 2
         at, below = column[cuts], upto.take(cuts, axis=1)
-        # Equal to a code.
-        one = np.flatnonzero(~ordered)
-        equal = upto[:, one]
-        later = np.flatnonzero((one > 0) & np.append(False, follows)[one])
-        equal[:, later] -= upto[:, one[later] - 1]
+        # Equal to a code, where there are others.
+        behind, before = np.append(False, follows), np.append(follows, False)
+        one = np.flatnonzero(~ordered & (behind | before))
+        equal = upto[:, one] - upto[:, one - 1] * behind[one]
         above = all_ordered.take(at, axis=1) - below
         return Candidates(
             np.concatenate([at, at, column[one]]),

@@ -5,7 +5,7 @@ import numpy as np
 
 def subset_bits(n, k, share):
     """Bits that say which k of n things are meant, if a share of them is expected."""
-    share = np.clip(share, 1e-12, 1 - 1e-12)
+    share = min(max(share, 1e-12), 1 - 1e-12)
     return -k * np.log2(share) - (n - k) * np.log2(1 - share)
 
 
@@ -18,7 +18,7 @@ def theory_bits(n_chosen, n_conditions):
         return 0.0
     length = np.log2(n_chosen)
     if n_chosen > 1:
-        length += 2 * np.log2(length) if length > 1 else 0.0
+        length += 2 * np.log2(length)
     return 0.5 * (length + subset_bits(n_conditions, n_chosen, n_chosen / n_conditions))
 
 
@@ -34,15 +34,16 @@ def error_bits(covered, uncovered, false_positive, false_negative, share):
     share : float
         Share of errors expected among the covered rows; that of the class.
     """
-    bits = np.log2(covered + uncovered + 1)
     errors = false_positive + false_negative
+    positive_rate = false_positive / covered if covered else 0
+    negative_rate = false_negative / uncovered if uncovered else 0
+    # Of one side the errors are expected, of the other known, and sent before.
     if covered > uncovered:
-        bits += subset_bits(covered, false_positive, share * errors / covered)
-        if uncovered > 0:
-            bits += subset_bits(uncovered, false_negative, false_negative / uncovered)
-        return bits
-    if covered > 0:
-        bits += subset_bits(covered, false_positive, false_positive / covered)
-    return bits + subset_bits(
-        uncovered, false_negative, (1 - share) * errors / uncovered
+        positive_rate = share * errors / covered
+    else:
+        negative_rate = (1 - share) * errors / uncovered
+    return (
+        np.log2(covered + uncovered + 1)
+        + subset_bits(covered, false_positive, positive_rate)
+        + subset_bits(uncovered, false_negative, negative_rate)
     )

@@ -87,11 +87,11 @@ class ClassRules:
         rule, order = list(rule), None
         inside = rows & self.table.holds(rule)
         while True:
-            of_class, covered = self.weights @ inside
-            if of_class == covered:
+            if self.positive[inside].all():
                 return rule
             order = self.table.sorted_rows(inside, order)
             candidates = self.table.candidates(order, self.weights)
+            of_class, covered = self.weights @ inside
             best = _largest_gain(candidates.sums, of_class / covered, self.min_weight)
             if best is None:
                 return rule
@@ -194,18 +194,16 @@ def _largest_gain(sums, share, min_weight):
     all for which a condition holds, and P and T of those before.
     """
     p, t = sums
-    allowed = np.flatnonzero((p >= min_weight) & (p > share * t))
+    # What is equal but for rounding gains nothing, and of equal gains the first counts.
+    allowed = np.flatnonzero((p >= min_weight) & (p > share * t * (1 + 1e-12)))
     if not len(allowed):
         return None
     p, t = p[allowed], t[allowed]
     gain = p * np.log2(p / (share * t))
-    # Of equal gains the first, whatever the rounding.
     return allowed[np.argmax(gain >= gain.max() * (1 - 1e-12))]
 
 
-def ripper(
-    table, labels, weights, *, n_classes, prune, n_optimizations, min_weight, random
-):
+def ripper(table, labels, weights, *, prune, n_optimizations, min_weight, random):
     """Rules for each class but the largest, from the rarest on.
 
     Parameters
@@ -216,8 +214,6 @@ def ripper(
         Classes of the rows.
     weights : ndarray of shape (n_rows,)
         Weights of the rows.
-    n_classes : int
-        Number of classes.
     prune : bool
         Whether rules are pruned and optimized.
     n_optimizations : int
@@ -234,17 +230,18 @@ def ripper(
     """
     # Equal rows stay together, so that weights do what repeated rows do.
     index, weights = distinct_rows(table.codes, labels, weights)
-    sizes = np.bincount(labels[index], weights, minlength=n_classes)
+    sizes = np.bincount(labels[index], weights)
     classes = np.argsort(sizes, kind="stable")
     rules = []
     for label in classes[sizes[classes] > 0][:-1]:
-        own = table.take(index)
         positive = labels[index] == label
+        if not positive.any():
+            continue
+        own = table.take(index)
         search = ClassRules(own, positive, weights, min_weight, random)
         found = search.pruned(n_optimizations) if prune else search.covering()
-        left = np.ones(len(index), dtype=bool)
-        for rule in found:
-            left &= ~own.holds(rule)
-        index, weights = index[left], weights[left]
         rules += found
+        for rule in found:
+            weights = np.where(own.holds(rule), 0, weights)
+        index, weights = index[weights > 0], weights[weights > 0]
     return rules

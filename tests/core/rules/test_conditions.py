@@ -31,15 +31,15 @@ def test_candidates_are_all_conditions(seed):
         held = kept & table.holds([(column, first, last)])
         assert_allclose(sums, weights @ held, atol=1e-12)
         assert held.any()
+        assert (kept & ~held).any()
         sets.add((column, tuple(held)))
     assert len(sets) == len(found.column)  # no two hold for the same rows
     for column in range(n_columns):
         codes, n_known = table.codes[column], table.n_known[column]
         present = set(codes[kept])
         ordered = not table.nominal[column]
-        expected = {tuple(kept & (codes == c)) for c in present if not ordered}
-        if n_known in present:
-            expected.add(tuple(kept & (codes == n_known)))
+        single = {c for c in present if not ordered or c == n_known}
+        expected = {tuple(kept & (codes == c)) for c in single if present != {c}}
         known = sorted(c for c in present if c < n_known)
         if ordered:
             for cut in known[:-1]:

@@ -104,3 +104,14 @@ def test_bits_of_errors():
     assert error_bits(60, 40, 6, 4, 0.3) == pytest.approx(most)
     assert np.isfinite(error_bits(0, 10, 0, 5, 0.5))
     assert np.isfinite(error_bits(10, 0, 5, 0, 0.5))
+
+
+def test_rounding_of_weights_gains_nothing():
+    # 0.1 seven times is not 0.7, and a third of 49 not 49 / 3.
+    codes = np.zeros((2, 7), dtype=int)
+    table = CodedTable(codes, np.ones(2, dtype=int), np.ones(2, dtype=bool))
+    positive, random = np.arange(7) < 3, np.random.RandomState(0)
+    own = ClassRules(table, positive, np.full(7, 0.1), 0, random)
+    assert own.grow(np.ones(7, dtype=bool)) == []
+    own = search([np.tile([0, 1], 49)], np.arange(98) < 2)
+    assert own.grow(np.ones(98, dtype=bool)) == []
