@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.local.tokens import feature_name
+from sklearn_interpret._core.rules.conditions import all_hold
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.bounds import rounded_text
@@ -282,14 +283,7 @@ class RuleExplanation(BaseExplanation):
             For each rule, whether it holds for each of the rows of `X`.
         """
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-        holds = np.ones((len(self), n_samples), dtype=bool)
-        known = {}
-        for of_rule, rule in zip(holds, self.rules, strict=True):
-            for condition in rule:
-                if condition not in known:
-                    known[condition] = condition.holds(X)
-                of_rule &= known[condition]
-        return holds
+        return all_hold(self.rules, X, n_samples)
 
     def to_frame(self):
         """Return the rules as a table, one row for each explained row.

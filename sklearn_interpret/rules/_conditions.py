@@ -33,10 +33,7 @@ class ConditionSpace:
         self.values, codes = [], []
         for j, nominal in enumerate(self.nominal):
             if rows.values(j).dtype.kind == "c":
-                raise ValueError(
-                    "Complex data not supported: that of the feature "
-                    f"{self.names[j]!r} is neither a number in order nor a level."
-                )
+                raise ValueError(f"Complex data not supported: {self.names[j]!r}.")
             if nominal:
                 own, values = rows.encode_column(j)
             else:

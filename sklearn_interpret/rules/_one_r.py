@@ -111,36 +111,34 @@ class OneRClassifier(RuleListClassifier):
         return tags
 
     def _find_rules(self, space, labels, weights):
-        n_columns, n_classes = len(space.names), len(self.classes_)
-        parts, errors = [], np.empty(n_columns)
+        parts, errors = [], []
         for j, codes in enumerate(space.table.codes):
-            n_codes = len(space.values[j]) + 1
-            sums = np.bincount(
-                codes * n_classes + labels, weights, minlength=n_codes * n_classes
-            ).reshape(n_codes, n_classes)
-            own = self._parts(space, j, sums)
-            right = sum(sums[first : last + 1].sum(axis=0).max() for first, last in own)
-            errors[j] = 1 - right / weights.sum()
-            parts.append(own)
-        # Sums of weights are rounded.
-        best = int(np.argmax(errors <= errors.min() + 1e-12))
-        self.feature_, self.errors_ = best, errors
+            sums = np.zeros((len(space.values[j]) + 1, len(self.classes_)))
+            np.add.at(sums, (codes, labels), weights)
+            parts.append(self._parts(space, j, sums))
+            right = sum(
+                sums[low : high + 1].sum(axis=0).max() for low, high in parts[j]
+            )
+            errors.append(1 - right / weights.sum())
+        self.errors_ = np.array(errors)
+        # Of equal sums of weights, rounded as they are, the first.
+        best = int(np.argmax(self.errors_ <= self.errors_.min() + 1e-12))
+        self.feature_ = best
+        everything = 0, len(space.values[best]) - 1
         return [
-            (space.condition(best, first, last),)
-            for first, last in parts[best]
-            if (first, last) != (0, len(space.values[best]) - 1)
+            (space.condition(best, *part),)
+            for part in parts[best]
+            if part != everything
         ]
 
     def _parts(self, space, j, sums):
         """Levels or bins of a column, as first and last code."""
-        values = space.values[j]
-        missing = [(len(values), len(values))] if sums[-1].any() else []
-        if space.nominal[j]:
-            return [
-                (code, code) for code in np.flatnonzero(sums[:-1].any(axis=1))
-            ] + missing
-        if not len(values):
-            return missing
-        if self.strategy == "uniform":
-            return uniform_bins(values, self.n_bins) + missing
-        return majority_bins(sums[:-1], self.min_bin_size) + missing
+        codes = np.flatnonzero(sums.any(axis=1)).tolist()
+        missing = len(space.values[j])
+        known = [(code, code) for code in codes if code < missing]
+        if known and not space.nominal[j]:
+            if self.strategy == "uniform":
+                known = uniform_bins(space.values[j], self.n_bins)
+            else:
+                known = majority_bins(sums[:-1], self.min_bin_size)
+        return known + [(missing, missing)] * (missing in codes)

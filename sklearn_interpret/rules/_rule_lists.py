@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._core.rules.conditions import all_hold
 from sklearn_interpret._model._sklearn_compat import fit_context
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.validation import (
@@ -19,7 +20,7 @@ from sklearn_interpret._model.validation import (
     check_weights,
 )
 from sklearn_interpret.rules._conditions import ConditionSpace
-from sklearn_interpret.rules._rules import Rule, RuleModel, all_hold
+from sklearn_interpret.rules._rules import Rule, RuleModel
 
 
 class RuleListClassifier(ClassifierMixin, RuleModel):
@@ -91,29 +92,27 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
     def _in_order(self, found, sample):
         """Rules of these conditions and the default, with what they say of the rows."""
         n_classes, total = len(self.classes_), sample.weights.sum()
+        conditions = [*found, ()]
+        holds = all_hold(conditions, sample.rows, sample.rows.n_rows)
         all_sums = np.bincount(sample.y, sample.weights, minlength=n_classes)
-        left = np.ones(sample.rows.n_rows, dtype=bool)
-        rules = []
-        holds = all_hold([*found, ()], sample.rows)
-        for conditions, held in zip([*found, ()], holds, strict=True):
-            decided = left & held
-            if conditions and not decided.any():
+        left, rules = sample.weights.copy(), []
+        for of_rule, held in zip(conditions, holds, strict=True):
+            sums = np.bincount(sample.y, left * held, minlength=n_classes)
+            decides = sums.any()
+            if of_rule and not decides:
                 continue
-            sums = np.bincount(
-                sample.y[decided], sample.weights[decided], minlength=n_classes
-            )
-            shares = (sums if decided.any() else all_sums) / (sums.sum() or total)
+            left[held] = 0
+            shares = sums / sums.sum() if decides else all_sums / total
             label = shares.argmax()
             rules.append(
                 Rule(
-                    conditions,
+                    of_rule,
                     prediction=self.classes_[label],
                     coverage=float(sums.sum() / total),
-                    precision=float(shares[label]) if decided.any() else None,
+                    precision=float(shares[label]) if decides else None,
                     shares=tuple(shares.tolist()),
                 )
             )
-            left &= ~held
         return rules
 
     def decision_rule(self, X: Any) -> NDArray[np.intp]:

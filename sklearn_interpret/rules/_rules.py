@@ -15,6 +15,7 @@ from sklearn.base import (
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._core.rules.conditions import all_hold
 from sklearn_interpret._model._sklearn_compat import check_pandas_support
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import check_rows
@@ -76,19 +77,8 @@ class Rule:
         ndarray of shape (n_samples,), bool
             True where they do.
         """
-        return all_hold([self.conditions], as_rows(X))[0]
-
-
-def all_hold(rules, rows):
-    """Whether all conditions of each rule hold for each row: (n_rules, n_rows)."""
-    holds = np.ones((len(rules), rows.n_rows), dtype=bool)
-    known = {}
-    for of_rule, conditions in zip(holds, rules, strict=True):
-        for condition in conditions:
-            if condition not in known:
-                known[condition] = condition.holds(rows)
-            of_rule &= known[condition]
-    return holds
+        rows = as_rows(X)
+        return all_hold([self.conditions], rows, rows.n_rows)[0]
 
 
 class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -110,7 +100,8 @@ class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Whether each rule holds for each row: (n_rules, n_rows)."""
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
-        return all_hold([rule.conditions for rule in self.rules_], rows)
+        conditions = [rule.conditions for rule in self.rules_]
+        return all_hold(conditions, rows, rows.n_rows)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Whether each rule holds for each row, whichever rules come before it.

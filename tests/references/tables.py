@@ -30,7 +30,7 @@ def tic_tac_toe():
 
 
 def monks(noise=11):
-    """Return the 432 rows of the third of the monk's problems; one label in 11 wrong."""
+    """Return the 432 rows of the third monk's problem, one label in 11 wrong."""
     X = np.array(list(product("123", "123", "12", "123", "1234", "12")))
     y = (X[:, 4] == "3") & (X[:, 3] == "1") | (X[:, 4] != "4") & (X[:, 1] != "3")
     return X, y ^ (np.arange(len(X)) % noise == 0)

@@ -118,6 +118,21 @@ class CodedTable:
         )
 
 
+def all_hold(rules, X, n_rows):
+    """Whether all conditions of each rule hold for each row: (n_rules, n_rows), bool.
+
+    The conditions here are objects: `condition.holds(X)` has a flag for each row.
+    """
+    holds = np.ones((len(rules), n_rows), dtype=bool)
+    known = {}
+    for of_rule, rule in zip(holds, rules, strict=True):
+        for condition in rule:
+            if condition not in known:
+                known[condition] = condition.holds(X)
+            of_rule &= known[condition]
+    return holds
+
+
 def merged(rule):
     """A rule with one condition for each column: the codes that all of them allow."""
     intervals = {}
