@@ -12,14 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.conditions import all_hold
 from sklearn_interpret._model._sklearn_compat import fit_context
-from sklearn_interpret._model.rows.features import resolve_categorical
-from sklearn_interpret._model.validation import (
-    Sample,
-    check_labels,
-    check_rows,
-    check_weights,
-)
-from sklearn_interpret.rules._conditions import ConditionSpace
+from sklearn_interpret._model.validation import check_labels, check_rows
 from sklearn_interpret.rules._rules import Rule, RuleModel
 
 
@@ -57,15 +50,7 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
         """
         rows = check_rows(self, X, reset=True)
         self.classes_, labels = check_labels(self, rows, y)
-        weights = check_weights(sample_weight, rows)
-        categorical = resolve_categorical(
-            self.categorical_features,
-            rows.detected_categorical,
-            rows.names,
-            named=rows.named,
-        )
-        sample = Sample.of(rows, labels, weights)
-        space = ConditionSpace(sample.rows, categorical)
+        sample, space = self._read(rows, labels, sample_weight)
         found = self._find_rules(space, sample.y, sample.weights)
         self.rules_ = self._in_order(found, sample)
         return self

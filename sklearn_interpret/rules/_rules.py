@@ -18,8 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.rules.conditions import all_hold
 from sklearn_interpret._model._sklearn_compat import check_pandas_support
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.validation import check_rows
+from sklearn_interpret._model.rows.features import resolve_categorical
+from sklearn_interpret._model.validation import Sample, check_rows, check_weights
 from sklearn_interpret.explanations import Condition
+from sklearn_interpret.rules._conditions import ConditionSpace
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,11 @@ class Rule:
 
 
 class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of models made of rules: they have `rules_`, a list of :class:`Rule`."""
+    """Base of models made of rules: `categorical_features` in, `rules_` out.
+
+    `rules_` is a list of :class:`Rule`, or of a class of its own fields, which
+    :meth:`to_frame` shows too.
+    """
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -91,6 +97,17 @@ class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+    def _read(self, rows, y, sample_weight):
+        """Rows of positive weight with their targets, and the conditions on them."""
+        categorical = resolve_categorical(
+            self.categorical_features,
+            rows.detected_categorical,
+            rows.names,
+            named=rows.named,
+        )
+        sample = Sample.of(rows, y, check_weights(sample_weight, rows))
+        return sample, ConditionSpace(sample.rows, categorical)
 
     @property
     def _n_features_out(self):
