@@ -19,6 +19,7 @@ _submodules = [
     "interactions",
     "linear",
     "prototypes",
+    "rules",
     "shapley",
     "surrogates",
 ]

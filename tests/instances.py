@@ -76,6 +76,7 @@ from sklearn_interpret.prototypes import (
     NearestPrototypeClassifier,
     NearestPrototypeRegressor,
 )
+from sklearn_interpret.rules import OneRClassifier, RIPPERClassifier
 from sklearn_interpret.shapley import (
     BreakDown,
     ExactShapley,
@@ -455,6 +456,18 @@ DECOMPOSITION = {
     TreePathContributions: [{}, {"response_method": ["predict_proba", "predict"]}],
 }
 
+RULES = {
+    OneRClassifier: [
+        {},
+        {"strategy": "uniform", "n_bins": 3, "categorical_features": [3]},
+    ],
+    RIPPERClassifier: [
+        {"random_state": 0},
+        {"prune": False, "categorical_features": [3]},
+        {"n_optimizations": 0, "min_weight": 1.0, "random_state": 0},
+    ],
+}
+
 SHAPLEY = {
     BreakDown: [
         {"subsample": None},
@@ -551,6 +564,7 @@ ARGUMENTS = {
     **INTERACTIONS,
     **LINEAR,
     **PROTOTYPES,
+    **RULES,
     **SHAPLEY,
     **SURROGATES,
 }

@@ -19,6 +19,7 @@ from sklearn_interpret import (
     interactions,
     linear,
     prototypes,
+    rules,
     shapley,
     surrogates,
 )
@@ -445,6 +446,22 @@ PROTOTYPES = {
     },
 }
 
+RULES = {
+    "OneRClassifier": {
+        "strategy": "majority",
+        "min_bin_size": 6,
+        "n_bins": 5,
+        "categorical_features": "auto",
+    },
+    "RIPPERClassifier": {
+        "prune": True,
+        "n_optimizations": 2,
+        "min_weight": 2.0,
+        "categorical_features": "auto",
+        "random_state": None,
+    },
+}
+
 
 OF_TERMS = {
     "n_splines": 20,
@@ -502,6 +519,7 @@ PROMISED = {
     counterfactuals.TextCounterfactual: TEXT_COUNTERFACTUAL,
     **{getattr(linear, name): own for name, own in LINEAR.items()},
     **{getattr(prototypes, name): own for name, own in PROTOTYPES.items()},
+    **{getattr(rules, name): own for name, own in RULES.items()},
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(influence, name): own for name, own in INFLUENCE.items()},
     **{getattr(decomposition, name): own for name, own in DECOMPOSITION.items()},
@@ -574,6 +592,7 @@ def test_public_modules():
         "sklearn_interpret.interactions",
         "sklearn_interpret.linear",
         "sklearn_interpret.prototypes",
+        "sklearn_interpret.rules",
         "sklearn_interpret.shapley",
         "sklearn_interpret.surrogates",
     ]

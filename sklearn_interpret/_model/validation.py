@@ -9,7 +9,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state, resample
+from sklearn.utils import (
+    check_array,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+    resample,
+)
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model._sklearn_compat import check_sample_weight
@@ -126,6 +133,17 @@ def check_weights(sample_weight, rows, *, count_rows=False):
             stacklevel=3,
         )
     return weights
+
+
+def check_labels(estimator, rows, y):
+    """Classes of rows, and their positions in these: (n_classes,), (n_rows,)."""
+    # Says that y is needed, where it is None.
+    validate_data(estimator, rows.native, y, reset=False, skip_check_array=True)
+    y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(rows.native, y)
+    check_classification_targets(y)
+    return np.unique(y, return_inverse=True)
 
 
 def draw_rows(n_rows, subsample, *, stratify=None, random_state=None):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.local.tokens import feature_name
+from sklearn_interpret._core.rules.conditions import all_hold
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.bounds import rounded_text
@@ -52,17 +53,30 @@ class Condition:
     levels: tuple | None = None
 
     def __str__(self) -> str:
+        return self._in_words(entry_text)
+
+    def to_text(self) -> str:
+        """Return the condition in words, with all digits of its numbers.
+
+        Returns
+        -------
+        str
+            What can be evaluated by hand, where ``str(condition)`` has four digits.
+        """
+        return self._in_words(_exact_text)
+
+    def _in_words(self, text):
         if self.levels is None:
             if self.high is None:
-                return f"{self.name} > {self.low:.4g}"
-            lower = "" if self.low is None else f"{self.low:.4g} < "
-            return f"{lower}{self.name} <= {self.high:.4g}"
+                return f"{self.name} > {text(self.low)}"
+            lower = "" if self.low is None else f"{text(self.low)} < "
+            return f"{lower}{self.name} <= {text(self.high)}"
         if len(self.levels) > 1:
-            return f"{self.name} in {{{', '.join(map(entry_text, self.levels))}}}"
+            return f"{self.name} in {{{', '.join(map(text, self.levels))}}}"
         (level,) = self.levels
         if is_missing(level):
             return f"{self.name} is missing"
-        return f"{self.name} = {entry_text(level)}"
+        return f"{self.name} = {text(level)}"
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
         """Whether the condition holds for each of some rows.
@@ -86,6 +100,13 @@ class Condition:
         codes, labels = rows.encode_column(self.feature)
         levels = set(map(label_key, self.levels))
         return np.array([label_key(label) in levels for label in labels], bool)[codes]
+
+
+def _exact_text(entry):
+    """A level or number with all its digits."""
+    if isinstance(entry, float | np.floating):
+        return repr(float(entry)).removesuffix(".0")
+    return str(entry)
 
 
 @dataclass(frozen=True)
@@ -262,14 +283,7 @@ class RuleExplanation(BaseExplanation):
             For each rule, whether it holds for each of the rows of `X`.
         """
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-        holds = np.ones((len(self), n_samples), dtype=bool)
-        known = {}
-        for of_rule, rule in zip(holds, self.rules, strict=True):
-            for condition in rule:
-                if condition not in known:
-                    known[condition] = condition.holds(X)
-                of_rule &= known[condition]
-        return holds
+        return all_hold(self.rules, X, n_samples)
 
     def to_frame(self):
         """Return the rules as a table, one row for each explained row.

@@ -1,0 +1,1 @@
+"""Conditions on the columns of tables, and searches for rules made of them."""

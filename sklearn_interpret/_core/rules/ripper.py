@@ -1,0 +1,247 @@
+"""Rules for one class against others: grown, pruned, and weighed against each other.
+
+After Cohen (1995), with the choices of Weka's JRip where the paper leaves them open.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sklearn_interpret._core.rules.conditions import distinct_rows
+from sklearn_interpret._core.rules.description_length import error_bits, theory_bits
+
+# A description that is so many bits longer than the shortest one ends the search.
+_SURPLUS = 64
+
+
+class _Found(NamedTuple):
+    """A rule, the rows for which it holds, and the bits that it takes to send it."""
+
+    rule: list
+    held: np.ndarray
+    bits: float
+
+
+class ClassRules:
+    """Search for the rules of one class among the rows of a table.
+
+    Parameters
+    ----------
+    table : CodedTable
+        The table.
+    positive : ndarray of shape (n_rows,), bool
+        Rows of the class.
+    weights : ndarray of shape (n_rows,)
+        Weights of the rows.
+    min_weight : float
+        Weight of the rows of the class for which a rule has to hold as it is grown.
+    random : RandomState
+        Source of the rows that rules are grown on; the rest prunes them.
+    """
+
+    def __init__(self, table, positive, weights, min_weight, random):
+        self.table, self.positive = table, positive
+        # Of the class, and in all.
+        self.weights = np.stack([weights * positive, weights])
+        self.total = self.weights.sum(axis=1)
+        self.min_weight, self.random = min_weight, random
+        self.n_conditions = table.n_conditions
+
+    def covering(self):
+        """Rules that are grown until they make no errors, and not pruned."""
+        return [found.rule for found in self._with_more([], self.grow, np.inf)]
+
+    def pruned(self, n_optimizations):
+        """Rules as RIPPER finds them."""
+        found = self._with_more([], self._grow_and_prune, _SURPLUS)
+        for _ in range(n_optimizations):
+            found = self._optimized(found)
+            found = self._with_more(found, self._grow_and_prune, _SURPLUS)
+            found, _ = self._simplified(found)
+        return [rule for rule, _, _ in found]
+
+    def _with_more(self, found, find, max_surplus):
+        """Add rules for the rows that those found leave uncovered."""
+        found, left = list(found), self._uncovered_by(found)
+        shortest = self._bits(found)
+        while (left & self.positive).any():
+            new = self._described(find(left))
+            of_class, covered = self.weights @ (left & new.held)
+            bits = self._bits([*found, new])
+            wrong = of_class <= covered / 2
+            if not new.rule or wrong or bits > shortest + max_surplus:
+                break
+            found.append(new)
+            left &= ~new.held
+            shortest = min(shortest, bits)
+        return found
+
+    def _uncovered_by(self, found):
+        left = np.ones(len(self.positive), dtype=bool)
+        for rule in found:
+            left &= ~rule.held
+        return left
+
+    def grow(self, rows, rule=()):
+        """Add the condition of the largest gain to a rule, until it makes no errors."""
+        rule, order = list(rule), None
+        inside = rows & self.table.holds(rule)
+        while True:
+            if self.positive[inside].all():
+                return rule
+            order = self.table.sorted_rows(inside, order)
+            candidates = self.table.candidates(order, self.weights)
+            of_class, covered = self.weights @ inside
+            best = _largest_gain(candidates.sums, of_class / covered, self.min_weight)
+            if best is None:
+                return rule
+            rule.append(tuple(int(part[best]) for part in candidates[:3]))
+            inside &= self.table.holds(rule[-1:])
+
+    def _grow_and_prune(self, rows):
+        grown_on, pruned_on = self._split(rows)
+        return self._prune(self.grow(grown_on), pruned_on)
+
+    def _split(self, rows):
+        """Two thirds of the rows, by weight, of the class and of others; the rest."""
+        order = self.random.permutation(len(rows))
+        order = order[rows[order]]
+        grown_on = np.zeros_like(rows)
+        for own in (order[self.positive[order]], order[~self.positive[order]]):
+            weights = self.weights[1, own]
+            middle = np.cumsum(weights) - weights / 2
+            grown_on[own[middle <= weights.sum() * 2 / 3]] = True
+        return grown_on, rows & ~grown_on
+
+    def _prune(self, rule, rows, whole=False):
+        """Drop the last conditions where that makes a rule better on other rows.
+
+        A rule is as good as (p + 1) / (t + 2), for the weights p of the class and t in
+        all that it covers; with `whole`, as the share of all rows that it gets right.
+        """
+        of_class, total = self.weights @ rows
+        if total == 0:
+            return rule
+        best, kept, inside = (of_class + 1) / (total + 2), len(rule), rows
+        for length in range(1, len(rule) + 1):
+            inside = inside & self.table.holds(rule[length - 1 : length])
+            p, t = self.weights @ inside
+            worth = (p + 1) / (t + 2)
+            if whole:
+                worth = (p + (total - of_class) - (t - p)) / total
+            if worth > best:
+                best, kept = worth, length
+        return rule[:kept]
+
+    def _optimized(self, found):
+        """Each rule, or what takes fewer bits in its place."""
+        found, left = list(found), self._uncovered_by([])
+        for k, rule in enumerate(found):
+            if (left & self.positive).any() and (left & rule.held).any():
+                variants = [rule, *self._variants(rule, left, found[k + 1 :])]
+                bits = [
+                    self._simplified([*found[:k], variant, *found[k + 1 :]])[1]
+                    for variant in variants
+                ]
+                found[k] = variants[int(np.argmin(bits))]
+            left &= ~found[k].held
+        return found
+
+    def _variants(self, found, left, later):
+        """A revision of a rule, which adds to it, and a replacement."""
+        grown_on, pruned_on = self._split(left)
+        pruned_on &= self._uncovered_by(later)
+        for start in (found.rule, ()):
+            rule = self._prune(self.grow(grown_on, start), pruned_on, whole=True)
+            if rule:
+                yield self._described(rule)
+
+    def _described(self, rule):
+        bits = theory_bits(len(rule), self.n_conditions)
+        return _Found(rule, self.table.holds(rule), bits)
+
+    def _simplified(self, found):
+        """Rules without those, from the last on, that save no bits; bits of these."""
+        counts = np.zeros(len(self.positive), dtype=np.intp)
+        for rule in found:
+            counts += rule.held
+        covered, theory = self.weights @ (counts > 0), sum(rule.bits for rule in found)
+        errors, kept = self._error_bits(covered), []
+        for rule in reversed(found):
+            fewer = covered - self.weights @ (rule.held & (counts == 1))
+            errors_of_fewer = self._error_bits(fewer)
+            if errors_of_fewer - rule.bits <= errors:
+                counts -= rule.held
+                covered, errors, theory = fewer, errors_of_fewer, theory - rule.bits
+            else:
+                kept.insert(0, rule)
+        return kept, errors + theory
+
+    def _bits(self, found):
+        """Bits of rules and their errors."""
+        covered = self.weights @ ~self._uncovered_by(found)
+        return self._error_bits(covered) + sum(rule.bits for rule in found)
+
+    def _error_bits(self, covered):
+        (p, t), (of_class, total) = covered, self.total
+        return error_bits(t, total - t, t - p, of_class - p, of_class / total)
+
+
+def _largest_gain(sums, share, min_weight):
+    """Position of the condition of the largest FOIL gain; None where none gains.
+
+    The gain is p (log2(p / t) - log2(P / T)), for the weights p of the class and t in
+    all for which a condition holds, and P and T of those before.
+    """
+    p, t = sums
+    # What is equal but for rounding gains nothing, and of equal gains the first counts.
+    allowed = np.flatnonzero((p >= min_weight) & (p > share * t * (1 + 1e-12)))
+    if not len(allowed):
+        return None
+    p, t = p[allowed], t[allowed]
+    gain = p * np.log2(p / (share * t))
+    return allowed[np.argmax(gain >= gain.max() * (1 - 1e-12))]
+
+
+def ripper(table, labels, weights, *, prune, n_optimizations, min_weight, random):
+    """Rules for each class but the largest, from the rarest on.
+
+    Parameters
+    ----------
+    table : CodedTable
+        The table.
+    labels : ndarray of shape (n_rows,), int
+        Classes of the rows.
+    weights : ndarray of shape (n_rows,)
+        Weights of the rows.
+    prune : bool
+        Whether rules are pruned and optimized.
+    n_optimizations : int
+        Number of passes over the rules of a class.
+    min_weight : float
+        Weight of the rows of its class for which a rule has to hold as it is grown.
+    random : RandomState
+        Source of the rows that rules are grown on; the rest prunes them.
+
+    Returns
+    -------
+    list of list of (column, first, last)
+        The rules, in the order in which they are asked.
+    """
+    # Equal rows stay together, so that weights do what repeated rows do.
+    index, weights = distinct_rows(table.codes, labels, weights)
+    sizes = np.bincount(labels[index], weights)
+    classes = np.argsort(sizes, kind="stable")
+    rules = []
+    for label in classes[sizes[classes] > 0][:-1]:
+        positive = labels[index] == label
+        if not positive.any():
+            continue
+        own = table.take(index)
+        search = ClassRules(own, positive, weights, min_weight, random)
+        found = search.pruned(n_optimizations) if prune else search.covering()
+        rules += found
+        for rule in found:
+            weights = np.where(own.holds(rule), 0, weights)
+        index, weights = index[weights > 0], weights[weights > 0]
+    return rules

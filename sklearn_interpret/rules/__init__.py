@@ -1,0 +1,7 @@
+"""Rules: models that are read aloud."""
+
+from sklearn_interpret.rules._one_r import OneRClassifier
+from sklearn_interpret.rules._ripper import RIPPERClassifier
+from sklearn_interpret.rules._rules import Rule
+
+__all__ = ["OneRClassifier", "RIPPERClassifier", "Rule"]

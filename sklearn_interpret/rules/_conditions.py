@@ -1,0 +1,77 @@
+"""Conditions on the columns of a table, as codes for searches and as users see them."""
+
+import numpy as np
+
+from sklearn_interpret._core.rules.conditions import CodedTable, merged
+from sklearn_interpret._model.rows.base import is_missing
+from sklearn_interpret.explanations import Condition
+
+
+class ConditionSpace:
+    """Columns of rows as codes, and what conditions on the codes say of the columns.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows of `fit`.
+    categorical : ndarray of shape (n_columns,), bool
+        Columns whose values are levels. Columns without numbers are too.
+
+    Attributes
+    ----------
+    nominal : ndarray of shape (n_columns,), bool
+        Columns whose values are levels.
+    values : list of ndarray or list
+        Known values of each column, in the order of their codes.
+    table : CodedTable
+        The codes.
+    """
+
+    def __init__(self, rows, categorical):
+        self.names = rows.names
+        self.nominal = categorical | ~rows.are_numbers
+        self.values, codes = [], []
+        for j, nominal in enumerate(self.nominal):
+            if rows.values(j).dtype.kind == "c":
+                raise ValueError(f"Complex data not supported: {self.names[j]!r}.")
+            if nominal:
+                own, values = rows.encode_column(j)
+            else:
+                values, own = np.unique(rows.numbers(j), return_inverse=True)
+            if len(values) and is_missing(values[-1]):
+                values = values[:-1]
+            self.values.append(values)
+            codes.append(own)
+        n_known = np.array([len(values) for values in self.values])
+        self.table = CodedTable(np.stack(codes), n_known, self.nominal)
+
+    def conditions(self, rule):
+        """A rule of intervals of codes, as a tuple of `Condition`."""
+        return tuple(self.condition(*interval) for interval in merged(rule))
+
+    def condition(self, column, first, last):
+        """An interval of codes, as a `Condition`."""
+        values, name = self.values[column], self.names[column]
+        if first == len(values):
+            return Condition(column, name, levels=(np.nan,))
+        if self.nominal[column]:
+            return Condition(column, name, levels=tuple(values[first : last + 1]))
+        low = threshold(*values[first - 1 : first + 1]) if first else None
+        high = None
+        if last + 1 < len(values):
+            high = threshold(*values[last : last + 2])
+        return Condition(column, name, low=low, high=high)
+
+
+def threshold(below, above):
+    """A number near the middle of two others, of as few digits as tell them apart.
+
+    It is at least the first, and less than the second.
+    """
+    middle = below / 2 + above / 2
+    for digits in range(1, 16):
+        short = float(f"{middle:.{digits}g}")
+        near = abs(short - middle) <= above / 4 - below / 4
+        if near and below <= short < above:
+            return short
+    return float(middle if below <= middle < above else below)

@@ -1,0 +1,144 @@
+"""OneR: rules on one feature."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Tags
+
+from sklearn_interpret._core.rules.bins import majority_bins, uniform_bins
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret.rules._rule_lists import RuleListClassifier
+
+
+class OneRClassifier(RuleListClassifier):
+    """Rules on the one feature that alone makes the fewest errors.
+
+    Each level of a category, and each bin of a number, gets the class that most of its
+    rows have. It is done for every feature, and the best of them is kept. What does
+    little better than this needs no larger model.
+
+    Parameters
+    ----------
+    strategy : {"majority", "uniform"}, default="majority"
+        How numbers are cut into bins. `"majority"`: from the smallest value on, a bin
+        is closed before another class takes over, once its own majority class has
+        `min_bin_size` rows; neighbours of one majority class are joined. `"uniform"`:
+        bins of equal width, whose bounds are moved to between values of the data.
+    min_bin_size : float, default=6
+        Number of rows, as the sum of their weights, that the majority class of a bin
+        has at least, but in the last one; for `strategy="majority"`.
+    n_bins : int, default=5
+        Number of bins, for `strategy="uniform"`.
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features whose values are levels. "auto" takes the category, object, string
+        and boolean columns of a DataFrame.
+
+    Attributes
+    ----------
+    feature_ : int
+        Position of the feature; of equally good ones the first.
+    errors_ : ndarray of shape (n_features_in_,)
+        Share of the rows of `fit` that the rules on each feature get wrong.
+    rules_ : list of Rule
+        The rules: one for each bin or level, one for missing values if there are any,
+        and the default rule for everything else.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names that are all strings.
+
+    See Also
+    --------
+    RIPPERClassifier : Rules of several conditions on all features.
+    sklearn.tree.DecisionTreeClassifier : With ``max_depth=1``, two bins of a number.
+
+    Notes
+    -----
+    Missing values are a level of their own. A level that was not there in `fit` gets
+    the default rule, as missing values do if none were; it predicts the shares of
+    classes among all rows. The first and last bin have no outer bounds.
+
+    Errors are counted on the rows of `fit`: a category with a level for nearly every
+    row, such as an identifier, makes none, and is best left out.
+
+    References
+    ----------
+    Holte, R. C. (1993). Very simple classification rules perform well on most commonly
+    used datasets. Machine Learning 11. https://doi.org/10.1023/A:1022631118932
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_interpret.rules import OneRClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = OneRClassifier().fit(X, y)
+    >>> print(model.to_text())
+    IF petal width (cm) <= 0.8 THEN 0
+    ELSE IF 0.8 < petal width (cm) <= 1.75 THEN 1
+    ELSE IF petal width (cm) > 1.75 THEN 2
+    ELSE 0
+    >>> model.errors_.round(2)
+    array([0.25, 0.4 , 0.05, 0.04])
+    """
+
+    _parameter_constraints = {
+        "strategy": [StrOptions({"majority", "uniform"})],
+        "min_bin_size": [Interval(Real, 0, None, closed="neither")],
+        "n_bins": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        strategy: str = "majority",
+        min_bin_size: float = 6,
+        n_bins: int = 5,
+        categorical_features: Any = "auto",
+    ) -> None:
+        self.strategy = strategy
+        self.min_bin_size = min_bin_size
+        self.n_bins = n_bins
+        self.categorical_features = categorical_features
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _find_rules(self, space, labels, weights):
+        parts, errors = [], []
+        for j, codes in enumerate(space.table.codes):
+            sums = np.zeros((len(space.values[j]) + 1, len(self.classes_)))
+            np.add.at(sums, (codes, labels), weights)
+            parts.append(self._parts(space, j, sums))
+            right = sum(
+                sums[low : high + 1].sum(axis=0).max() for low, high in parts[j]
+            )
+            errors.append(1 - right / weights.sum())
+        self.errors_ = np.array(errors)
+        # Of equal sums of weights, rounded as they are, the first.
+        best = int(np.argmax(self.errors_ <= self.errors_.min() + 1e-12))
+        self.feature_ = best
+        everything = 0, len(space.values[best]) - 1
+        return [
+            (space.condition(best, *part),)
+            for part in parts[best]
+            if part != everything
+        ]
+
+    def _parts(self, space, j, sums):
+        """Levels or bins of a column, as first and last code."""
+        codes = np.flatnonzero(sums.any(axis=1)).tolist()
+        missing = len(space.values[j])
+        known = [(code, code) for code in codes if code < missing]
+        if known and not space.nominal[j]:
+            if self.strategy == "uniform":
+                known = uniform_bins(space.values[j], self.n_bins)
+            else:
+                known = majority_bins(sums[:-1], self.min_bin_size)
+        return known + [(missing, missing)] * (missing in codes)

@@ -1,0 +1,163 @@
+"""Lists of rules: the first rule that holds for a row decides."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.rules.conditions import all_hold
+from sklearn_interpret._model._sklearn_compat import fit_context
+from sklearn_interpret._model.validation import check_labels, check_rows
+from sklearn_interpret.rules._rules import Rule, RuleModel
+
+
+class RuleListClassifier(ClassifierMixin, RuleModel):
+    """Base of classifiers that ask rules one after the other.
+
+    A method fills `_find_rules`. The default rule comes last, and has no conditions.
+    """
+
+    # What is counted are rows.
+    _weights_count_rows = True
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Find the rules.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows of numbers and categories; values may be missing.
+        y : array-like of shape (n_samples,), default=None
+            Their classes, which are needed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows: a row of weight two counts as two rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        rows = check_rows(self, X, reset=True)
+        self.classes_, labels = check_labels(self, rows, y)
+        sample, space = self._read(rows, labels, sample_weight)
+        found = self._find_rules(space, sample.y, sample.weights)
+        self.rules_ = self._in_order(found, sample)
+        return self
+
+    @abstractmethod
+    def _find_rules(self, space, labels, weights):
+        """The conditions of rules, in the order in which they are asked.
+
+        Parameters
+        ----------
+        space : ConditionSpace
+            The rows of `fit`.
+        labels : ndarray of shape (n_rows,), int
+            Positions of their classes in `classes_`.
+        weights : ndarray of shape (n_rows,)
+            Their weights, all positive.
+
+        Returns
+        -------
+        list of tuple of Condition
+            Without the default rule. Such as decide on no row are left out.
+        """
+
+    def _in_order(self, found, sample):
+        """Rules of these conditions and the default, with what they say of the rows."""
+        n_classes, total = len(self.classes_), sample.weights.sum()
+        conditions = [*found, ()]
+        holds = all_hold(conditions, sample.rows, sample.rows.n_rows)
+        all_sums = np.bincount(sample.y, sample.weights, minlength=n_classes)
+        left, rules = sample.weights.copy(), []
+        for of_rule, held in zip(conditions, holds, strict=True):
+            sums = np.bincount(sample.y, left * held, minlength=n_classes)
+            decides = sums.any()
+            if of_rule and not decides:
+                continue
+            left[held] = 0
+            shares = sums / sums.sum() if decides else all_sums / total
+            label = shares.argmax()
+            rules.append(
+                Rule(
+                    of_rule,
+                    prediction=self.classes_[label],
+                    coverage=float(sums.sum() / total),
+                    precision=float(shares[label]) if decides else None,
+                    shares=tuple(shares.tolist()),
+                )
+            )
+        return rules
+
+    def decision_rule(self, X: Any) -> NDArray[np.intp]:
+        """Which rule decides on each row: the first that holds.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int
+            Positions in `rules_`, of which the last is the default rule.
+        """
+        return self._holds(X).argmax(axis=0)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Share of each class, as the rule that decides on a row has it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        deciding = self.decision_rule(X)
+        return np.array([rule.shares for rule in self.rules_])[deciding]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest share; of equal ones the first.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        largest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[largest]
+
+    def to_text(self) -> str:
+        """Return the list of rules as it is read aloud.
+
+        Returns
+        -------
+        str
+            A line for each rule, with all digits of its numbers: evaluated by hand, it
+            gives what `predict` does.
+        """
+        check_is_fitted(self)
+        *rules, default = self.rules_
+        lines = [f"IF {rule} THEN {rule.prediction}" for rule in rules]
+        lines.append(str(default.prediction))
+        return "\nELSE ".join(lines)

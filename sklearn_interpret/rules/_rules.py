@@ -1,0 +1,165 @@
+"""Rules, and what all models made of rules share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.rules.conditions import all_hold
+from sklearn_interpret._model._sklearn_compat import check_pandas_support
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.features import resolve_categorical
+from sklearn_interpret._model.validation import Sample, check_rows, check_weights
+from sklearn_interpret.explanations import Condition
+from sklearn_interpret.rules._conditions import ConditionSpace
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Conditions that hold together, and what is predicted where they do.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        The conditions, at most one for each feature. Without any, the rule holds
+        always: it is the default of a list of rules.
+    prediction : object
+        What is predicted: a class label, or a number.
+    coverage : float
+        Share of the rows of `fit`, by weight, that the rule decides on.
+    precision : float, default=None
+        Share of the predicted class among these; None where there are none.
+    shares : tuple of float, default=None
+        Share of each class that is predicted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_interpret.explanations import Condition
+    >>> from sklearn_interpret.rules import Rule
+    >>> young = Condition(0, "age", high=30.0)
+    >>> nurse = Condition(1, "job", levels=("nurse",))
+    >>> rule = Rule((young, nurse), prediction="yes", coverage=0.25, precision=0.9)
+    >>> print(rule)
+    age <= 30 and job = nurse
+    >>> rule.holds(np.array([[28, "nurse"], [31, "nurse"]], dtype=object))
+    array([ True, False])
+    """
+
+    conditions: tuple[Condition, ...]
+    prediction: Any
+    coverage: float
+    precision: float | None = None
+    shares: tuple[float, ...] | None = None
+
+    def __str__(self) -> str:
+        words = " and ".join(condition.to_text() for condition in self.conditions)
+        return words or "otherwise"
+
+    def holds(self, X: Any) -> NDArray[np.bool_]:
+        """Whether all conditions hold for each of some rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), bool
+            True where they do.
+        """
+        rows = as_rows(X)
+        return all_hold([self.conditions], rows, rows.n_rows)[0]
+
+
+class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of models made of rules: `categorical_features` in, `rules_` out.
+
+    `rules_` is a list of :class:`Rule`, or of a class of its own fields, which
+    :meth:`to_frame` shows too.
+    """
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _read(self, rows, y, sample_weight):
+        """Rows of positive weight with their targets, and the conditions on them."""
+        categorical = resolve_categorical(
+            self.categorical_features,
+            rows.detected_categorical,
+            rows.names,
+            named=rows.named,
+        )
+        sample = Sample.of(rows, y, check_weights(sample_weight, rows))
+        return sample, ConditionSpace(sample.rows, categorical)
+
+    @property
+    def _n_features_out(self):
+        return len(self.rules_)
+
+    def _holds(self, X):
+        """Whether each rule holds for each row: (n_rules, n_rows)."""
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False)
+        conditions = [rule.conditions for rule in self.rules_]
+        return all_hold(conditions, rows, rows.n_rows)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Whether each rule holds for each row, whichever rules come before it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_rules)
+            1 where a rule holds, else 0.
+        """
+        return self._holds(X).T.astype(np.float64)
+
+    def to_frame(self) -> Any:
+        """Return the rules as a table, one row for each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Column "rule" has the conditions in words; the others are those attributes
+            of the rules that they have: "prediction", "coverage", "precision" and, for
+            each class, "share of" it.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        check_is_fitted(self)
+        pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
+        columns = {"rule": list(map(str, self.rules_))}
+        for field in fields(self.rules_[0]):
+            entries = [getattr(rule, field.name) for rule in self.rules_]
+            if field.name == "conditions" or set(entries) == {None}:
+                continue
+            if field.name == "shares":
+                of_class = zip(self.classes_, zip(*entries, strict=True), strict=True)
+                columns |= {f"share of {label}": shares for label, shares in of_class}
+            else:
+                columns[field.name] = entries
+        return pandas.DataFrame(columns)

@@ -1,0 +1,235 @@
+"""What all lists of rules promise: what they say is what they predict."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_interpret.explanations import Condition
+from sklearn_interpret.rules import OneRClassifier, RIPPERClassifier, Rule
+from sklearn_interpret.rules._conditions import threshold
+from tests.references.rules import first_rule, predicted_by_text, rule_holds
+
+LISTS = [
+    OneRClassifier(),
+    OneRClassifier(strategy="uniform"),
+    RIPPERClassifier(random_state=0),
+    RIPPERClassifier(prune=False, min_weight=1),
+]
+every_list = pytest.mark.parametrize("model", LISTS, ids=str)
+
+
+def random_table(rng, n_rows):
+    """Return rows of numbers, categories and flags, some of them missing."""
+    X = np.empty((n_rows, 5), dtype=object)
+    X[:, 0] = rng.normal(size=n_rows) * 10.0 ** rng.integers(-3, 4)
+    X[:, 1] = rng.integers(5, size=n_rows).astype(float)
+    X[:, 2] = rng.choice(["a", "b", "c"], size=n_rows)
+    X[:, 3] = rng.random(n_rows) < 0.5
+    X[:, 4] = 1.0
+    for j in rng.choice(5, size=2, replace=False):
+        X[rng.random(n_rows) < 0.2, j] = np.nan
+    return X
+
+
+def random_case(seed):
+    """Return a table, classes that depend on it in part, and new rows."""
+    rng = np.random.default_rng(seed)
+    X = random_table(rng, int(rng.integers(1, 80)))
+    score = np.array([(row[1] == 3) + (row[2] == "a") + (row[0] > 0) for row in X])
+    noise = rng.random(len(X)) < 0.2
+    y = np.where(noise, rng.integers(3, size=len(X)), score)
+    new = random_table(rng, 30)
+    new[:5, 2] = "unseen"
+    new[5:8, 0] = 1e300
+    new[8:11, 0] = -1e300
+    return X, y, new
+
+
+@every_list
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_rules_evaluated_by_hand_give_the_predictions(model, seed):
+    X, y, new = random_case(seed)
+    weights = np.random.default_rng(seed).choice([0.1, 0.3, 2.0], size=len(X))
+    model.fit(X, y, sample_weight=weights)
+    rules, text = model.rules_, model.to_text()
+    for rows in (X, new):
+        fired = [first_rule(rules, row) for row in rows]
+        assert_array_equal(model.decision_rule(rows), fired)
+        shares = [rules[k].shares for k in fired]
+        assert_allclose(model.predict_proba(rows), shares, rtol=0, atol=1e-12)
+        by_row = [{f"x{j}": value for j, value in enumerate(row)} for row in rows]
+        read = [predicted_by_text(text, row) for row in by_row]
+        assert model.predict(rows).astype(str).tolist() == read
+        holds = [[rule_holds(rule, row) for rule in rules] for row in rows]
+        assert_array_equal(model.transform(rows), np.array(holds, dtype=float))
+    # What rules say of the rows of fit.
+    fired = model.decision_rule(X)
+    for k, rule in enumerate(rules):
+        own, classes = weights[fired == k], y[fired == k]
+        assert rule.coverage == pytest.approx(own.sum() / weights.sum())
+        if len(own):
+            of_class = [own[classes == label].sum() for label in model.classes_]
+            assert_allclose(rule.shares, np.array(of_class) / own.sum())
+            assert rule.precision == max(rule.shares)
+        else:
+            assert rule.precision is None
+
+
+@every_list
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_no_condition_is_redundant(model, seed):
+    X, y, _ = random_case(seed)
+    model.fit(X, y)
+    rules = model.rules_
+    assert not rules[-1].conditions
+    assert len({rule.conditions for rule in rules}) == len(rules)
+    for rule in rules[:-1]:
+        features = [condition.feature for condition in rule.conditions]
+        assert features
+        assert len(set(features)) == len(features)
+        assert rule.coverage > 0
+        for condition in rule.conditions:
+            assert not condition.holds(X).all(), str(condition)
+
+
+@every_list
+def test_constant_columns_leave_the_default(model):
+    X = np.ones((12, 2))
+    model.fit(X, np.repeat(["a", "b"], [4, 8]))
+    assert [rule.conditions for rule in model.rules_] == [()]
+    assert_allclose(model.predict_proba(X[:2]), [[1 / 3, 2 / 3]] * 2)
+    assert model.to_text() == "b"
+
+
+@every_list
+def test_one_class_only(model):
+    X = np.arange(20.0).reshape(10, 2)
+    model.fit(X, ["only"] * 10)
+    assert model.predict([[99, -99]]).tolist() == ["only"]
+    assert_array_equal(model.predict_proba(X), np.ones((10, 1)))
+
+
+@every_list
+def test_one_row(model):
+    model.fit([[1.0, np.nan]], ["a"])
+    assert model.predict([[5.0, 2.0], [np.nan, np.nan]]).tolist() == ["a", "a"]
+
+
+@every_list
+def test_columns_that_are_all_missing(model):
+    X = np.column_stack([np.full(20, np.nan), np.arange(20)])
+    y = np.arange(20) >= 10
+    assert model.fit(X, y).score(X, y) >= 0.9
+
+
+@every_list
+@pytest.mark.parametrize("n_classes", [3, 26])
+def test_many_classes(model, n_classes):
+    labels = np.array(list("abcdefghijklmnopqrstuvwxyz"))[:n_classes]
+    y = np.repeat(labels, 12)
+    X = np.repeat(np.arange(n_classes), 12) + np.tile([0.1, 0.2, 0.3], len(y) // 3)
+    model.fit(X[:, None], y)
+    assert model.predict_proba(X[:, None]).shape == (len(y), n_classes)
+    if model.get_params().get("strategy") != "uniform":
+        assert model.score(X[:, None], y) == 1
+
+
+@every_list
+def test_infinite_numbers_are_refused(model):
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit([[1.0], [np.inf]], [0, 1])
+
+
+@every_list
+def test_complex_numbers_are_refused(model):
+    with pytest.raises(ValueError, match=r"Complex data not supported.*'x0'"):
+        model.fit(np.array([[1j], [2.0]]), [0, 1])
+
+
+@every_list
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_are_taken_as_they_are(model, library):
+    frames = pytest.importorskip(library)
+    rng = np.random.default_rng(0)
+    columns = {
+        "age": rng.integers(18, 60, size=200).astype(float).tolist(),
+        "job": rng.choice(["cook", "nurse", "smith"], size=200).tolist(),
+    }
+    y = (np.array(columns["age"]) > 40) & (np.array(columns["job"]) != "cook")
+    columns["job"][:3] = [None] * 3
+    model.fit(frames.DataFrame(columns), y)
+    names = {c.name for rule in model.rules_ for c in rule.conditions}
+    assert names <= {"age", "job"}
+    as_objects = np.array(list(columns.values()), dtype=object).T
+    again = type(model)(**model.get_params()).fit(as_objects, y)
+    assert_array_equal(
+        model.predict_proba(frames.DataFrame(columns)), again.predict_proba(as_objects)
+    )
+
+
+def test_categorical_features_are_levels():
+    X = np.array([[1.0], [2.0], [3.0]] * 10)
+    y = X[:, 0] == 2
+    model = OneRClassifier(categorical_features=[0]).fit(X, y)
+    assert [str(rule) for rule in model.rules_] == [
+        "x0 = 1",
+        "x0 = 2",
+        "x0 = 3",
+        "otherwise",
+    ]
+    assert model.predict([[2.5], [2.0]]).tolist() == [False, True]
+
+
+def test_table_of_rules():
+    pytest.importorskip("pandas")
+    X = np.array([[0.0]] * 6 + [[1.0]] * 6)
+    frame = OneRClassifier().fit(X, ["a"] * 6 + ["b"] * 6).to_frame()
+    assert frame["rule"].tolist() == ["x0 <= 0.5", "x0 > 0.5", "otherwise"]
+    assert frame.columns.tolist() == [
+        "rule",
+        "prediction",
+        "coverage",
+        "precision",
+        "share of a",
+        "share of b",
+    ]
+    assert frame["coverage"].tolist() == [0.5, 0.5, 0]
+    assert frame["precision"].isna().tolist() == [False, False, True]
+
+
+def test_table_of_rules_without_shares():
+    pytest.importorskip("pandas")
+    model = OneRClassifier().fit([[0.0], [1.0]], [0, 1])
+    model.rules_ = [Rule((), prediction=1.5, coverage=0.2)]
+    assert model.to_frame().columns.tolist() == ["rule", "prediction", "coverage"]
+
+
+def test_words_have_all_digits():
+    condition = Condition(0, "x0", low=0.123456789, high=1234567.0)
+    assert str(condition) == "0.1235 < x0 <= 1.235e+06"
+    assert condition.to_text() == "0.123456789 < x0 <= 1234567"
+    assert Condition(0, "x0", levels=(0.123456789,)).to_text() == "x0 = 0.123456789"
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.floats(-1e308, 1e308, allow_subnormal=False),
+    st.floats(-1e308, 1e308, allow_subnormal=False),
+)
+def test_thresholds_part_their_neighbours(one, other):
+    below, above = sorted([one, other])
+    for a, b in ((below, above), (below, np.nextafter(below, np.inf))):
+        if a < b:
+            assert a <= threshold(a, b) < b
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "expected"),
+    [(1.9, 3.0, 2.5), (3, 4, 3.5), (3, 10, 6), (0.1357, 0.1423, 0.14), (0, 1, 0.5)],
+)
+def test_thresholds_are_short(below, above, expected):
+    assert threshold(below, above) == expected
