@@ -3,5 +3,12 @@
 from sklearn_interpret.rules._one_r import OneRClassifier
 from sklearn_interpret.rules._ripper import RIPPERClassifier
 from sklearn_interpret.rules._rules import Rule
+from sklearn_interpret.rules._skope_rules import SkopeRule, SkopeRulesClassifier
 
-__all__ = ["OneRClassifier", "RIPPERClassifier", "Rule"]
+__all__ = [
+    "OneRClassifier",
+    "RIPPERClassifier",
+    "Rule",
+    "SkopeRule",
+    "SkopeRulesClassifier",
+]
