@@ -151,7 +151,7 @@ class SkopeRulesClassifier(RuleClassifier):
     (1.0, 0.87)
     >>> model.predict_proba(X.iloc[[0, 133]]).round(2)
     array([[1.  , 0.  , 0.  ],
-           [0.  , 0.  , 1.  ]])
+           [0.  , 0.33, 0.67]])
     """
 
     _parameter_constraints = {
