@@ -86,6 +86,15 @@ def test_long_rules_are_wrapped():
     assert small.legend_ is None
 
 
+def test_conditions_stay_whole():
+    conditions = [Condition(j, f"feature number {j}", low=j + 0.5) for j in range(5)]
+    display = RulesDisplay([Rule(tuple(conditions), 1.0, 0.5)]).plot()
+    lines = display.ax_.get_yticklabels()[0].get_text().split("\n")
+    assert lines[0] == "feature number 0 > 0.5 and"
+    assert lines[4:] == []
+    assert all(line.startswith("feature number") for line in lines)
+
+
 def test_many_classes_are_named_in_the_bars():
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
     y = np.repeat(letters, 12)

@@ -2,8 +2,8 @@
 
 Three models of rules on the same table of 569 tumours and 30 measurements, from the
 shortest up. OneR has a single feature, the one that alone makes the fewest errors.
-RIPPER has a list of a few lines, which one reads from the top: the first rule that holds
-for a tumour decides. Skope rules are many, each of which stands for itself, and vote.
+RIPPER has a list of a few lines, which one reads from the top: the first rule that
+holds for a tumour decides. Skope rules stand each for itself, and vote.
 
 The output has the lists in words and, of each model, the share of right predictions in
 ten folds, beside that of a forest: what is lost by being able to read the model.

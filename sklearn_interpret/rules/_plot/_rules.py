@@ -38,6 +38,7 @@ _WIDTH, _LINE, _AROUND = 9.0, 0.165, 1.2
 _LETTERS, _MOST_LINES, _GAP, _NAME = 46, 4, 0.9, 14
 _LETTER = 5.2  # points
 _BAR = 1.2  # lines
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 class RulesDisplay(Drawn):
@@ -323,8 +324,14 @@ class RulesDisplay(Drawn):
 
 def _lines(rule, letters, most):
     """The conditions of a rule in some lines of so many letters."""
-    words = " and ".join(map(str, rule.conditions)) or "otherwise"
-    lines = wrap(words, letters)
+    conditions = [str(condition) for condition in rule.conditions]
+    # A condition that fits into a line is not parted.
+    whole = [
+        each.replace(" ", _NO_BREAK) if len(each) + 4 <= letters else each
+        for each in conditions
+    ]
+    words = f"{_NO_BREAK}and ".join(whole) or "otherwise"
+    lines = [line.replace(_NO_BREAK, " ") for line in wrap(words, letters)]
     if len(lines) > most:
         lines = [*lines[: most - 1], shorten(" ".join(lines[most - 1 :]), letters)]
     return lines
