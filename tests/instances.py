@@ -76,7 +76,11 @@ from sklearn_interpret.prototypes import (
     NearestPrototypeClassifier,
     NearestPrototypeRegressor,
 )
-from sklearn_interpret.rules import OneRClassifier, RIPPERClassifier
+from sklearn_interpret.rules import (
+    OneRClassifier,
+    RIPPERClassifier,
+    SkopeRulesClassifier,
+)
 from sklearn_interpret.shapley import (
     BreakDown,
     ExactShapley,
@@ -465,6 +469,15 @@ RULES = {
         {"random_state": 0},
         {"prune": False, "categorical_features": [3]},
         {"n_optimizations": 0, "min_weight": 1.0, "random_state": 0},
+    ],
+    SkopeRulesClassifier: [
+        {"n_estimators": 5, "random_state": 0},
+        {
+            "n_estimators": 3,
+            "max_overlap": 0.5,
+            "categorical_features": [3],
+            "random_state": 0,
+        },
     ],
 }
 

@@ -460,6 +460,16 @@ RULES = {
         "categorical_features": "auto",
         "random_state": None,
     },
+    "SkopeRulesClassifier": {
+        "precision_min": 0.5,
+        "recall_min": 0.01,
+        "n_estimators": 20,
+        "max_depth": 3,
+        "max_samples": 0.8,
+        "max_overlap": 0.8,
+        "categorical_features": "auto",
+        "random_state": None,
+    },
 }
 
 

@@ -3,57 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.conditions import all_hold
-from sklearn_interpret._model._sklearn_compat import fit_context
-from sklearn_interpret._model.validation import check_labels, check_rows
-from sklearn_interpret.rules._rules import Rule, RuleModel
+from sklearn_interpret.rules._rule_classifiers import RuleClassifier
+from sklearn_interpret.rules._rules import Rule
 
 
-class RuleListClassifier(ClassifierMixin, RuleModel):
+class RuleListClassifier(RuleClassifier):
     """Base of classifiers that ask rules one after the other.
 
     A method fills `_find_rules`. The default rule comes last, and has no conditions.
     """
-
-    # What is counted are rows.
-    _weights_count_rows = True
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Find the rules.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows of numbers and categories; values may be missing.
-        y : array-like of shape (n_samples,), default=None
-            Their classes, which are needed.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows: a row of weight two counts as two rows.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        rows = check_rows(self, X, reset=True)
-        self.classes_, labels = check_labels(self, rows, y)
-        sample, space = self._read(rows, labels, sample_weight)
-        found = self._find_rules(space, sample.y, sample.weights)
-        self.rules_ = self._in_order(found, sample)
-        return self
 
     @abstractmethod
     def _find_rules(self, space, labels, weights):
@@ -73,6 +38,10 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
         list of tuple of Condition
             Without the default rule. Such as decide on no row are left out.
         """
+
+    def _found_rules(self, sample, space):
+        found = self._find_rules(space, sample.y, sample.weights)
+        return self._in_order(found, sample)
 
     def _in_order(self, found, sample):
         """Rules of these conditions and the default, with what they say of the rows."""
@@ -100,21 +69,6 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
             )
         return rules
 
-    def decision_rule(self, X: Any) -> NDArray[np.intp]:
-        """Which rule decides on each row: the first that holds.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), int
-            Positions in `rules_`, of which the last is the default rule.
-        """
-        return self._holds(X).argmax(axis=0)
-
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Share of each class, as the rule that decides on a row has it.
 
@@ -130,22 +84,6 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
         """
         deciding = self.decision_rule(X)
         return np.array([rule.shares for rule in self.rules_])[deciding]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest share; of equal ones the first.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        largest = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[largest]
 
     def to_text(self) -> str:
         """Return the list of rules as it is read aloud.

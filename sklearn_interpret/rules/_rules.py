@@ -152,14 +152,20 @@ class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
-        columns = {"rule": list(map(str, self.rules_))}
-        for field in fields(self.rules_[0]):
-            entries = [getattr(rule, field.name) for rule in self.rules_]
-            if field.name == "conditions" or set(entries) == {None}:
-                continue
-            if field.name == "shares":
-                of_class = zip(self.classes_, zip(*entries, strict=True), strict=True)
-                columns |= {f"share of {label}": shares for label, shares in of_class}
-            else:
-                columns[field.name] = entries
-        return pandas.DataFrame(columns)
+        classes = getattr(self, "classes_", None)
+        return pandas.DataFrame(rule_columns(self.rules_, classes))
+
+
+def rule_columns(rules, classes):
+    """Columns of a table of rules: their words, and the attributes that they have."""
+    columns = {"rule": list(map(str, rules))}
+    for field in fields(rules[0]):
+        entries = [getattr(rule, field.name) for rule in rules]
+        if field.name == "conditions" or set(entries) == {None}:
+            continue
+        if field.name == "shares":
+            of_class = zip(classes, zip(*entries, strict=True), strict=True)
+            columns |= {f"share of {label}": shares for label, shares in of_class}
+        else:
+            columns[field.name] = entries
+    return columns

@@ -1,4 +1,4 @@
-"""What all lists of rules promise: what they say is what they predict."""
+"""What all classifiers of rules promise: what they say is what they predict."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret.explanations import Condition
-from sklearn_interpret.rules import OneRClassifier, RIPPERClassifier, Rule
+from sklearn_interpret.rules import (
+    OneRClassifier,
+    RIPPERClassifier,
+    Rule,
+    SkopeRulesClassifier,
+)
 from sklearn_interpret.rules._conditions import threshold
 from tests.references.rules import first_rule, predicted_by_text, rule_holds
 
@@ -18,6 +23,8 @@ LISTS = [
     RIPPERClassifier(prune=False, min_weight=1),
 ]
 every_list = pytest.mark.parametrize("model", LISTS, ids=str)
+SKOPE = SkopeRulesClassifier(n_estimators=5, random_state=0)
+every_model = pytest.mark.parametrize("model", [*LISTS, SKOPE], ids=str)
 
 
 def random_table(rng, n_rows):
@@ -78,7 +85,7 @@ def test_rules_evaluated_by_hand_give_the_predictions(model, seed):
             assert rule.precision is None
 
 
-@every_list
+@every_model
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_no_condition_is_redundant(model, seed):
@@ -96,16 +103,16 @@ def test_no_condition_is_redundant(model, seed):
             assert not condition.holds(X).all(), str(condition)
 
 
-@every_list
+@every_model
 def test_constant_columns_leave_the_default(model):
     X = np.ones((12, 2))
     model.fit(X, np.repeat(["a", "b"], [4, 8]))
     assert [rule.conditions for rule in model.rules_] == [()]
     assert_allclose(model.predict_proba(X[:2]), [[1 / 3, 2 / 3]] * 2)
-    assert model.to_text() == "b"
+    assert model.to_text().split()[-1] == "b"
 
 
-@every_list
+@every_model
 def test_one_class_only(model):
     X = np.arange(20.0).reshape(10, 2)
     model.fit(X, ["only"] * 10)
@@ -113,20 +120,20 @@ def test_one_class_only(model):
     assert_array_equal(model.predict_proba(X), np.ones((10, 1)))
 
 
-@every_list
+@every_model
 def test_one_row(model):
     model.fit([[1.0, np.nan]], ["a"])
     assert model.predict([[5.0, 2.0], [np.nan, np.nan]]).tolist() == ["a", "a"]
 
 
-@every_list
+@every_model
 def test_columns_that_are_all_missing(model):
     X = np.column_stack([np.full(20, np.nan), np.arange(20)])
     y = np.arange(20) >= 10
     assert model.fit(X, y).score(X, y) >= 0.9
 
 
-@every_list
+@every_model
 @pytest.mark.parametrize("n_classes", [3, 26])
 def test_many_classes(model, n_classes):
     labels = np.array(list("abcdefghijklmnopqrstuvwxyz"))[:n_classes]
@@ -138,19 +145,19 @@ def test_many_classes(model, n_classes):
         assert model.score(X[:, None], y) == 1
 
 
-@every_list
+@every_model
 def test_infinite_numbers_are_refused(model):
     with pytest.raises(ValueError, match="infinity"):
         model.fit([[1.0], [np.inf]], [0, 1])
 
 
-@every_list
+@every_model
 def test_complex_numbers_are_refused(model):
     with pytest.raises(ValueError, match=r"Complex data not supported.*'x0'"):
         model.fit(np.array([[1j], [2.0]]), [0, 1])
 
 
-@every_list
+@every_model
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_are_taken_as_they_are(model, library):
     frames = pytest.importorskip(library)

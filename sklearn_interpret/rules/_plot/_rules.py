@@ -1,0 +1,337 @@
+"""Display of rules: in words, with what holds where they do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._plotting.axes import Slot, add_legend, axes_inches, take_axes
+from sklearn_interpret._plotting.bars import check_count, draw_bars, label_ends
+from sklearn_interpret._plotting.colours import (
+    OKABE_ITO,
+    colours,
+    ink,
+    seen,
+    shade,
+    sign_colours,
+    text_on,
+)
+from sklearn_interpret._plotting.displays import Drawn
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    literal,
+    plain_number_ticks,
+    shorten,
+    value_text,
+)
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.rules._rules import Rule, rule_columns
+
+# Inches: width of a figure, a line of words, what is above and below the bars.
+_WIDTH, _LINE, _AROUND = 9.0, 0.165, 1.2
+# Letters in a line of a rule, and lines; lines between rules; letters of a class.
+_LETTERS, _MOST_LINES, _GAP, _NAME = 46, 4, 0.9, 14
+_LETTER = 5.2  # points
+_BAR = 1.2  # lines
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+class RulesDisplay(Drawn):
+    """Rules in words, with the classes of the rows for which each holds.
+
+    Build it with `from_estimator`. Each rule has a line: its conditions, bars for the
+    shares of the classes (of a regression, for what it predicts or adds), the class
+    predicted, the coverage and the precision. Of a list, the first rule that holds for
+    a row decides.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+        The rules, all with shares of the classes or all without.
+    classes : array-like of shape (n_classes,), default=None
+        Names of the classes.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    bars_ : list of BarContainer
+        The bars of each class, or of the numbers.
+    texts_ : list of Text
+        What stands beside the bars, and in those of many classes.
+    legend_ : Legend or None
+        Names of the classes, if there are few.
+
+    See Also
+    --------
+    RIPPERClassifier : A list of rules.
+    SkopeRulesClassifier : Rules that vote.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_interpret.rules import OneRClassifier, RulesDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> display = RulesDisplay.from_estimator(OneRClassifier().fit(X, y))
+    >>> display.to_frame()[["rule", "prediction", "coverage"]].head(2)
+                                 rule  prediction  coverage
+    0         petal width (cm) <= 0.8           0  0.333333
+    1  0.8 < petal width (cm) <= 1.75           1  0.360000
+    """
+
+    def __init__(
+        self, rules: Sequence[Rule], *, classes: ArrayLike | None = None
+    ) -> None:
+        self.rules = rules
+        self.classes = classes
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        max_rules: int | None = 12,
+        bar_kw: dict[str, Any] | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the rules of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            A model that has `rules_`.
+        max_rules : int, default=12
+            As in `plot`.
+        bar_kw : dict, default=None
+            As in `plot`.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+
+        Returns
+        -------
+        display : RulesDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            The estimator has no rules.
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "rules_"):
+            raise TypeError(
+                f"{cls.__name__} shows estimators that have rules_; got "
+                f"{type(estimator).__name__}."
+            )
+        display = cls(estimator.rules_, classes=getattr(estimator, "classes_", None))
+        return display.plot(ax, max_rules=max_rules, bar_kw=bar_kw)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_rules: int | None = 12,
+        bar_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the rules.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        max_rules : int, default=12
+            Largest number of rules that are drawn: the first, and the default where
+            there is one. None draws all.
+        bar_kw : dict, default=None
+            Style of the bars.
+
+        Returns
+        -------
+        self : RulesDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            No rules, or shares of another number of classes than there are.
+        """
+        check_count(max_rules, "max_rules")
+        rules, classes, n_left_out = self._shown(max_rules)
+        self._take(ax, rules, n_left_out)
+        if classes is None:
+            self._draw_numbers(rules, bar_kw)
+        else:
+            self._draw_shares(rules, classes, bar_kw)
+        return self
+
+    def _shown(self, max_rules):
+        """Rules to be drawn, the classes of their shares, how many are left out."""
+        rules = list(self.rules)
+        if not rules:
+            raise ValueError("rules is empty: there is nothing to draw.")
+        sizes = {None if rule.shares is None else len(rule.shares) for rule in rules}
+        classes = None
+        if sizes != {None}:
+            classes = (
+                range(max(sizes - {None})) if self.classes is None else self.classes
+            )
+            if sizes != {len(classes)}:
+                raise ValueError(
+                    f"rules must all have shares of {len(classes)} classes; they have "
+                    f"{' or '.join(sorted(map(str, sizes)))}."
+                )
+        n_left_out = 0 if max_rules is None else max(len(rules) - max_rules, 0)
+        if n_left_out:
+            last = [] if rules[-1].conditions or max_rules == 1 else rules[-1:]
+            rules = rules[: max_rules - len(last)] + last
+        return rules, classes, n_left_out
+
+    def _take(self, ax, rules, n_left_out):
+        """The axes, with the conditions of the rules beside it."""
+        letters, most = _LETTERS, _MOST_LINES
+        if ax is not None:
+            width, height = axes_inches(ax)
+            letters = int(np.clip(width * CHARACTERS_PER_INCH / 2, 16, _LETTERS))
+            most = int(np.clip(height / _LINE / len(rules) - _GAP, 1, _MOST_LINES))
+        words = [_lines(rule, letters, most) for rule in rules]
+        sizes = np.array([len(lines) + _GAP for lines in words])
+        panel_size = _WIDTH, max(2.2, sizes.sum() * _LINE + _AROUND)
+        self._canvas = take_axes(
+            ax,
+            [Slot()],
+            n_columns=1,
+            caller=f"{type(self).__name__}.plot",
+            panel_size=panel_size,
+        )
+        (self.ax_,) = self._canvas.main
+        self.figure_, self.legend_, self.texts_ = self.ax_.figure, None, []
+        self._places = sizes.cumsum() - sizes / 2
+        texts = [literal("\n".join(lines)) for lines in words]
+        self.ax_.set_yticks(self._places, texts, fontsize="small")
+        self.ax_.set_ylim(sizes.sum(), 0)
+        self.ax_.tick_params(axis="y", length=0, grid_linewidth=0)
+        # A layout, or `make_room`, takes the room of the words from the axes.
+        beside = max(len(line) for lines in words for line in lines) * _LETTER / 72
+        self._inches = _WIDTH - beside if ax is None else 0.75 * axes_inches(ax)[0]
+        if n_left_out:
+            many = f"{n_left_out} more rule{'s'[: n_left_out != 1]}"
+            self.ax_.set_title(f"{many} not shown", loc="left", fontsize="small")
+
+    def _draw_shares(self, rules, classes, style):
+        """Stacked bars; names in them where there are many, or no room for a legend."""
+        shares = np.array([rule.shares for rule in rules])
+        starts = np.cumsum(shares, axis=1) - shares
+        fills = [seen(colour, self.ax_) for colour in colours(len(classes))]
+        self.bars_ = [
+            draw_bars(self.ax_, self._places, *part, style, height=_BAR, starts=start)
+            for *part, start in zip(shares.T, fills, starts.T, strict=True)
+        ]
+        names = [value_text(name) for name in classes]
+        self._write_columns(rules, names, (0, 1))
+        self.ax_.set_xlabel("share of each class", x=self._width / 2)
+        if self._canvas.own_figure and len(classes) <= len(OKABE_ITO):
+            handles = [bars.patches[0] for bars in self.bars_]
+            self.legend_ = add_legend(self._canvas, handles, names)
+            return
+        room = self._width * self._inches * CHARACTERS_PER_INCH
+        for i, k in zip(*np.nonzero(shares), strict=True):
+            if len(names[k]) + 1 <= shares[i, k] * room:
+                place = starts[i, k] + shares[i, k] / 2, self._places[i]
+                looks = {"color": text_on(fills[k]), "fontsize": "small"}
+                looks |= {"ha": "center", "va": "center"}
+                self.texts_.append(self.ax_.text(*place, literal(names[k]), **looks))
+
+    def _draw_numbers(self, rules, style):
+        """Bars of what the rules add, or predict."""
+        what = "coefficient" if hasattr(rules[0], "coefficient") else "prediction"
+        values = np.array([getattr(rule, what) for rule in rules], dtype=np.float64)
+        fills = sign_colours(values)
+        bars = draw_bars(self.ax_, self._places, values, fills, style, height=_BAR)
+        self.bars_ = [bars]
+        self.ax_.axvline(0, color=shade(self.ax_, 0.5), linewidth=0.8, zorder=1)
+        self.ax_.margins(x=0.25)
+        limits = self.ax_.get_xlim()
+        predicted = [rule.prediction for rule in rules]
+        names = None
+        if what == "coefficient" and set(predicted) != {None}:
+            names = predicted
+        self._write_columns(rules, names, limits)
+        self.ax_.set_xlabel(what, x=self._width / 2)
+        self.texts_ += label_ends(self.ax_, values, self._places, values, signed=True)
+
+    def _write_columns(self, rules, classes, limits):
+        """What is predicted, coverage and precision, to the right of the bars."""
+        columns = {}
+        if classes is not None:
+            predicted = [value_text(rule.prediction) for rule in rules]
+            columns["predicts"] = [shorten(name, _NAME) for name in predicted]
+        for what in ("coverage", "precision"):
+            values = [getattr(rule, what) for rule in rules]
+            if set(values) != {None}:
+                columns[what] = ["" if v is None else f"{v:.2f}" for v in values]
+        edge = 6.0
+        for what, texts in reversed(columns.items()):
+            for place, text in zip([0, *self._places], [what, *texts], strict=True):
+                cell = self.ax_.annotate(
+                    literal(text),
+                    (1, place),
+                    xycoords=self.ax_.get_yaxis_transform(),
+                    xytext=(-edge, 4 * (text is what)),
+                    textcoords="offset points",
+                    ha="right",
+                    va="bottom" if text is what else "center",
+                    fontsize="small",
+                    color=ink(self.ax_),
+                )
+                self.texts_.append(cell)
+            edge += _LETTER * (max(map(len, [what, *texts])) + 2)
+        # The bars have what is left of the axes.
+        self._width = max(1 - edge / 72 / self._inches, 0.2)
+        most = int(np.clip(2 * self._width * self._inches, 2, 6))
+        plain_number_ticks(self.ax_, most=most)
+        self.ax_.set_xlim(limits)
+        ticks = self.ax_.get_xticks()
+        low, high = limits
+        self.ax_.set_xticks(ticks[(ticks >= low) & (ticks <= high)])
+        self.ax_.set_xlim(low, low + (high - low) / self._width)
+
+    def to_frame(self) -> Any:
+        """Return the rules as a table, one row for each, with those not drawn.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `to_frame` of the model.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        _, classes, _ = self._shown(None)
+        return pandas.DataFrame(rule_columns(self.rules, classes))
+
+
+def _lines(rule, letters, most):
+    """The conditions of a rule in some lines of so many letters."""
+    conditions = [str(condition) for condition in rule.conditions]
+    # A condition that fits into a line is not parted.
+    whole = [
+        each.replace(" ", _NO_BREAK) if len(each) + 4 <= letters else each
+        for each in conditions
+    ]
+    words = f"{_NO_BREAK}and ".join(whole) or "otherwise"
+    lines = [line.replace(_NO_BREAK, " ") for line in wrap(words, letters)]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], shorten(" ".join(lines[most - 1 :]), letters)]
+    return lines

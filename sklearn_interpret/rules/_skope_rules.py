@@ -1,0 +1,340 @@
+"""Skope rules: leaves of many small trees, judged on rows they were not grown on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.rules.conditions import all_hold, distinct_rows
+from sklearn_interpret._core.rules.out_of_bag import draw_share, f1, judge, unlike
+from sklearn_interpret._core.rules.tree_leaves import leaf_rules
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret.rules._rule_classifiers import RuleClassifier
+from sklearn_interpret.rules._rules import Rule
+
+
+@dataclass(frozen=True)
+class SkopeRule(Rule):
+    """Conditions under which a class is more frequent than elsewhere.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        The conditions, at most one for each feature; the default rule has none.
+    prediction : object
+        The class.
+    coverage : float
+        Share of the rows of `fit`, by weight, for which the rule holds; of the default
+        rule, for which no other does.
+    precision : float, default=None
+        Share of the class, among rows that were not drawn for the rule's trees and for
+        which it holds; of the default rule, among all rows that are left to it.
+    shares : tuple of float, default=None
+        Shares of all classes among these rows.
+    recall : float, default=None
+        Share of the rows of the class, among those not drawn, for which the rule holds.
+        The default rule has none.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.explanations import Condition
+    >>> from sklearn_interpret.rules import SkopeRule
+    >>> old = Condition(0, "age", low=60.0)
+    >>> print(SkopeRule((old,), "yes", 0.2, precision=0.8, recall=0.4))
+    age > 60
+    """
+
+    recall: float | None = None
+
+
+class SkopeRulesClassifier(RuleClassifier):
+    r"""Rules of high precision and recall, which vote.
+
+    Small trees are grown on rows that are drawn, one for each class against the others.
+    Each leaf is a rule for the class whose share it raises most. Its precision and
+    recall are those among the rows not drawn, over all trees that have it. Rules that
+    are good enough are kept, but for those that nearly repeat a better one.
+
+    Parameters
+    ----------
+    precision_min : float, default=0.5
+        Least precision of a rule.
+    recall_min : float, default=0.01
+        Least recall of a rule.
+    n_estimators : int, default=20
+        Number of draws, and of trees for each class.
+    max_depth : int, default=3
+        Largest depth of a tree, and number of conditions of a rule.
+    max_samples : float, default=0.8
+        Chance of a row to be drawn for a tree.
+    max_overlap : float, default=0.8
+        Two rules of a class overlap in the rows for which both hold, as a share of
+        those for which one does. Of rules that overlap more, the better one is kept: of
+        larger F1, the harmonic mean of precision and recall. 1 keeps all.
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features whose values are levels. "auto" takes the category, object, string
+        and boolean columns of a DataFrame.
+    random_state : int, RandomState or None, default=None
+        Draws rows, and chooses among equal splits of trees.
+
+    Attributes
+    ----------
+    rules_ : list of SkopeRule
+        The rules, the best F1 first; the last one, without conditions, is the default.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names that are all strings.
+
+    See Also
+    --------
+    RIPPERClassifier : Rules that are asked one after the other, and much fewer of them.
+    sklearn.ensemble.BaggingClassifier : All leaves of trees on drawn rows.
+
+    Notes
+    -----
+    With :math:`h_r(x)` 1 where rule r holds for x and 0 elsewhere, its precision
+    :math:`w_r` and its shares :math:`s_{rk}`, the probability of class k is
+
+    .. math::
+
+       p_k(x) = \frac{\sum_r w_r h_r(x) s_{rk}}{\sum_r w_r h_r(x)}
+
+    over all rules but the default, whose shares it is where none of them holds.
+
+    Precision and recall of the rules kept are a little too high, since they were chosen
+    by them. For a rare class, set `precision_min` below the precision that can be had,
+    and look at the rules for this class: `predict` needs a share above all others.
+
+    The package skope-rules also grows regression trees. On 0 and 1, their splits are
+    those of classification trees, so there is one kind here, and twice as many. There,
+    weights are costs; here a row of weight two is as good as two rows, with the same
+    draws: these do not depend on the order of the rows.
+
+    A condition is a bound of a number, some levels of a category, or that the value is
+    missing; a missing value meets no other. A split that sends missing values along
+    with others leaves them out of its rule. A row with a level that was not drawn for a
+    tree meets no condition of this tree on the feature.
+
+    References
+    ----------
+    Goix, N., Gardin, F., Gautier, R., et al. (2018). skope-rules.
+    https://github.com/scikit-learn-contrib/skope-rules
+
+    Friedman, J. H., & Popescu, B. E. (2008). Predictive learning via rule ensembles.
+    The Annals of Applied Statistics 2. https://doi.org/10.1214/07-AOAS148
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_interpret.rules import SkopeRulesClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X.columns = ["sepal length", "sepal width", "petal length", "petal width"]
+    >>> model = SkopeRulesClassifier(precision_min=0.8, recall_min=0.8, random_state=0)
+    >>> for rule in model.fit(X, y).rules_:
+    ...     print(rule, "->", rule.prediction)
+    petal width <= 0.8 -> 0
+    petal length <= 4.95 and 0.8 < petal width <= 1.75 -> 1
+    petal length > 4.85 and petal width > 1.75 -> 2
+    otherwise -> 2
+    >>> model.rules_[2].precision, round(model.rules_[2].recall, 2)
+    (1.0, 0.87)
+    >>> model.predict_proba(X.iloc[[0, 133]]).round(2)
+    array([[1.  , 0.  , 0.  ],
+           [0.  , 0.33, 0.67]])
+    """
+
+    _parameter_constraints = {
+        "precision_min": [Interval(Real, 0, 1, closed="both")],
+        "recall_min": [Interval(Real, 0, 1, closed="both")],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "max_depth": [Interval(Integral, 1, None, closed="left")],
+        "max_samples": [Interval(Real, 0, 1, closed="neither")],
+        "max_overlap": [Interval(Real, 0, 1, closed="both")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        precision_min: float = 0.5,
+        recall_min: float = 0.01,
+        n_estimators: int = 20,
+        max_depth: int = 3,
+        max_samples: float = 0.8,
+        max_overlap: float = 0.8,
+        categorical_features: Any = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.precision_min = precision_min
+        self.recall_min = recall_min
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.max_samples = max_samples
+        self.max_overlap = max_overlap
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def _found_rules(self, sample, space):
+        index, weights = distinct_rows(space.table.codes, sample.y, sample.weights)
+        codes, labels = space.table.codes[:, index], sample.y[index]
+        random = check_random_state(self.random_state)
+        size = range(self.n_estimators)
+        draws = np.array([draw_share(weights, self.max_samples, random) for _ in size])
+        tree = DecisionTreeClassifier(max_depth=self.max_depth, random_state=random)
+        found = {}
+        for draw, drawn in enumerate(draws):
+            own = drawn > 0
+            parts = codes[:, own], labels[own], drawn[own]
+            for leaf in _leaves(tree, space, *parts):
+                found.setdefault(leaf, []).append(draw)
+        rows, classes = sample.rows.take(index), np.eye(len(self.classes_))[labels]
+        rules = self._good(found, rows, classes, weights, weights - draws)
+        return self._unlike(rules, rows, classes, weights)
+
+    def _good(self, found, rows, classes, weights, outside):
+        """Rules of the least precision and recall, the best first."""
+        rules, all_conditions = [], list(found)
+        for part in slices(len(found), batch_rows(24 * rows.n_rows)):
+            some = all_conditions[part]
+            by_draw = np.zeros((len(some), len(outside)))
+            for own, conditions in zip(by_draw, some, strict=True):
+                own[found[conditions]] = 1
+            holds = all_hold(some, rows, rows.n_rows)
+            judged = judge(holds, by_draw @ outside, classes)
+            coverage = holds @ weights / weights.sum()
+            good = (judged.precision >= self.precision_min) & (judged.recall > 0)
+            for k in np.flatnonzero(good & (judged.recall >= self.recall_min)):
+                facts = judged.label[k], judged.shares[k], coverage[k], judged.recall[k]
+                rules.append(self._rule(some[k], *facts))
+        return sorted(rules, key=lambda rule: -f1(rule.precision, rule.recall))
+
+    def _unlike(self, rules, rows, classes, weights):
+        """Rules that do not overlap too much, and the default."""
+        holds = all_hold([rule.conditions for rule in rules], rows, rows.n_rows)
+        predicted = np.array([rule.prediction for rule in rules])
+        kept = []
+        for label in self.classes_:
+            own = np.flatnonzero(predicted == label)
+            kept.extend(own[unlike(holds[own], weights, self.max_overlap)].tolist())
+        kept.sort()
+        left = ~holds[kept].any(axis=0) * weights
+        sums = (left if left.any() else weights) @ classes
+        shares = sums / sums.sum()
+        default = self._rule((), shares.argmax(), shares, left.sum() / weights.sum())
+        return [*(rules[k] for k in kept), default]
+
+    def _rule(self, conditions, label, shares, coverage, recall=None):
+        return SkopeRule(
+            conditions,
+            prediction=self.classes_[label],
+            coverage=float(coverage),
+            precision=float(shares[label]),
+            shares=tuple(shares.tolist()),
+            recall=None if recall is None else float(recall),
+        )
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Mean shares of the rules that hold, weighted by their precision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        holds = self._holds(X)
+        # The default has a vote where there is no other.
+        holds[-1] = ~holds[:-1].any(axis=0)
+        precision = np.array([rule.precision for rule in self.rules_])
+        shares = np.array([rule.shares for rule in self.rules_])
+        votes = holds.T * precision
+        return votes @ shares / votes.sum(axis=1, keepdims=True)
+
+    def to_text(self) -> str:
+        """Return the rules as they are read aloud.
+
+        Returns
+        -------
+        str
+            A line for each rule, the best first, with all digits of its conditions.
+        """
+        check_is_fitted(self)
+        *rules, default = self.rules_
+        lines = [
+            f"IF {rule} THEN {rule.prediction} "
+            f"(precision {rule.precision:.2f}, recall {rule.recall:.2f})"
+            for rule in rules
+        ]
+        lines.append(f"IF none holds THEN {default.prediction}")
+        return "\n".join(lines)
+
+
+def _leaves(tree, space, codes, labels, weights):
+    """Conditions of the leaves of trees for each class of rows that were drawn."""
+    classes = np.unique(labels)
+    # Trees for the one of two classes and for the other have the same leaves.
+    for label in classes[len(classes) == 2 :]:
+        positive = labels == label
+        table, orders = _ordered(space, codes, weights, positive)
+        grown = tree.fit(table, positive, sample_weight=weights).tree_
+        nodes = grown.children_left, grown.children_right, grown.feature
+        for rule in leaf_rules(*nodes, grown.threshold):
+            if conditions := _conditions(space, rule, orders):
+                yield conditions
+
+
+def _ordered(space, codes, weights, positive):
+    """Columns for a tree, and the codes of levels in the order that they have there.
+
+    Levels are ordered by the share of the class, so that the best split of them all is
+    one of neighbours (Breiman et al. 1984). A missing value is far above all others: no
+    split between these and the missing ones falls among values that were not drawn.
+    """
+    n_known = space.table.n_known[:, None]
+    table, orders = np.where(codes == n_known, 2 * n_known, codes), {}
+    for j in np.flatnonzero(space.nominal):
+        count = len(space.values[j])
+        every, own = (
+            np.bincount(codes[j], each, minlength=count + 1)[:-1]
+            for each in (weights, weights * positive)
+        )
+        drawn = np.flatnonzero(every)
+        orders[j] = drawn[np.argsort(own[drawn] / every[drawn], kind="stable")]
+        places = np.full(count + 1, 2 * count)
+        places[orders[j]] = np.arange(len(drawn))
+        table[j] = places[codes[j]]
+    return table.T.astype(np.float32), orders
+
+
+def _conditions(space, rule, orders):
+    """A leaf's conditions, without those that all known values meet."""
+    conditions = []
+    for j, first, last in rule:
+        missing = len(space.values[j])
+        order = orders.get(j, range(missing))
+        if first >= len(order):
+            conditions.append(space.condition(j, missing, missing))
+        elif first > 0 or last + 1 < len(order):
+            own = order[first : last + 1]
+            ends = own[0], own[-1]
+            conditions.append(
+                space.one_of(j, np.sort(own))
+                if j in orders
+                else space.condition(j, *ends)
+            )
+    return tuple(conditions)
