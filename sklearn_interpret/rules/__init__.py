@@ -1,7 +1,17 @@
 """Rules: models that are read aloud."""
 
+from sklearn_interpret.rules._bayesian_rule_list import (
+    BayesianRule,
+    BayesianRuleListClassifier,
+)
 from sklearn_interpret.rules._one_r import OneRClassifier
 from sklearn_interpret.rules._ripper import RIPPERClassifier
 from sklearn_interpret.rules._rules import Rule
 
-__all__ = ["OneRClassifier", "RIPPERClassifier", "Rule"]
+__all__ = [
+    "BayesianRule",
+    "BayesianRuleListClassifier",
+    "OneRClassifier",
+    "RIPPERClassifier",
+    "Rule",
+]
