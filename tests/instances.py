@@ -63,7 +63,11 @@ from sklearn_interpret.prototypes import (
     NearestPrototypeClassifier,
     NearestPrototypeRegressor,
 )
-from sklearn_interpret.rules import OneRClassifier, RIPPERClassifier
+from sklearn_interpret.rules import (
+    BayesianRuleListClassifier,
+    OneRClassifier,
+    RIPPERClassifier,
+)
 from sklearn_interpret.shapley import (
     BreakDown,
     ExactShapley,
@@ -402,6 +406,21 @@ PROTOTYPES = {
 }
 
 RULES = {
+    BayesianRuleListClassifier: [
+        {"n_samples": 50, "random_state": 0},
+        {
+            "list_length_prior": 2.0,
+            "rule_size_prior": 2.0,
+            "alpha": 0.5,
+            "min_support": 0.2,
+            "max_conditions": 3,
+            "max_rules": 20,
+            "n_chains": 2,
+            "n_samples": 20,
+            "categorical_features": [3],
+            "random_state": 0,
+        },
+    ],
     OneRClassifier: [
         {},
         {"strategy": "uniform", "n_bins": 3, "categorical_features": [3]},

@@ -40,9 +40,12 @@ class BayesianRule(Rule):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn_interpret.rules import BayesianRuleListClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> rule = BayesianRuleListClassifier(random_state=0).fit(X, y).rules_[0]
+    >>> model = BayesianRuleListClassifier(n_samples=100, random_state=0).fit(X, y)
+    >>> rule = model.rules_[-1]
     >>> print(rule, rule.prediction)
+    otherwise 2
     >>> [round(share, 2) for share in rule.low_shares]
+    [0.0, 0.01, 0.86]
     """
 
     low_shares: tuple[float, ...] | None = None
@@ -142,7 +145,11 @@ class BayesianRuleListClassifier(RuleListClassifier):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = BayesianRuleListClassifier(random_state=0).fit(X, y)
     >>> print(model.to_text())
+    IF petal length (cm) <= 2.5 THEN 0
+    ELSE IF petal width (cm) <= 1.75 THEN 1
+    ELSE 2
     >>> model.predict_proba(X.iloc[[0]]).round(2)
+    array([[0.96, 0.02, 0.02]])
     >>> bool(model.r_hat_ < 1.05)
     True
     """

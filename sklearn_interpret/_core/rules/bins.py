@@ -78,7 +78,10 @@ def entropy_bins(class_sums):
     spent += np.sum(_bits(sides) / sides.sum(axis=1) * np.sum(sides > 0, axis=1))
     if _bits(whole) - bits[cut] <= spent:
         return [(0, last)]
-    below, above = entropy_bins(class_sums[: cut + 1]), entropy_bins(class_sums[cut + 1 :])
+    below, above = (
+        entropy_bins(class_sums[: cut + 1]),
+        entropy_bins(class_sums[cut + 1 :]),
+    )
     return below + [(a + cut + 1, b + cut + 1) for a, b in above]
 
 

@@ -69,7 +69,7 @@ def mine_rules(
     columns = np.array([column for column, _, _ in conditions], dtype=np.intp)
     chosen, sets = search.frequent_conditions()
     found = [(chosen, sets)]
-    for _ in range(max_conditions - 1):
+    while len(chosen) and len(found) < max_conditions:
         chosen, sets = search.longer(chosen, sets, columns)
         found.append((chosen, sets))
     sizes = np.repeat(np.arange(len(found)) + 1, [len(own) for own, _ in found])
@@ -78,7 +78,9 @@ def mine_rules(
     # Of rules that hold for the same rows the shortest is kept.
     _, kept = np.unique(sets, axis=1, return_index=True)
     kept.sort()
-    return MinedRules([rules[i] for i in kept], sizes[kept], sets.take(kept, axis=1), rows)
+    return MinedRules(
+        [rules[i] for i in kept], sizes[kept], sets.take(kept, axis=1), rows
+    )
 
 
 def _conditions(table, labels, weights, n_classes):

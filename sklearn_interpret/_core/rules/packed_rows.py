@@ -32,18 +32,14 @@ class PackedRows:
 
     def __init__(self, labels, weights, n_classes):
         sizes = np.bincount(labels, minlength=n_classes)
-        n_words = -(-sizes // _WORD)
-        ends = np.cumsum(n_words)
-        self._words = [slice(*bounds) for bounds in zip(ends - n_words, ends)]
+        ends = np.cumsum(-(-sizes // _WORD))
+        starts = np.append(0, ends[:-1])
+        self._words = list(map(slice, starts, ends))
+        # The rows of a class take its bits in their order.
         by_class = np.argsort(labels, kind="stable")
-        free = np.arange(ends[-1] * _WORD)
-        self._row_at = np.concatenate(
-            [
-                free[words.start * _WORD :][:size]
-                for words, size in zip(self._words, sizes, strict=True)
-            ]
-        )
-        self._row_at[by_class] = self._row_at.copy()
+        skipped = starts * _WORD - (np.cumsum(sizes) - sizes)
+        self._bits = np.empty_like(by_class)
+        self._bits[by_class] = np.arange(len(labels)) + skipped[labels[by_class]]
         self.unit = _unit(weights)
         units = np.maximum(np.rint(weights / self.unit), 1).astype(np.int64)
         powers = np.arange(int(units.max()).bit_length())
@@ -53,7 +49,7 @@ class PackedRows:
     def pack(self, flags):
         """Flags of rows (n_sets, n_rows) as words of sets (n_words, n_sets)."""
         bits = np.zeros((len(flags), self._words[-1].stop * _WORD), dtype=bool)
-        bits[:, self._row_at] = flags
+        bits[:, self._bits] = flags
         return np.ascontiguousarray(np.packbits(bits, axis=1).view(np.uint64).T)
 
     def sums(self, sets):
@@ -75,7 +71,7 @@ class PackedRows:
             own = sets & of_power[:, None] if len(self._of_power) > 1 else sets
             counts = np.bitwise_count(own)
             # Sums of many bytes are much faster in two bytes than in eight.
-            dtype = np.uint16 if len(self._row_at) < 2**16 else np.int64
+            dtype = np.uint16 if len(self._bits) < 2**16 else np.int64
             for of_class, words in zip(total, self._words, strict=True):
                 sums = counts[..., words, :].sum(axis=-2, dtype=dtype)
                 of_class += sums.astype(np.int64) << power
@@ -87,6 +83,8 @@ def _unit(weights):
     total = weights.sum()
     for unit in (1.0, weights.min()):
         units = weights / unit
-        if total / unit <= _MOST_UNITS and (units == np.rint(units)).all():
+        # What is 0.3 / 0.1?
+        whole = np.abs(units - np.rint(units)) <= 1e-9 * units
+        if whole.all() and total / unit <= _MOST_UNITS:
             return unit
     return total / _MOST_UNITS

@@ -96,16 +96,20 @@ class RuleListPosterior:
         upto : ndarray of shape (n_rules + 1,)
             Sums of their exponents up to each, up to a factor.
         """
-        key = tuple(rules), at
+        key = at, *rules
         if key not in self._known:
             logs = self._insertions(rules, at)
             largest = int(logs.argmax())
-            if logs[largest] > self.best[0]:
-                self.best = logs[largest], self.inserted(rules, at, largest)
+            self.note(logs[largest], self.inserted(rules, at, largest))
             if len(self._known) * len(logs) > _REMEMBERED:
                 self._known.clear()
             self._known[key] = logs, np.exp(logs - logs[largest]).cumsum()
         return self._known[key]
+
+    def note(self, log, rules):
+        """Keep a list if it is the best one so far."""
+        if log > self.best[0]:
+            self.best = log, rules
 
     def _insertions(self, rules, at):
         sets = self._deciding(rules)
@@ -197,6 +201,7 @@ def _step(posterior, rules, random):
         lists = [[*others[:i], rules[at], *others[i:]] for i in range(length)]
         logs = posterior.log_posteriors(lists)
         chosen = _draw(np.exp(logs - logs.max()).cumsum(), random)
+        posterior.note(logs[chosen], lists[chosen])
         return lists[chosen], logs[chosen]
     logs, upto = posterior.insertions(others, at)
     chosen = _draw(upto, random)
