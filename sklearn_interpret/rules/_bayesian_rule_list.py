@@ -28,12 +28,19 @@ class BayesianRule(Rule):
 
     Parameters
     ----------
-    conditions, prediction, coverage, precision
-        As in `Rule`.
+    conditions : tuple of Condition
+        The conditions, at most one for each feature; without any, the rule is the
+        default of its list.
+    prediction : object
+        The class with the largest share.
+    coverage : float
+        Share of the rows of `fit`, by weight, that the rule decides on.
+    precision : float, default=None
+        Share of the predicted class among these; None where there are none.
     shares : tuple of float, default=None
         Posterior mean of the share of each class where the rule decides.
     low_shares, high_shares : tuple of float, default=None
-        Bounds of their 95% credible intervals: the same probability lies on each side.
+        Bounds of their 95% credible intervals: as probable below as above.
 
     Examples
     --------
@@ -91,9 +98,9 @@ class BayesianRuleListClassifier(RuleListClassifier):
     rules_ : list of BayesianRule
         The most probable list; the last rule, without conditions, is the default.
         Rules that decide on no row of `fit` are left out.
-    posterior_ : dict of tuple to float
-        Sampled lists with their share of the samples, the largest first. A list is a
-        tuple of rules, and a rule a tuple of `Condition`; the default is left out.
+    posterior_ : list of tuple (rules, share)
+        Sampled lists, each with its share of the samples, the largest first. The rules
+        of a list are a tuple, and each is a tuple of `Condition`, without the default.
     log_posteriors_ : ndarray of shape (n_chains, n_samples)
         Logarithmic posteriors of the sampled lists, up to a constant.
     r_hat_ : float
@@ -210,10 +217,10 @@ class BayesianRuleListClassifier(RuleListClassifier):
         random = check_random_state(self.random_state)
         samples = sample_lists(posterior, self.n_chains, self.n_samples, random)
         rules = [space.conditions(rule) for rule in mined.rules]
-        self.posterior_ = {
-            tuple(rules[i] for i in found): count / len(samples.lists)
+        self.posterior_ = [
+            (tuple(rules[i] for i in found), count / len(samples.lists))
             for found, count in Counter(samples.lists).most_common()
-        }
+        ]
         self.log_posteriors_ = samples.log_posteriors
         self.r_hat_ = r_hat(samples.log_posteriors)
         return [rules[i] for i in posterior.best[1]]

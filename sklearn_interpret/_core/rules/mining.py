@@ -148,7 +148,7 @@ class _Search:
         )
 
     def _are_frequent(self, sums, more):
-        """Whether rules hold for enough rows of some class, and for less than `more`."""
+        """Whether rules hold for enough rows of a class, and for less than `more`."""
         return (sums >= self.least).any(axis=0) & (sums.sum(axis=0) < more)
 
     def _most_informative(self, chosen, sums):

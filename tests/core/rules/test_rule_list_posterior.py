@@ -2,7 +2,7 @@
 
 from collections import Counter
 from itertools import permutations
-from math import comb, exp, factorial, lgamma, log
+from math import comb, exp, factorial, log
 
 import numpy as np
 import pytest
