@@ -215,31 +215,22 @@ class BayesianRuleListClassifier(RuleListClassifier):
             alpha=self.alpha,
         )
         random = check_random_state(self.random_state)
-        samples = sample_lists(posterior, self.n_chains, self.n_samples, random)
+        lists, logs = sample_lists(posterior, self.n_chains, self.n_samples, random)
         rules = [space.conditions(rule) for rule in mined.rules]
         self.posterior_ = [
-            (tuple(rules[i] for i in found), count / len(samples.lists))
-            for found, count in Counter(samples.lists).most_common()
+            (tuple(rules[i] for i in found), count / len(lists))
+            for found, count in Counter(lists).most_common()
         ]
-        self.log_posteriors_ = samples.log_posteriors
-        self.r_hat_ = r_hat(samples.log_posteriors)
+        self.log_posteriors_, self.r_hat_ = logs, r_hat(logs)
         return [rules[i] for i in posterior.best[1]]
 
     def _rule(self, conditions, sums, all_sums):
         rule = super()._rule(conditions, sums, all_sums)
         own = (sums if sums.any() else all_sums) + self.alpha
-        others = own.sum() - own
+        shares = low = high = own / own.sum()
         # Of one class alone, the share is known to be one.
-        low, high = np.where(
-            len(own) > 1, betaincinv(own, others, [[0.025], [0.975]]), 1.0
-        )
-        own /= own.sum()
-        return BayesianRule(
-            rule.conditions,
-            rule.prediction,
-            rule.coverage,
-            rule.precision,
-            shares=tuple(own.tolist()),
-            low_shares=tuple(low.tolist()),
-            high_shares=tuple(high.tolist()),
-        )
+        if len(own) > 1:
+            low, high = betaincinv(own, own.sum() - own, [[0.025], [0.975]])
+        named = {"shares": shares, "low_shares": low, "high_shares": high}
+        named = {name: tuple(value.tolist()) for name, value in named.items()}
+        return BayesianRule(**vars(rule) | named)

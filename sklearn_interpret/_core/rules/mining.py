@@ -61,10 +61,8 @@ def mine_rules(
     conditions, codes = _conditions(table, labels, weights, n_classes)
     index, weights = distinct_rows(codes, labels, weights)
     rows = PackedRows(labels[index], weights, n_classes)
-    flags = np.zeros((len(conditions), len(index)), dtype=bool)
-    for flag, (column, first, last) in zip(flags, conditions, strict=True):
-        own = table.codes[column, index]
-        flag[:] = (own >= first) & (own <= last)
+    flags = [table.holds([condition])[index] for condition in conditions]
+    flags = np.reshape(flags, (-1, len(index))).astype(bool)
     search = _Search(rows, rows.pack(flags), min_support, max_rules)
     columns = np.array([column for column, _, _ in conditions], dtype=np.intp)
     chosen, sets = search.frequent_conditions()

@@ -1,7 +1,5 @@
 """Posterior of lists of rules (Letham et al. 2015), and chains that sample it."""
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy.special import gammaln
 
@@ -138,21 +136,6 @@ class RuleListPosterior:
         return [*rules[:at], rule, *rules[at:]]
 
 
-class Samples(NamedTuple):
-    """Lists that chains have sampled.
-
-    Parameters
-    ----------
-    lists : list of tuple of int
-        The lists, one chain after the other.
-    log_posteriors : ndarray of shape (n_chains, n_samples)
-        Their logarithmic posteriors.
-    """
-
-    lists: list
-    log_posteriors: np.ndarray
-
-
 def sample_lists(posterior, n_chains, n_samples, random):
     """Sample lists by chains, the first halves of which are left out.
 
@@ -167,8 +150,10 @@ def sample_lists(posterior, n_chains, n_samples, random):
 
     Returns
     -------
-    Samples
-        The samples.
+    lists : list of tuple of int
+        The lists, one chain after the other.
+    log_posteriors : ndarray of shape (n_chains, n_samples)
+        Their logarithmic posteriors.
     """
     lists, all_logs = [], np.empty((n_chains, n_samples))
     n_rules = posterior.sets.shape[1]
@@ -181,7 +166,7 @@ def sample_lists(posterior, n_chains, n_samples, random):
             if step >= 0:
                 lists.append(tuple(rules))
                 logs[step] = log
-    return Samples(lists, all_logs)
+    return lists, all_logs
 
 
 def _step(posterior, rules, random):
@@ -193,9 +178,9 @@ def _step(posterior, rules, random):
     a new place opens, with probability 1 / (length + 1) of the shorter list's length.
     """
     kind, length = random.random_sample(), len(rules)
-    at = random.randint(length + (kind >= 0.6)) if length or kind >= 0.6 else None
-    if at is None:
+    if kind < 0.6 and not rules:
         return rules, posterior.log_posteriors([rules])[0]
+    at = random.randint(length + (kind >= 0.6))
     others = rules if kind >= 0.6 else rules[:at] + rules[at + 1 :]
     if kind < 0.2:
         lists = [[*others[:i], rules[at], *others[i:]] for i in range(length)]
