@@ -3,8 +3,8 @@
 import numpy as np
 
 _WORD = 64
-# Weights are whole numbers of a unit, so many of them in all where they are rounded.
-_MOST_UNITS = 2**20
+# Weights are whole numbers of a unit, at most so many in all, or so many for each row.
+_MOST_UNITS, _MOST_UNITS_OF_ROW = 2**20, 16
 
 
 class PackedRows:
@@ -81,10 +81,11 @@ class PackedRows:
 def _unit(weights):
     """What all weights are multiples of, at least nearly."""
     total = weights.sum()
+    most = max(_MOST_UNITS, _MOST_UNITS_OF_ROW * len(weights))
     for unit in (1.0, weights.min()):
         units = weights / unit
         # What is 0.3 / 0.1?
         whole = np.abs(units - np.rint(units)) <= 1e-9 * units
-        if whole.all() and total / unit <= _MOST_UNITS:
+        if whole.all() and total / unit <= most:
             return unit
-    return total / _MOST_UNITS
+    return total / most

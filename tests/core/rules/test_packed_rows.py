@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sklearn_interpret._core.rules.packed_rows import PackedRows
+from sklearn_interpret._core.rules.packed_rows import PackedRows, _unit
 
 WEIGHTS = {
     "ones": lambda rng, n: np.ones(n),
@@ -43,3 +43,7 @@ def test_units_of_weights():
     labels = np.zeros(3, dtype=int)
     for weights, unit in (([1, 2, 5], 1), ([0.1, 0.3, 2], 0.1), ([1 / 7] * 3, 1 / 7)):
         assert PackedRows(labels, np.array(weights, dtype=float), 1).unit == unit
+
+
+def test_rows_are_counted_however_many():
+    assert _unit(np.ones(2**20 + 1)) == 1
