@@ -77,6 +77,7 @@ from sklearn_interpret.prototypes import (
     NearestPrototypeRegressor,
 )
 from sklearn_interpret.rules import (
+    BayesianRuleListClassifier,
     OneRClassifier,
     RIPPERClassifier,
     SkopeRulesClassifier,
@@ -461,6 +462,21 @@ DECOMPOSITION = {
 }
 
 RULES = {
+    BayesianRuleListClassifier: [
+        {"n_samples": 50, "random_state": 0},
+        {
+            "list_length_prior": 2.0,
+            "rule_size_prior": 2.0,
+            "alpha": 0.5,
+            "min_support": 0.2,
+            "max_conditions": 3,
+            "max_rules": 20,
+            "n_chains": 2,
+            "n_samples": 20,
+            "categorical_features": [3],
+            "random_state": 0,
+        },
+    ],
     OneRClassifier: [
         {},
         {"strategy": "uniform", "n_bins": 3, "categorical_features": [3]},

@@ -447,6 +447,18 @@ PROTOTYPES = {
 }
 
 RULES = {
+    "BayesianRuleListClassifier": {
+        "list_length_prior": 3.0,
+        "rule_size_prior": 1.0,
+        "alpha": 1.0,
+        "min_support": 0.1,
+        "max_conditions": 2,
+        "max_rules": 1000,
+        "n_chains": 3,
+        "n_samples": 3000,
+        "categorical_features": "auto",
+        "random_state": None,
+    },
     "OneRClassifier": {
         "strategy": "majority",
         "min_bin_size": 6,

@@ -45,29 +45,30 @@ class RuleListClassifier(RuleClassifier):
 
     def _in_order(self, found, sample):
         """Rules of these conditions and the default, with what they say of the rows."""
-        n_classes, total = len(self.classes_), sample.weights.sum()
+        n_classes = len(self.classes_)
         conditions = [*found, ()]
         holds = all_hold(conditions, sample.rows, sample.rows.n_rows)
         all_sums = np.bincount(sample.y, sample.weights, minlength=n_classes)
         left, rules = sample.weights.copy(), []
         for of_rule, held in zip(conditions, holds, strict=True):
             sums = np.bincount(sample.y, left * held, minlength=n_classes)
-            decides = sums.any()
-            if of_rule and not decides:
-                continue
             left[held] = 0
-            shares = sums / sums.sum() if decides else all_sums / total
-            label = shares.argmax()
-            rules.append(
-                Rule(
-                    of_rule,
-                    prediction=self.classes_[label],
-                    coverage=float(sums.sum() / total),
-                    precision=float(shares[label]) if decides else None,
-                    shares=tuple(shares.tolist()),
-                )
-            )
+            if sums.any() or not of_rule:
+                rules.append(self._rule(of_rule, sums, all_sums))
         return rules
+
+    def _rule(self, conditions, sums, all_sums):
+        """A rule that decides on rows of these sums of classes, of all the sums."""
+        decides = sums.any()
+        shares = sums / sums.sum() if decides else all_sums / all_sums.sum()
+        label = shares.argmax()
+        return Rule(
+            conditions,
+            prediction=self.classes_[label],
+            coverage=float(sums.sum() / all_sums.sum()),
+            precision=float(shares[label]) if decides else None,
+            shares=tuple(shares.tolist()),
+        )
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Share of each class, as the rule that decides on a row has it.

@@ -143,7 +143,7 @@ class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         pandas.DataFrame
             Column "rule" has the conditions in words; the others are those attributes
             of the rules that they have: "prediction", "coverage", "precision" and, for
-            each class, "share of" it.
+            each class, "share of" it, and bounds of that where a model gives them.
 
         Raises
         ------
@@ -163,9 +163,10 @@ def rule_columns(rules, classes):
         entries = [getattr(rule, field.name) for rule in rules]
         if field.name == "conditions" or set(entries) == {None}:
             continue
-        if field.name == "shares":
+        if field.name.endswith("shares"):
             of_class = zip(classes, zip(*entries, strict=True), strict=True)
-            columns |= {f"share of {label}": shares for label, shares in of_class}
+            what = field.name.removesuffix("s").replace("_", " ")
+            columns |= {f"{what} of {label}": shares for label, shares in of_class}
         else:
             columns[field.name] = entries
     return columns

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules import (
+    BayesianRuleListClassifier,
     OneRClassifier,
     RIPPERClassifier,
     Rule,
@@ -21,6 +22,7 @@ LISTS = [
     OneRClassifier(strategy="uniform"),
     RIPPERClassifier(random_state=0),
     RIPPERClassifier(prune=False, min_weight=1),
+    BayesianRuleListClassifier(alpha=0.1, n_chains=1, n_samples=100, random_state=0),
 ]
 every_list = pytest.mark.parametrize("model", LISTS, ids=str)
 SKOPE = SkopeRulesClassifier(n_estimators=5, random_state=0)
@@ -73,14 +75,16 @@ def test_rules_evaluated_by_hand_give_the_predictions(model, seed):
         holds = [[rule_holds(rule, row) for rule in rules] for row in rows]
         assert_array_equal(model.transform(rows), np.array(holds, dtype=float))
     # What rules say of the rows of fit.
-    fired = model.decision_rule(X)
+    fired, alpha = model.decision_rule(X), getattr(model, "alpha", 0)
     for k, rule in enumerate(rules):
         own, classes = weights[fired == k], y[fired == k]
         assert rule.coverage == pytest.approx(own.sum() / weights.sum())
         if len(own):
             of_class = [own[classes == label].sum() for label in model.classes_]
-            assert_allclose(rule.shares, np.array(of_class) / own.sum())
-            assert rule.precision == max(rule.shares)
+            prior = alpha * len(of_class)
+            expected = (np.array(of_class) + alpha) / (own.sum() + prior)
+            assert_allclose(rule.shares, expected)
+            assert rule.precision == pytest.approx(max(of_class) / own.sum())
         else:
             assert rule.precision is None
 
@@ -108,7 +112,8 @@ def test_constant_columns_leave_the_default(model):
     X = np.ones((12, 2))
     model.fit(X, np.repeat(["a", "b"], [4, 8]))
     assert [rule.conditions for rule in model.rules_] == [()]
-    assert_allclose(model.predict_proba(X[:2]), [[1 / 3, 2 / 3]] * 2)
+    sums = np.array([4, 8]) + getattr(model, "alpha", 0)
+    assert_allclose(model.predict_proba(X[:2]), [sums / sums.sum()] * 2)
     assert model.to_text().split()[-1] == "b"
 
 

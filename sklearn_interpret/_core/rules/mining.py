@@ -1,0 +1,163 @@
+"""Rules of a few conditions that hold for enough rows of some class."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import xlogy
+
+from sklearn_interpret._core.rules.bins import entropy_bins
+from sklearn_interpret._core.rules.conditions import distinct_rows
+from sklearn_interpret._core.rules.packed_rows import PackedRows
+
+
+class MinedRules(NamedTuple):
+    """Rules, no two of which hold for the same rows.
+
+    Parameters
+    ----------
+    rules : list of list of (column, first, last)
+        Their conditions.
+    sizes : ndarray of shape (n_rules,), int
+        Numbers of conditions.
+    sets : ndarray of shape (n_words, n_rules), uint64
+        The rows for which each rule holds.
+    rows : PackedRows
+        The rows: one for all of a class that meet the same conditions.
+    """
+
+    rules: list
+    sizes: np.ndarray
+    sets: np.ndarray
+    rows: PackedRows
+
+
+def mine_rules(
+    table, labels, weights, n_classes, *, min_support, max_conditions, max_rules
+):
+    """Frequent rules on a table.
+
+    Parameters
+    ----------
+    table : CodedTable
+        The table.
+    labels : ndarray of shape (n_rows,), int
+        Classes of the rows.
+    weights : ndarray of shape (n_rows,)
+        Weights of the rows, all positive.
+    n_classes : int
+        Number of classes.
+    min_support : float
+        Share of the rows of some class for which a rule has to hold.
+    max_conditions : int
+        Largest number of conditions of a rule.
+    max_rules : int
+        Largest number of rules of each number of conditions: the most informative.
+
+    Returns
+    -------
+    MinedRules
+        The rules.
+    """
+    conditions, codes = _conditions(table, labels, weights, n_classes)
+    index, weights = distinct_rows(codes, labels, weights)
+    rows = PackedRows(labels[index], weights, n_classes)
+    flags = [table.holds([condition])[index] for condition in conditions]
+    flags = np.reshape(flags, (-1, len(index))).astype(bool)
+    search = _Search(rows, rows.pack(flags), min_support, max_rules)
+    columns = np.array([column for column, _, _ in conditions], dtype=np.intp)
+    chosen, sets = search.frequent_conditions()
+    found = [(chosen, sets)]
+    while len(chosen) and len(found) < max_conditions:
+        chosen, sets = search.longer(chosen, sets, columns)
+        found.append((chosen, sets))
+    sizes = np.repeat(np.arange(len(found)) + 1, [len(own) for own, _ in found])
+    sets = np.concatenate([own for _, own in found], axis=1)
+    rules = [[conditions[i] for i in rule] for own, _ in found for rule in own]
+    # Of rules that hold for the same rows the shortest is kept.
+    _, kept = np.unique(sets, axis=1, return_index=True)
+    kept.sort()
+    return MinedRules(
+        [rules[i] for i in kept], sizes[kept], sets.take(kept, axis=1), rows
+    )
+
+
+def _conditions(table, labels, weights, n_classes):
+    """Levels, intervals of bins and missing values; codes that bins share."""
+    conditions, codes = [], table.codes.copy()
+    for column, own in enumerate(codes):
+        n_known = int(table.n_known[column])
+        sums = np.zeros((n_known + 1, n_classes))
+        np.add.at(sums, (own, labels), weights)
+        levels = np.flatnonzero(sums.any(axis=1))
+        if n_known and not table.nominal[column]:
+            bins = _bins(sums[:-1])
+            firsts = np.array([first for first, _ in bins] + [n_known])
+            own[:] = firsts[np.searchsorted(firsts, own, side="right") - 1]
+            conditions += [
+                (column, first, last)
+                for i, (first, _) in enumerate(bins)
+                for _, last in bins[i:]
+                if (first, last) != (0, n_known - 1)
+            ]
+            levels = levels[levels == n_known]
+        conditions += [(column, code, code) for code in levels.tolist()]
+    return conditions, codes
+
+
+def _bins(class_sums):
+    """Bins that tell classes apart; where none do, two of about the same weight."""
+    bins = entropy_bins(class_sums)
+    if len(bins) > 1 or len(class_sums) == 1:
+        return bins
+    upto = class_sums.sum(axis=1).cumsum()
+    last = int(np.abs(upto[:-1] - upto[-1] / 2).argmin())
+    return [(0, last), (last + 1, len(class_sums) - 1)]
+
+
+class _Search:
+    """Search for the rules that hold for enough rows of some class."""
+
+    def __init__(self, rows, conditions, min_support, max_rules):
+        self.rows, self.conditions, self.max_rules = rows, conditions, max_rules
+        self.of_class = rows.sums(rows.everything[:, None])
+        # Not more than meant, for rounding; and one row at least.
+        self.least = np.maximum(min_support * self.of_class * (1 - 1e-12), 1)
+
+    def frequent_conditions(self):
+        """Rules of one condition, as positions of conditions, and their sets."""
+        sums = self.rows.sums(self.conditions)
+        kept = np.flatnonzero(self._are_frequent(sums, self.of_class.sum()))
+        return self._most_informative(kept[:, None], sums[:, kept])
+
+    def longer(self, chosen, sets, columns):
+        """Rules with one more condition, on a later column."""
+        ends = np.searchsorted(columns[chosen[:, -1]], columns)
+        shorter, one = self.rows.sums(sets), self.rows.sums(self.conditions)
+        shorter, one = shorter.sum(axis=0), one.sum(axis=0)
+        longer, all_sums = [], []
+        for j, end in enumerate(ends):
+            sums = self.rows.sums(sets[:, :end] & self.conditions[:, j, None])
+            fewest = np.minimum(shorter[:end], one[j])
+            kept = np.flatnonzero(self._are_frequent(sums, fewest))
+            longer.append(np.insert(chosen[kept], chosen.shape[1], j, axis=1))
+            all_sums.append(sums[:, kept])
+        return self._most_informative(
+            np.concatenate(longer), np.concatenate(all_sums, axis=1)
+        )
+
+    def _are_frequent(self, sums, more):
+        """Whether rules hold for enough rows of a class, and for less than `more`."""
+        return (sums >= self.least).any(axis=0) & (sums.sum(axis=0) < more)
+
+    def _most_informative(self, chosen, sums):
+        """Not too many rules, by the entropy of the classes that is left, in order."""
+        left = sum(
+            xlogy(part.sum(axis=0), part.sum(axis=0)) - xlogy(part, part).sum(axis=0)
+            for part in (sums, self.of_class - sums)
+        )
+        best = np.sort(np.argsort(left, kind="stable")[: self.max_rules])
+        chosen = chosen[best]
+        sets = self.conditions.take(chosen[:, 0], axis=1)
+        for others in chosen.T[1:]:
+            sets &= self.conditions.take(others, axis=1)
+        return chosen, sets

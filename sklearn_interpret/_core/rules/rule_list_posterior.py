@@ -1,0 +1,209 @@
+"""Posterior of lists of rules (Letham et al. 2015), and chains that sample it."""
+
+import numpy as np
+from scipy.special import gammaln
+
+# So many numbers are kept of what was computed before.
+_REMEMBERED = 2**21
+
+
+class RuleListPosterior:
+    """Posterior of lists of mined rules, up to a constant factor.
+
+    A list is a sequence of positions of rules. Its length and the sizes of its rules
+    have truncated Poisson priors, and the shares of classes, where a rule decides, a
+    symmetric Dirichlet prior.
+
+    Parameters
+    ----------
+    mined : MinedRules
+        The rules that lists are made of, and the rows.
+    length_prior, size_prior : float
+        Means of the Poisson priors: lambda and eta.
+    alpha : float
+        Parameter of the Dirichlet prior.
+
+    Attributes
+    ----------
+    best : tuple of (log_posterior, list of int)
+        The best list of all that were evaluated, and its logarithmic posterior.
+    """
+
+    def __init__(self, mined, *, length_prior, size_prior, alpha):
+        self.rows, self.sets, self._sizes = mined.rows, mined.sets, mined.sizes
+        self.length_prior = length_prior
+        self._n_of_size = np.bincount(mined.sizes, minlength=1)
+        n = np.arange(len(self._n_of_size))
+        # Rules without conditions are not there to be chosen.
+        self._size_pmf = np.exp(n * np.log(size_prior) - gammaln(n + 1)) * (n > 0)
+        of_class = self.rows.sums(self.rows.everything[:, None])
+        n_classes, units = len(of_class), np.arange(of_class.sum() + 1)
+        weights = units * self.rows.unit
+        constant = gammaln(n_classes * alpha) - n_classes * gammaln(alpha)
+        self._of_class = gammaln(weights + alpha)
+        self._of_all = constant - gammaln(weights + n_classes * alpha)
+        self._priors, self._known = {}, {}
+        self.best = -np.inf, []
+
+    def log_likelihoods(self, sums):
+        """Logarithms of Dirichlet-multinomial likelihoods, classes along axis 0."""
+        logs = self._of_all.take(sums.sum(axis=0))
+        for of_class in sums:
+            logs += self._of_class.take(of_class)
+        return logs
+
+    def log_prior(self, sizes):
+        """Logarithmic prior of a list of rules of these sizes."""
+        if sizes not in self._priors:
+            left = self._n_of_size.copy()
+            log = len(sizes) * np.log(self.length_prior) - gammaln(len(sizes) + 1)
+            for size in sizes:
+                # A size of which there are rules left, and one of these.
+                share = self._size_pmf[size] / self._size_pmf[left > 0].sum()
+                log += np.log(share / left[size])
+                left[size] -= 1
+            self._priors[sizes] = log
+        return self._priors[sizes]
+
+    def log_posteriors(self, lists):
+        """Logarithmic posteriors of lists."""
+        deciding = [self._deciding(rules) for rules in lists]
+        logs = self.log_likelihoods(self.rows.sums(np.concatenate(deciding).T))
+        ends = np.cumsum([len(sets) for sets in deciding])
+        likelihoods = np.add.reduceat(logs, np.append(0, ends[:-1]))
+        return likelihoods + [self.log_prior(self._sizes_of(rules)) for rules in lists]
+
+    def _sizes_of(self, rules):
+        return tuple(self._sizes[rules].tolist())
+
+    def _deciding(self, rules):
+        """Rows on which each rule, and the default, decide: (n_rules + 1, n_words)."""
+        left, sets = self.rows.everything, []
+        for rule in rules:
+            sets.append(left & self.sets[:, rule])
+            left = left & ~self.sets[:, rule]
+        return np.array([*sets, left])
+
+    def insertions(self, rules, at):
+        """Logarithmic posteriors of a list with each rule inserted, and of the list.
+
+        Returns
+        -------
+        logs : ndarray of shape (n_rules + 1,)
+            One for each rule, minus infinity for those in the list, and for the list.
+        upto : ndarray of shape (n_rules + 1,)
+            Sums of their exponents up to each, up to a factor.
+        """
+        key = at, *rules
+        if key not in self._known:
+            logs = self._insertions(rules, at)
+            largest = int(logs.argmax())
+            self.note(logs[largest], self.inserted(rules, at, largest))
+            if len(self._known) * len(logs) > _REMEMBERED:
+                self._known.clear()
+            self._known[key] = logs, np.exp(logs - logs[largest]).cumsum()
+        return self._known[key]
+
+    def note(self, log, rules):
+        """Keep a list if it is the best one so far."""
+        if log > self.best[0]:
+            self.best = log, rules
+
+    def _insertions(self, rules, at):
+        sets = self._deciding(rules)
+        sums = self.rows.sums(sets.T)
+        old = self.log_likelihoods(sums)
+        # What an inserted rule takes from later ones.
+        taken = self.rows.sums(self.sets & sets[at:, :, None])
+        logs = np.empty(self.sets.shape[1] + 1)
+        logs[:-1] = self.log_likelihoods(taken.sum(axis=1)) + old[:at].sum()
+        logs[:-1] += self.log_likelihoods(sums[:, at:, None] - taken).sum(axis=0)
+        sizes = self._sizes_of(rules)
+        # Where all rules of a size are in the list, none is left that counts.
+        priors = np.zeros(len(self._n_of_size))
+        used = np.bincount(sizes, minlength=len(priors))
+        for size in np.flatnonzero(self._n_of_size > used).tolist():
+            priors[size] = self.log_prior((*sizes[:at], size, *sizes[at:]))
+        logs[:-1] += priors[self._sizes]
+        logs[rules] = -np.inf
+        logs[-1] = old.sum() + self.log_prior(sizes)
+        return logs
+
+    def inserted(self, rules, at, rule):
+        """A list with one of the results of `insertions`."""
+        if rule == self.sets.shape[1]:
+            return rules
+        return [*rules[:at], rule, *rules[at:]]
+
+
+def sample_lists(posterior, n_chains, n_samples, random):
+    """Sample lists by chains, the first halves of which are left out.
+
+    Parameters
+    ----------
+    posterior : RuleListPosterior
+        What is sampled.
+    n_chains, n_samples : int
+        Number of chains, and of samples of each.
+    random : RandomState
+        Source of the draws.
+
+    Returns
+    -------
+    lists : list of tuple of int
+        The lists, one chain after the other.
+    log_posteriors : ndarray of shape (n_chains, n_samples)
+        Their logarithmic posteriors.
+    """
+    lists, all_logs = [], np.empty((n_chains, n_samples))
+    n_rules = posterior.sets.shape[1]
+    for logs in all_logs:
+        # Chains that start far from each other tell whether they forget it.
+        length = min(random.poisson(posterior.length_prior), n_rules)
+        rules = random.permutation(n_rules)[:length].tolist()
+        for step in range(-n_samples, n_samples):
+            rules, log = _step(posterior, rules, random)
+            if step >= 0:
+                lists.append(tuple(rules))
+                logs[step] = log
+    return lists, all_logs
+
+
+def _step(posterior, rules, random):
+    """A Gibbs step: one of a set of lists, with the probability that it has there.
+
+    Each list of a set comes to the set with the same probability, so that the posterior
+    is kept: either a rule is moved to any place of the list, or any rule, or none,
+    stands at a place. For this a rule leaves its place, with probability 1 / length, or
+    a new place opens, with probability 1 / (length + 1) of the shorter list's length.
+    """
+    kind, length = random.random_sample(), len(rules)
+    if kind < 0.6 and not rules:
+        return rules, posterior.log_posteriors([rules])[0]
+    at = random.randint(length + (kind >= 0.6))
+    others = rules if kind >= 0.6 else rules[:at] + rules[at + 1 :]
+    if kind < 0.2:
+        lists = [[*others[:i], rules[at], *others[i:]] for i in range(length)]
+        logs = posterior.log_posteriors(lists)
+        chosen = _draw(np.exp(logs - logs.max()).cumsum(), random)
+        posterior.note(logs[chosen], lists[chosen])
+        return lists[chosen], logs[chosen]
+    logs, upto = posterior.insertions(others, at)
+    chosen = _draw(upto, random)
+    return posterior.inserted(others, at, chosen), logs[chosen]
+
+
+def _draw(upto, random):
+    """Draw a position by the sums of the weights up to each."""
+    return int(upto.searchsorted(random.random_sample() * upto[-1], side="right"))
+
+
+def r_hat(chains):
+    """Potential scale reduction of the halves of chains (Gelman et al. 2013, 11.4)."""
+    n = chains.shape[1] // 2
+    halves = np.concatenate([chains[:, :n], chains[:, -n:]])
+    within = halves.var(axis=1, ddof=1).mean()
+    between = halves.mean(axis=1).var(ddof=1)
+    if between <= 1e-20 * np.abs(halves).max() ** 2:
+        return 1.0
+    return float(np.sqrt((n - 1) / n + between / within)) if within else np.inf

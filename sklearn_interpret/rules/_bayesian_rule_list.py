@@ -1,0 +1,236 @@
+"""Bayesian rule lists: lists of rules with their posterior."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv
+from sklearn.utils import check_random_state
+
+from sklearn_interpret._core.rules.mining import mine_rules
+from sklearn_interpret._core.rules.rule_list_posterior import (
+    RuleListPosterior,
+    r_hat,
+    sample_lists,
+)
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret.rules._rule_lists import RuleListClassifier
+from sklearn_interpret.rules._rules import Rule
+
+
+@dataclass(frozen=True)
+class BayesianRule(Rule):
+    """A rule of a list, with credible intervals of the shares of classes.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        The conditions, at most one for each feature; without any, the rule is the
+        default of its list.
+    prediction : object
+        The class with the largest share.
+    coverage : float
+        Share of the rows of `fit`, by weight, that the rule decides on.
+    precision : float, default=None
+        Share of the predicted class among these; None where there are none.
+    shares : tuple of float, default=None
+        Posterior mean of the share of each class where the rule decides.
+    low_shares, high_shares : tuple of float, default=None
+        Bounds of their 95% credible intervals: as probable below as above.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_interpret.rules import BayesianRuleListClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianRuleListClassifier(n_samples=100, random_state=0).fit(X, y)
+    >>> rule = model.rules_[-1]
+    >>> print(rule, rule.prediction)
+    otherwise 2
+    >>> [round(share, 2) for share in rule.low_shares]
+    [0.0, 0.01, 0.86]
+    """
+
+    low_shares: tuple[float, ...] | None = None
+    high_shares: tuple[float, ...] | None = None
+
+
+class BayesianRuleListClassifier(RuleListClassifier):
+    """The most probable list of short rules, and how probable others are.
+
+    First rules are mined: of one or a few conditions, which hold for enough rows of
+    some class. A list of them has a prior, for short lists of short rules, and explains
+    the classes of the rows by shares of its own where each rule decides. Markov chains
+    sample its posterior; the most probable list that they meet is kept.
+
+    Parameters
+    ----------
+    list_length_prior : float, default=3.0
+        Mean of the Poisson prior of the number of rules, without the default: lambda.
+    rule_size_prior : float, default=1.0
+        Mean of the Poisson prior of the number of conditions of a rule: eta.
+    alpha : float, default=1.0
+        Parameter of the Dirichlet prior of shares: so many rows of each class are taken
+        to be there before any is seen.
+    min_support : float, default=0.1
+        Share of the rows of some class for which a rule has to hold.
+    max_conditions : int, default=2
+        Largest number of conditions of a rule.
+    max_rules : int, default=1000
+        Largest number of mined rules of each number of conditions. Where there are
+        more, those that tell most about the class are taken.
+    n_chains : int, default=3
+        Number of Markov chains.
+    n_samples : int, default=3000
+        Number of lists that each chain samples, after as many that are not counted.
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features whose values are levels. "auto" takes the category, object, string
+        and boolean columns of a DataFrame.
+    random_state : int, RandomState or None, default=None
+        Draws the samples.
+
+    Attributes
+    ----------
+    rules_ : list of BayesianRule
+        The most probable list; the last rule, without conditions, is the default.
+        Rules that decide on no row of `fit` are left out.
+    posterior_ : list of tuple (rules, share)
+        Sampled lists, each with its share of the samples, the largest first. The rules
+        of a list are a tuple, and each is a tuple of `Condition`, without the default.
+    log_posteriors_ : ndarray of shape (n_chains, n_samples)
+        Logarithmic posteriors of the sampled lists, up to a constant.
+    r_hat_ : float
+        Variance of `log_posteriors_` among chains relative to that within, as a ratio
+        of standard deviations (Gelman and Rubin). Above 1.05 or so the chains disagree:
+        `posterior_` needs more samples.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names that are all strings.
+
+    See Also
+    --------
+    RIPPERClassifier : Rules found one after the other, class by class.
+    OneRClassifier : Rules on a single feature.
+
+    Notes
+    -----
+    A condition is a level of a category, an interval of a number, or that the value is
+    missing; a missing value meets no other. Numbers are cut where that tells classes
+    apart (Fayyad and Irani), or else in the middle. Of rules that hold for the same
+    rows the shortest, and first, is mined.
+
+    Each step of a chain is a Gibbs step: it draws which of all mined rules, if any,
+    stands at a place of the list, from their exact conditional posterior; or to which
+    place a rule moves. Probabilities are posterior means of shares, (n_k + alpha) /
+    (n + K alpha). A default rule that decides on no row of `fit` predicts from all.
+
+    Rows that meet the same conditions and are of one class are counted as one, so that
+    weights do what repeated rows do. Weights that have no common unit are rounded to
+    about a millionth of their sum.
+
+    References
+    ----------
+    Letham, B., Rudin, C., McCormick, T. H., & Madigan, D. (2015). Interpretable
+    classifiers using rules and Bayesian analysis. Annals of Applied Statistics 9.
+    https://doi.org/10.1214/15-AOAS848
+
+    Yang, H., Rudin, C., & Seltzer, M. (2017). Scalable Bayesian rule lists. Proceedings
+    of the 34th International Conference on Machine Learning.
+    https://proceedings.mlr.press/v70/yang17h.html
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_interpret.rules import BayesianRuleListClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BayesianRuleListClassifier(random_state=0).fit(X, y)
+    >>> print(model.to_text())
+    IF petal length (cm) <= 2.5 THEN 0
+    ELSE IF petal width (cm) <= 1.75 THEN 1
+    ELSE 2
+    >>> model.predict_proba(X.iloc[[0]]).round(2)
+    array([[0.96, 0.02, 0.02]])
+    >>> bool(model.r_hat_ < 1.05)
+    True
+    """
+
+    _parameter_constraints = {
+        "list_length_prior": [Interval(Real, 0, None, closed="neither")],
+        "rule_size_prior": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "min_support": [Interval(Real, 0, 1, closed="both")],
+        "max_conditions": [Interval(Integral, 1, None, closed="left")],
+        "max_rules": [Interval(Integral, 1, None, closed="left")],
+        "n_chains": [Interval(Integral, 1, None, closed="left")],
+        "n_samples": [Interval(Integral, 4, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        list_length_prior: float = 3.0,
+        rule_size_prior: float = 1.0,
+        alpha: float = 1.0,
+        min_support: float = 0.1,
+        max_conditions: int = 2,
+        max_rules: int = 1000,
+        n_chains: int = 3,
+        n_samples: int = 3000,
+        categorical_features: Any = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.list_length_prior = list_length_prior
+        self.rule_size_prior = rule_size_prior
+        self.alpha = alpha
+        self.min_support = min_support
+        self.max_conditions = max_conditions
+        self.max_rules = max_rules
+        self.n_chains = n_chains
+        self.n_samples = n_samples
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def _find_rules(self, space, labels, weights):
+        mined = mine_rules(
+            space.table,
+            labels,
+            weights,
+            len(self.classes_),
+            min_support=self.min_support,
+            max_conditions=self.max_conditions,
+            max_rules=self.max_rules,
+        )
+        posterior = RuleListPosterior(
+            mined,
+            length_prior=self.list_length_prior,
+            size_prior=self.rule_size_prior,
+            alpha=self.alpha,
+        )
+        random = check_random_state(self.random_state)
+        lists, logs = sample_lists(posterior, self.n_chains, self.n_samples, random)
+        rules = [space.conditions(rule) for rule in mined.rules]
+        self.posterior_ = [
+            (tuple(rules[i] for i in found), count / len(lists))
+            for found, count in Counter(lists).most_common()
+        ]
+        self.log_posteriors_, self.r_hat_ = logs, r_hat(logs)
+        return [rules[i] for i in posterior.best[1]]
+
+    def _rule(self, conditions, sums, all_sums):
+        rule = super()._rule(conditions, sums, all_sums)
+        own = (sums if sums.any() else all_sums) + self.alpha
+        shares = low = high = own / own.sum()
+        # Of one class alone, the share is known to be one.
+        if len(own) > 1:
+            low, high = betaincinv(own, own.sum() - own, [[0.025], [0.975]])
+        named = {"shares": shares, "low_shares": low, "high_shares": high}
+        named = {name: tuple(value.tolist()) for name, value in named.items()}
+        return BayesianRule(**vars(rule) | named)
