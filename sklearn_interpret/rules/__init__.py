@@ -2,6 +2,16 @@
 
 from sklearn_interpret.rules._one_r import OneRClassifier
 from sklearn_interpret.rules._ripper import RIPPERClassifier
+from sklearn_interpret.rules._rule_fit import RuleFitClassifier, RuleFitRegressor
 from sklearn_interpret.rules._rules import Rule
+from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
-__all__ = ["OneRClassifier", "RIPPERClassifier", "Rule"]
+__all__ = [
+    "LinearTerm",
+    "OneRClassifier",
+    "RIPPERClassifier",
+    "Rule",
+    "RuleFitClassifier",
+    "RuleFitRegressor",
+    "WeightedRule",
+]

@@ -55,12 +55,17 @@ class ConditionSpace:
         if first == len(values):
             return Condition(column, name, levels=(np.nan,))
         if self.nominal[column]:
-            return Condition(column, name, levels=tuple(values[first : last + 1]))
+            return self.one_of(column, range(first, last + 1))
         low = threshold(*values[first - 1 : first + 1]) if first else None
         high = None
         if last + 1 < len(values):
             high = threshold(*values[last : last + 2])
         return Condition(column, name, low=low, high=high)
+
+    def one_of(self, column, codes):
+        """Some levels of a column, as a `Condition`."""
+        levels = tuple(self.values[column][code] for code in codes)
+        return Condition(column, self.names[column], levels=levels)
 
 
 def threshold(below, above):

@@ -113,6 +113,11 @@ class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _n_features_out(self):
         return len(self.rules_)
 
+    @property
+    def _entries(self):
+        """What a table has a row for."""
+        return self.rules_
+
     def _holds(self, X):
         """Whether each rule holds for each row: (n_rules, n_rows)."""
         check_is_fitted(self)
@@ -152,14 +157,15 @@ class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
-        columns = {"rule": list(map(str, self.rules_))}
-        for field in fields(self.rules_[0]):
-            entries = [getattr(rule, field.name) for rule in self.rules_]
-            if field.name == "conditions" or set(entries) == {None}:
+        columns = {"rule": list(map(str, self._entries))}
+        names = [field.name for entry in self._entries for field in fields(entry)]
+        for name in dict.fromkeys(names):
+            entries = [getattr(entry, name, None) for entry in self._entries]
+            if name == "conditions" or set(entries) == {None}:
                 continue
-            if field.name == "shares":
+            if name == "shares":
                 of_class = zip(self.classes_, zip(*entries, strict=True), strict=True)
                 columns |= {f"share of {label}": shares for label, shares in of_class}
             else:
-                columns[field.name] = entries
+                columns[name] = entries
         return pandas.DataFrame(columns)
