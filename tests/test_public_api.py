@@ -436,7 +436,20 @@ PROTOTYPES = {
     },
 }
 
+RULE_FIT = {
+    "max_rules": 2000,
+    "tree_size": 4,
+    "learning_rate": 0.01,
+    "linear": True,
+    "trim": 0.025,
+    "n_folds": 5,
+    "categorical_features": "auto",
+    "random_state": None,
+}
+
 RULES = {
+    "RuleFitClassifier": RULE_FIT,
+    "RuleFitRegressor": RULE_FIT,
     "OneRClassifier": {
         "strategy": "majority",
         "min_bin_size": 6,

@@ -120,6 +120,7 @@ def _least_squares(gram, columns, weights, targets, start, penalty):
         coef_init=start.copy(),  # it is written to
         check_input=False,
         max_iter=10_000,
+        random_state=0,  # numpy's own is left alone
     )
     return found[1][:, 0]
 

@@ -49,7 +49,7 @@ class RuleFit(RuleModel):
         "learning_rate": [Interval(Real, 0, 1, closed="right")],
         "linear": ["boolean"],
         "trim": [Interval(Real, 0, 0.5, closed="left")],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
     }
 
@@ -61,7 +61,7 @@ class RuleFit(RuleModel):
         learning_rate: float = 0.01,
         linear: bool = True,
         trim: float = 0.025,
-        cv: int = 5,
+        n_folds: int = 5,
         categorical_features: Any = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -70,7 +70,7 @@ class RuleFit(RuleModel):
         self.learning_rate = learning_rate
         self.linear = linear
         self.trim = trim
-        self.cv = cv
+        self.n_folds = n_folds
         self.categorical_features = categorical_features
         self.random_state = random_state
 
@@ -111,15 +111,16 @@ class RuleFit(RuleModel):
         rows = check_rows(self, X, reset=True)
         targets = self._read_targets(rows, y)
         sample, space = self._read(rows, targets, sample_weight)
-        # What is drawn are distinct rows, so that a weight is as good as copies.
+        # Distinct rows, so that a weight is as good as copies.
         _, ranks = np.unique(sample.y, return_inverse=True)
         index, weights = distinct_rows(space.table.codes, ranks, sample.weights)
-        weights = shares_of(weights)
+        # Weights of parts of rows are taken for shares of so many rows.
+        weights = weights * max(1.0, len(weights) / weights.sum())
         search = SumSearch(
             space,
             space.table.codes[:, index],
             weights,
-            self._bounded(sample.rows.take(index), space, weights),
+            self._bounded(sample.rows.take(index), space, shares_of(weights)),
             self._loss,
             {
                 "max_rules": self.max_rules,
@@ -130,7 +131,7 @@ class RuleFit(RuleModel):
         random, intercepts, penalties = check_random_state(self.random_state), [], []
         self.rules_, self.linear_terms_ = [], []
         for own, label, start, unit in self._outputs(sample.y[index], weights):
-            found = search.find(own, self.cv, random)
+            found = search.find(own, self.n_folds, random)
             intercepts.append(start + unit * found.intercept)
             penalties.append(unit * found.penalty)
             self._add(found, rows.names, label, unit)
@@ -204,6 +205,7 @@ class RuleFit(RuleModel):
 
     def _values(self, X):
         """Whether rules hold, and values of linear terms: (n_rows, n_entries)."""
+        check_is_fitted(self)
         terms = [term.values(X)[None] for term in self.linear_terms_]
         return np.concatenate([self._holds(X), *terms]).T
 
@@ -251,7 +253,7 @@ class RuleFit(RuleModel):
         else:
             values = deviations[:, :, None] * coefficients
             names, columns = self._names(), self._columns()
-        base = np.broadcast_to(self.intercept_ + mean @ coefficients, values[:, 0].shape)
+        base = np.tile(self.intercept_ + mean @ coefficients, (len(values), 1))
         output_names = getattr(self, "classes_", None)
         if values.shape[2] == 1:
             values, base = values[:, :, 0], base[:, 0]
@@ -293,8 +295,8 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     trim : float, default=0.025
         Share of the rows at each end whose values are moved to the bounds of a linear
         term.
-    cv : int, default=5
-        Number of folds that choose the penalty.
+    n_folds : int, default=5
+        Number of folds of the rows that choose the penalty.
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features whose values are levels. "auto" takes the category, object, string
         and boolean columns of a DataFrame.
@@ -336,8 +338,7 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     condition on this feature, and one beyond the range of `fit` those of the nearest
     value. In a linear term a missing value counts as the mean.
 
-    Rows that are equal in all features and target are drawn together. So a row of
-    weight two is as good as two rows.
+    A row of weight two is as good as two rows, also where rows are drawn.
 
     References
     ----------
@@ -409,8 +410,8 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
     trim : float, default=0.025
         Share of the rows at each end whose values are moved to the bounds of a linear
         term.
-    cv : int, default=5
-        Number of folds that choose the penalty.
+    n_folds : int, default=5
+        Number of folds of the rows that choose the penalty.
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features whose values are levels. "auto" takes the category, object, string
         and boolean columns of a DataFrame.
@@ -459,8 +460,7 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
     no condition on this feature, and one beyond the range of `fit` those of the nearest
     value. In a linear term a missing value counts as the mean.
 
-    Rows that are equal in all features and class are drawn together. So a row of
-    weight two is as good as two rows.
+    A row of weight two is as good as two rows, also where rows are drawn.
 
     References
     ----------

@@ -7,6 +7,7 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import (
     known_moments,
+    shares_of,
     weighted_quantile,
 )
 from sklearn_interpret.rules._boosted_rules import OrderedTable, boosted_rules
@@ -16,6 +17,8 @@ from sklearn_interpret.rules._lasso import LassoProblem, best_penalty
 SPREAD = 0.4
 # Standard deviation of a constant, in units of its size.
 _CONSTANT = 1e-10
+# Share of a weight that is none.
+_ROUNDING = 1e-9
 
 
 class Bounded(NamedTuple):
@@ -59,7 +62,7 @@ class SumSearch:
     codes : ndarray of shape (n_columns, n_rows), int
         Codes of the rows.
     weights : ndarray of shape (n_rows,)
-        Their weights, which sum to one.
+        Their weights, as numbers of copies.
     linear : list of Bounded
         Numbers that may be in the sum.
     loss : HalfSquared or Logistic
@@ -82,12 +85,12 @@ class SumSearch:
         would fit them too well.
         """
         seed = random.randint(np.iinfo(np.int32).max)
-        everything = np.ones(len(targets), dtype=bool)
-        table, rules, columns, lasso = self._problem(targets, everything, seed)
+        table, rules, columns, lasso = self._problem(targets, self.weights, seed)
         penalties, folds = lasso.penalties(), []
-        for out in _folds(targets, n_folds, random):
-            *_, own, part = self._problem(targets, ~out, seed)
-            folds.append((part, own[out], targets[out], self.weights[out]))
+        for out in _folds(targets, self.weights, n_folds, random):
+            *_, own, part = self._problem(targets, self.weights - out, seed)
+            left = out > 0
+            folds.append((part, own[left], targets[left], out[left]))
         best = best_penalty(penalties, folds, self.loss) if folds else 0
         for penalty in penalties[1 : best + 1]:
             lasso.move(penalty)
@@ -95,7 +98,7 @@ class SumSearch:
         found = [
             (
                 table.conditions(rules[k], self.space),
-                float(self.weights @ columns[:, k]),
+                float(shares_of(self.weights) @ columns[:, k]),
                 float(of_rules[k]),
             )
             for k in np.flatnonzero(of_rules)
@@ -106,10 +109,8 @@ class SumSearch:
         ]
         return SparseSum(lasso.intercept, float(penalties[best]), found, terms)
 
-    def _problem(self, targets, rows, seed):
-        """Rules grown on some rows, the columns of all, and the lasso on some."""
-        weights = self.weights * rows
-        weights = weights / weights.sum()
+    def _problem(self, targets, weights, seed):
+        """Rules grown by some weights, the columns of all rows, and the lasso."""
         table = OrderedTable.of(self.codes, self.space, targets, weights)
         random = np.random.RandomState(seed)
         rules = boosted_rules(
@@ -120,8 +121,10 @@ class SumSearch:
             column[:] = table.holds(rule)
         for column, number in zip(columns[len(rules) :], self.linear, strict=True):
             column[:] = SPREAD * number.deviations / number.spread
-        lasso = LassoProblem(columns.T[rows], targets[rows], weights[rows], self.loss)
-        return table, rules, columns.T, lasso
+        columns, used = columns.T, np.flatnonzero(weights)
+        shares = shares_of(weights[used])
+        lasso = LassoProblem(columns[used], targets[used], shares, self.loss)
+        return table, rules, columns, lasso
 
 
 def bounded_numbers(rows, columns, weights, trim):
@@ -143,12 +146,23 @@ def bounded_numbers(rows, columns, weights, trim):
     return found
 
 
-def _folds(targets, n_folds, random):
-    """Flags of the rows that each fold leaves out; all folds have like targets."""
-    n_folds = min(n_folds, len(targets))
+def _folds(targets, weights, n_folds, random):
+    """Weights that each fold leaves out, (n_rows,); all folds have like targets.
+
+    Copies of rows are dealt out in the order of their targets.
+    """
+    total = weights.sum()
+    n_folds = min(n_folds, int(total))
     if n_folds < 2 or targets.min() == targets.max():
         return []
     order = np.lexsort((random.permutation(len(targets)), targets))
-    fold = np.empty(len(targets), dtype=int)
-    fold[order] = np.arange(len(targets)) % n_folds
-    return [fold == k for k in range(n_folds)]
+    ends = np.append(0.0, np.cumsum(weights[order]))
+    whole, rest = np.divmod(ends, n_folds)
+    folds = []
+    for k in range(n_folds):
+        out = np.empty(len(targets))
+        out[order] = np.diff(whole + np.clip(rest - k, 0, 1))
+        # What is left of a row is all, nothing, or more than rounding.
+        out = np.where(out < _ROUNDING * weights, 0.0, out)
+        folds.append(np.where(weights - out < _ROUNDING * weights, weights, out))
+    return [out for out in folds if out.any() and (out < weights).any()]
