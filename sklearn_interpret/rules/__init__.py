@@ -1,6 +1,7 @@
 """Rules: models that are read aloud."""
 
 from sklearn_interpret.rules._one_r import OneRClassifier
+from sklearn_interpret.rules._plot import RuleFitDisplay
 from sklearn_interpret.rules._ripper import RIPPERClassifier
 from sklearn_interpret.rules._rule_fit import RuleFitClassifier, RuleFitRegressor
 from sklearn_interpret.rules._rules import Rule
@@ -12,6 +13,7 @@ __all__ = [
     "RIPPERClassifier",
     "Rule",
     "RuleFitClassifier",
+    "RuleFitDisplay",
     "RuleFitRegressor",
     "WeightedRule",
 ]

@@ -10,6 +10,8 @@ from sklearn_interpret.rules._boosted_rules import constant_score
 _N_PENALTIES, _LAST, _PATIENCE = 100, 1e-3, 10
 # Least curvature of a row's loss, and change of scores that ends Newton's method.
 _CURVATURE, _CHANGE, _STEPS = 1e-5, 1e-4, 25
+# How often a step is halved, and the least that it gains.
+_HALVINGS, _GAIN = 10, 1e-10
 # Share by which a slope may exceed the penalty.
 _EXCESS = 1e-2
 
@@ -87,13 +89,29 @@ class LassoProblem:
             working -= bend @ working / total
             gram = self._gram(kept) if constant else _centred_gram(own, bend, centre)
             found = _least_squares(gram, own, bend, working, before, penalty)
-            self.coefficients[kept], change = found, found - before
+            change = found - before
             rise = -slopes.sum() / total - centre @ change
             moved = rise + own @ change
-            self.intercept += rise
-            self._scores = self._scores + moved
-            if constant or np.abs(moved).max() < _CHANGE:
+            share = self._step(before, change, moved, penalty)
+            self.coefficients[kept] = before + share * change
+            self.intercept += share * rise
+            self._scores = self._scores + share * moved
+            if constant or share * np.abs(moved).max() < _CHANGE:
                 break
+
+    def _step(self, before, change, moved, penalty):
+        """Share of a step, halved until it makes the loss less; else none."""
+
+        def objective(share):
+            scores = (self._scores + share * moved)[:, None]
+            size = np.abs(before + share * change).sum()
+            loss = self._weights @ self._loss.values(self._targets, scores)
+            return loss + penalty * size
+
+        now = objective(0.0)
+        shares = 0.5 ** np.arange(_HALVINGS)
+        better = (share for share in shares if objective(share) < now - _GAIN)
+        return next(better, 0.0)
 
     def _gram(self, kept):
         """Products of columns where all rows bend alike, made once for all."""

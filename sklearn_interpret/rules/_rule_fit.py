@@ -352,7 +352,9 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> model = RuleFitRegressor(max_rules=200, random_state=0).fit(X, y)
     >>> print(model.rules_[0], round(model.rules_[0].coefficient, 1))
+    s5 > 4.6 and s6 > 98.5 21.5
     >>> print(model.linear_terms_[0])
+    sex, linear from 1 to 2
     """
 
     _loss, _response_name = HalfSquared(), "prediction"
@@ -473,7 +475,13 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
     >>> from sklearn_interpret.rules import RuleFitClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = RuleFitClassifier(max_rules=100, random_state=0).fit(X, y)
-    >>> print(model.rules_[0], round(model.rules_[0].coefficient, 1))
+    >>> for condition in model.rules_[0].conditions:
+    ...     print(condition)
+    mean concave points > 0.0488
+    worst area > 711.3
+    worst concavity > 0.2262
+    >>> round(model.rules_[0].coefficient, 1)
+    -3.4
     """
 
     _loss, _response_name = Logistic(), "log-odds"

@@ -122,7 +122,9 @@ def test_lasso_against_scikit_learn(logistic):
 
 def test_friedman_1():
     X, y = make_friedman1(n_samples=800, n_features=8, noise=1, random_state=0)
-    model = RuleFitRegressor(max_rules=500, learning_rate=0.05, n_folds=3, random_state=0)
+    model = RuleFitRegressor(
+        max_rules=500, learning_rate=0.05, n_folds=3, random_state=0
+    )
     model.fit(X[:500], y[:500])
     assert model.score(X[500:], y[500:]) > 0.85
     assert set(np.argsort(-model.feature_importances_)[:5]) == set(range(5))
@@ -159,7 +161,9 @@ def test_any_number_of_classes(n_classes):
     labels = np.array(list("abcdefghijklmnopqrstuvwxyz"))[:n_classes]
     y = np.repeat(labels, 12)
     X = np.repeat(np.arange(n_classes), 12) + np.tile([0.1, 0.2, 0.3], len(y) // 3)
-    model = RuleFitClassifier(max_rules=20, n_folds=2, random_state=0).fit(X[:, None], y)
+    model = RuleFitClassifier(max_rules=20, n_folds=2, random_state=0).fit(
+        X[:, None], y
+    )
     shares = model.predict_proba(X[:, None])
     assert shares.shape == (len(y), n_classes)
     assert_allclose(shares.sum(axis=1), 1)
