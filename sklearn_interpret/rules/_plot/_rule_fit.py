@@ -26,6 +26,7 @@ from sklearn_interpret.rules._rule_fit import RuleFit
 
 # Characters in a line of a rule, and lines at most; inches of a line and of a panel.
 _LETTERS, _LINES, _LINE, _WIDTH = 34, 3, 0.17, 6.4
+_GLUE = "\N{NO-BREAK SPACE}"
 # Room for the numbers beside the bars, as a share of the longest one.
 _ROOM = 0.28
 
@@ -235,8 +236,11 @@ def _draw(ax, names, importances, colours, texts, label, max_entries):
 
 
 def _wrapped(words):
-    """A rule over a few lines."""
-    lines = wrap(words, _LETTERS)
+    """A rule over a few lines, broken between conditions where that can be."""
+    if len(words) > _LINES * (_LETTERS - 8):
+        words = shorten(words, _LINES * (_LETTERS - 8))
+    glued = words.replace(" ", _GLUE).replace(f"{_GLUE}and{_GLUE}", f" and{_GLUE}")
+    lines = wrap(glued, _LETTERS)
     if len(lines) > _LINES:
-        lines = wrap(shorten(words, _LINES * (_LETTERS - 4)), _LETTERS)[:_LINES]
-    return "\n".join(lines)
+        lines = wrap(words, _LETTERS)
+    return "\n".join(lines).replace(_GLUE, " ")
