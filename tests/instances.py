@@ -80,6 +80,8 @@ from sklearn_interpret.rules import (
     BayesianRuleListClassifier,
     OneRClassifier,
     RIPPERClassifier,
+    RuleFitClassifier,
+    RuleFitRegressor,
     SkopeRulesClassifier,
 )
 from sklearn_interpret.shapley import (
@@ -485,6 +487,29 @@ RULES = {
         {"random_state": 0},
         {"prune": False, "categorical_features": [3]},
         {"n_optimizations": 0, "min_weight": 1.0, "random_state": 0},
+    ],
+    RuleFitClassifier: [
+        {"max_rules": 12, "n_folds": 2, "random_state": 0},
+        {
+            "max_rules": 20,
+            "tree_size": 3,
+            "learning_rate": 0.2,
+            "linear": False,
+            "n_folds": 3,
+            "categorical_features": [3],
+            "random_state": 0,
+        },
+    ],
+    RuleFitRegressor: [
+        {"max_rules": 12, "n_folds": 2, "random_state": 0},
+        {
+            "max_rules": 20,
+            "learning_rate": 0.2,
+            "trim": 0.1,
+            "n_folds": 3,
+            "categorical_features": [3],
+            "random_state": 0,
+        },
     ],
     SkopeRulesClassifier: [
         {"n_estimators": 5, "random_state": 0},

@@ -446,6 +446,17 @@ PROTOTYPES = {
     },
 }
 
+RULE_FIT = {
+    "max_rules": 2000,
+    "tree_size": 4,
+    "learning_rate": 0.01,
+    "linear": True,
+    "trim": 0.025,
+    "n_folds": 5,
+    "categorical_features": "auto",
+    "random_state": None,
+}
+
 RULES = {
     "BayesianRuleListClassifier": {
         "list_length_prior": 3.0,
@@ -459,6 +470,8 @@ RULES = {
         "categorical_features": "auto",
         "random_state": None,
     },
+    "RuleFitClassifier": RULE_FIT,
+    "RuleFitRegressor": RULE_FIT,
     "OneRClassifier": {
         "strategy": "majority",
         "min_bin_size": 6,

@@ -32,7 +32,8 @@ class Condition:
     name : str
         Its name.
     low, high : float, default=None
-        The value is larger than `low`, and `high` at most; None is no limit.
+        The value is larger than `low`, and `high` at most; None is no limit. A missing
+        value is within no limits, not even without any.
     levels : tuple, default=None
         The value is one of these; NaN and None stand for missing values. None means
         that the interval counts.
@@ -67,6 +68,8 @@ class Condition:
 
     def _in_words(self, text):
         if self.levels is None:
+            if self.low is None and self.high is None:
+                return f"{self.name} is not missing"
             if self.high is None:
                 return f"{self.name} > {text(self.low)}"
             lower = "" if self.low is None else f"{text(self.low)} < "

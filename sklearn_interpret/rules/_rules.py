@@ -113,6 +113,11 @@ class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _n_features_out(self):
         return len(self.rules_)
 
+    @property
+    def _entries(self):
+        """What a table has a row for."""
+        return self.rules_
+
     def _holds(self, X):
         """Whether each rule holds for each row: (n_rules, n_rows)."""
         check_is_fitted(self)
@@ -153,20 +158,20 @@ class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
         classes = getattr(self, "classes_", None)
-        return pandas.DataFrame(rule_columns(self.rules_, classes))
+        return pandas.DataFrame(rule_columns(self._entries, classes))
 
 
 def rule_columns(rules, classes):
     """Columns of a table of rules: their words, and the attributes that they have."""
     columns = {"rule": list(map(str, rules))}
-    for field in fields(rules[0]):
-        entries = [getattr(rule, field.name) for rule in rules]
-        if field.name == "conditions" or set(entries) == {None}:
+    for name in dict.fromkeys(field.name for rule in rules for field in fields(rule)):
+        entries = [getattr(rule, name, None) for rule in rules]
+        if name == "conditions" or set(entries) == {None}:
             continue
-        if field.name.endswith("shares"):
+        if name.endswith("shares"):
             of_class = zip(classes, zip(*entries, strict=True), strict=True)
-            what = field.name.removesuffix("s").replace("_", " ")
+            what = name.removesuffix("s").replace("_", " ")
             columns |= {f"{what} of {label}": shares for label, shares in of_class}
         else:
-            columns[field.name] = entries
+            columns[name] = entries
     return columns

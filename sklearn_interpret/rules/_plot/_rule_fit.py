@@ -1,0 +1,246 @@
+"""Display of the importances of rules and features in a sparse sum."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret._plotting.axes import Slot, take_axes
+from sklearn_interpret._plotting.bars import (
+    draw_bars,
+    grey_last,
+    label_ends,
+    ranked,
+    row_height,
+)
+from sklearn_interpret._plotting.colours import OKABE_ITO, sign_colours
+from sklearn_interpret._plotting.displays import Drawn
+from sklearn_interpret._plotting.labels import literal, number_text, shorten
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.rules._rule_fit import RuleFit
+
+# Characters in a line of a rule, and lines at most; inches of a line and of a panel.
+_LETTERS, _LINES, _LINE, _WIDTH = 34, 3, 0.17, 6.4
+_GLUE = "\N{NO-BREAK SPACE}"
+# Room for the numbers beside the bars, as a share of the longest one.
+_ROOM = 0.28
+
+
+class RuleFitDisplay(Drawn):
+    """What matters in a sparse sum of rules: its rules and linear terms; its features.
+
+    Build it with `from_estimator`. An importance is the standard deviation of what is
+    added to the prediction, in its unit. Bars of rules are coloured by the sign of
+    their coefficient, which stands beside them.
+
+    Parameters
+    ----------
+    rules : sequence of str
+        Rules and linear terms in words.
+    coefficients, rule_importances : array-like of shape (n_rules,)
+        Their coefficients and importances.
+    feature_importances : array-like of shape (n_features,)
+        Importances of the features.
+    feature_names : sequence of str, default=None
+        Their names; None makes up ``x0``, ``x1``...
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of Axes of shape (2,)
+        That of the rules and that of the features.
+    bars_ : list of BarContainer
+        Their bars.
+
+    See Also
+    --------
+    RuleFitRegressor, RuleFitClassifier : The models that are shown.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn_interpret.rules import RuleFitDisplay, RuleFitRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RuleFitRegressor(max_rules=100, random_state=0).fit(X, y)
+    >>> display = RuleFitDisplay.from_estimator(model)
+    >>> len(display.axes_)
+    2
+    """
+
+    def __init__(
+        self,
+        rules: Any,
+        coefficients: ArrayLike,
+        rule_importances: ArrayLike,
+        feature_importances: ArrayLike,
+        *,
+        feature_names: Any = None,
+    ) -> None:
+        self.rules = rules
+        self.coefficients = coefficients
+        self.rule_importances = rule_importances
+        self.feature_importances = feature_importances
+        self.feature_names = feature_names
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, max_entries: int | None = 10, ax: Any = None
+    ) -> Self:
+        """Draw the importances of a fitted model.
+
+        Parameters
+        ----------
+        estimator : RuleFitRegressor or RuleFitClassifier
+            A fitted model.
+        max_entries : int, default=10
+            As in `plot`.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+
+        Returns
+        -------
+        RuleFitDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        TypeError
+            Another estimator.
+        """
+        if not isinstance(estimator, RuleFit):
+            raise TypeError(
+                f"{cls.__name__} shows RuleFitRegressor and RuleFitClassifier; got "
+                f"{type(estimator).__name__}."
+            )
+        check_is_fitted(estimator)
+        entries = estimator._entries
+        display = cls(
+            estimator._names(),
+            [entry.coefficient for entry in entries],
+            [entry.importance for entry in entries],
+            estimator.feature_importances_,
+            feature_names=getattr(estimator, "feature_names_in_", None),
+        )
+        return display.plot(ax=ax, max_entries=max_entries)
+
+    def plot(self, ax: Any = None, *, max_entries: int | None = 10) -> Self:
+        """Draw the importances.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is divided up.
+        max_entries : int, default=10
+            Largest number of bars in a panel; those of least importance share the last
+            one, which is the mean of theirs. None shows all.
+
+        Returns
+        -------
+        self : RuleFitDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            As many importances and coefficients as there are rules are needed.
+        """
+        rules, coefficients = list(self.rules), np.asarray(self.coefficients, float)
+        of_rules = np.asarray(self.rule_importances, dtype=np.float64)
+        of_features = np.asarray(self.feature_importances, dtype=np.float64)
+        if not len(rules) == len(coefficients) == len(of_rules):
+            raise ValueError(
+                f"There are {len(rules)} rules, {len(coefficients)} coefficients and "
+                f"{len(of_rules)} rule_importances; as many of each are needed."
+            )
+        names = self.feature_names
+        names = default_names(len(of_features)) if names is None else list(names)
+        n_lines = max(len(ranked(of_rules, max_entries)[0]), 1) + 1
+        size = _WIDTH, row_height(n_lines, _LINES * _LINE)
+        canvas = take_axes(
+            ax,
+            [Slot(), Slot()],
+            n_columns=2,
+            caller=f"{type(self).__name__}.plot",
+            panel_size=size,
+        )
+        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        left, right = self.axes_
+        texts = [number_text(value, signed=True) for value in coefficients]
+        panels = (
+            (
+                left,
+                rules,
+                of_rules,
+                sign_colours(coefficients),
+                texts,
+                "importance of rules\n(beside the bars: coefficients)",
+            ),
+            (right, names, of_features, None, None, "importance of features"),
+        )
+        self.bars_ = [_draw(*panel, max_entries) for panel in panels]
+        return self
+
+    def to_frame(self) -> Any:
+        """Return the rules and linear terms as a table, the most important first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns "rule", "coefficient" and "importance".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        columns = {
+            "rule": list(self.rules),
+            "coefficient": self.coefficients,
+            "importance": self.rule_importances,
+        }
+        frame = pandas.DataFrame(columns)
+        return frame.sort_values("importance", ascending=False, kind="stable")
+
+
+def _draw(ax, names, importances, colours, texts, label, max_entries):
+    """A panel of bars, the most important on top."""
+    shown, others = ranked(importances, max_entries)
+    lengths, lines = importances[shown], [names[j] for j in shown]
+    colours = [OKABE_ITO[0]] * len(shown) if colours is None else colours[shown]
+    ends = None if texts is None else [texts[j] for j in shown]
+    colours = list(colours)
+    if len(others):
+        lengths = np.append(lengths, importances[others].mean())
+        what = "features" if texts is None else "rules"
+        lines.append(f"mean of {len(others)} other {what}")
+        colours.append(OKABE_ITO[0])
+        ends = None if ends is None else [*ends, ""]
+    places = np.arange(len(lines))[::-1]
+    bars = draw_bars(ax, places, lengths, colours, None, height=0.7)
+    if len(others):
+        grey_last(bars)
+    label_ends(ax, lengths, places, lengths, texts=ends)
+    ax.set_yticks(places, [literal(_wrapped(line)) for line in lines], fontsize="small")
+    ax.set_ylim(-0.6, max(len(lines), 1) - 0.4)
+    ax.set_xlim(0, (1 + _ROOM) * max(lengths.max(initial=0.0), 1e-300))
+    ax.tick_params(axis="y", length=0, grid_linewidth=0)
+    ax.set_xlabel(label)
+    return bars
+
+
+def _wrapped(words):
+    """A rule over a few lines, broken between conditions where that can be."""
+    if len(words) > _LINES * (_LETTERS - 8):
+        words = shorten(words, _LINES * (_LETTERS - 8))
+    glued = words.replace(" ", _GLUE).replace(f"{_GLUE}and{_GLUE}", f" and{_GLUE}")
+    lines = wrap(glued, _LETTERS)
+    if len(lines) > _LINES:
+        lines = wrap(words, _LETTERS)
+    return "\n".join(lines).replace(_GLUE, " ")

@@ -1,0 +1,106 @@
+"""Rules and linear terms that add up to a score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret.rules._rules import Rule
+
+
+@dataclass(frozen=True)
+class WeightedRule(Rule):
+    """A rule that adds its coefficient where it holds.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        The conditions, at most one for each feature.
+    prediction : object
+        The class whose log-odds it adds to; None for a regression.
+    coverage : float
+        Share of the rows of `fit`, by weight, for which it holds: its support.
+    precision : float, default=None
+        None.
+    shares : tuple of float, default=None
+        None.
+    coefficient : float, default=0.0
+        What is added where it holds.
+    importance : float, default=0.0
+        Standard deviation of what is added, over the rows of `fit`.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.explanations import Condition
+    >>> from sklearn_interpret.rules import WeightedRule
+    >>> rule = WeightedRule((Condition(0, "age", high=30.0),), None, 0.5, coefficient=2)
+    >>> print(rule)
+    age <= 30
+    """
+
+    coefficient: float = 0.0
+    importance: float = 0.0
+
+
+@dataclass(frozen=True)
+class LinearTerm:
+    """A feature that adds in proportion to its value, within bounds.
+
+    Parameters
+    ----------
+    feature : int
+        Position of the column.
+    name : str
+        Its name.
+    low, high : float
+        Smaller and larger values are taken for these.
+    mean : float
+        Mean of the values of `fit`, so bounded; a missing value is taken for it.
+    prediction : object
+        The class whose log-odds it adds to; None for a regression.
+    coefficient : float
+        What is added for each unit above the mean.
+    importance : float
+        Standard deviation of what is added, over the rows of `fit`.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.rules import LinearTerm
+    >>> term = LinearTerm(0, "age", 20.0, 60.0, 35.0, None, 0.5, 4.0)
+    >>> print(term)
+    age, linear from 20 to 60
+    >>> term.values([[10.0], [50.0]])
+    array([-15.,  15.])
+    """
+
+    feature: int
+    name: str
+    low: float
+    high: float
+    mean: float
+    prediction: Any
+    coefficient: float
+    importance: float
+
+    def __str__(self) -> str:
+        return f"{self.name}, linear from {self.low:.4g} to {self.high:.4g}"
+
+    def values(self, X: Any) -> NDArray[np.float64]:
+        """How far the bounded value of each row is above the mean.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Zero where the value is missing.
+        """
+        bounded = np.clip(as_rows(X).numbers(self.feature), self.low, self.high)
+        return np.nan_to_num(bounded - self.mean)

@@ -1,0 +1,290 @@
+"""RuleFit: what its rules and linear terms say is what it predicts."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit
+from sklearn.base import is_classifier
+from sklearn.datasets import load_iris, make_friedman1
+from sklearn.linear_model import Lasso, LogisticRegression
+
+from sklearn_interpret._core.statistics.score_losses import HalfSquared, Logistic
+from sklearn_interpret.rules import RuleFitClassifier, RuleFitRegressor
+from sklearn_interpret.rules._lasso import LassoProblem
+from tests.references.rules import condition_holds, is_missing, rule_holds
+from tests.rules.test_rules import random_case
+
+SMALL = {"max_rules": 30, "n_folds": 2, "learning_rate": 0.1, "random_state": 0}
+BOTH = [RuleFitRegressor(**SMALL), RuleFitClassifier(**SMALL)]
+both = pytest.mark.parametrize("model", BOTH, ids=lambda m: type(m).__name__)
+
+
+def score_by_hand(model, row, label):
+    """Sum up the rules and linear terms of a class for one row."""
+    total = 0.0
+    for rule in model.rules_:
+        if rule.prediction == label and rule_holds(rule, row):
+            total += rule.coefficient
+    for term in model.linear_terms_:
+        value = row[term.feature]
+        if term.prediction == label and not is_missing(value):
+            bounded = min(max(value, term.low), term.high)
+            total += term.coefficient * (bounded - term.mean)
+    return total
+
+
+def predictions_by_hand(model, rows):
+    """Predict numbers, or probabilities, by rules and linear terms."""
+    if not is_classifier(model):
+        return [model.intercept_ + score_by_hand(model, row, None) for row in rows]
+    labels = model.classes_ if len(model.classes_) > 2 else model.classes_[-1:]
+    scores = [[score_by_hand(model, row, label) for label in labels] for row in rows]
+    scores = np.array(scores) + model.intercept_
+    if len(model.classes_) == 1:
+        return np.ones(scores.shape)
+    if len(labels) == 1:
+        scores = np.hstack([-scores, scores])
+    shares = expit(scores)
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+@both
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_rules_evaluated_by_hand_give_the_predictions(model, seed):
+    X, y, new = random_case(seed)
+    weights = np.random.default_rng(seed).choice([0.1, 0.3, 2.0], size=len(X))
+    model.fit(X, y, sample_weight=weights)
+    for rows in (X, new):
+        ask = model.predict_proba if is_classifier(model) else model.predict
+        found, expected = ask(rows), predictions_by_hand(model, rows)
+        assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+        holds = [[rule_holds(rule, row) for rule in model.rules_] for row in rows]
+        assert_array_equal(model.transform(rows), np.array(holds, dtype=float))
+        for by in ("features", "rules"):
+            explanation = model.explain(rows, by=by)
+            assert_allclose(explanation.additivity_error(), 0, atol=1e-10)
+    by_features = model.explain(X)
+    means = np.tensordot(weights, by_features.values, axes=1) / weights.sum()
+    assert_allclose(means, 0, atol=1e-9)
+    held = model.transform(X)
+    coverage = [rule.coverage for rule in model.rules_]
+    assert_allclose(coverage, weights @ held / weights.sum(), atol=1e-12)
+
+
+@both
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_no_condition_is_redundant(model, seed):
+    X, y, _ = random_case(seed)
+    model.fit(X, y)
+    for label in {rule.prediction for rule in model.rules_}:
+        rules = [rule for rule in model.rules_ if rule.prediction == label]
+        held = np.array([rule.holds(X) for rule in rules])
+        one_side = held ^ held[:, :1]
+        assert len(np.unique(one_side, axis=0)) == len(rules)
+        assert len({rule.conditions for rule in rules}) == len(rules)
+    for rule in model.rules_:
+        features = [condition.feature for condition in rule.conditions]
+        assert features
+        assert len(set(features)) == len(features)
+        assert 0 < rule.coverage < 1
+        assert rule.coefficient != 0
+        for condition in rule.conditions:
+            assert not condition.holds(X).all(), str(condition)
+            assert "None" not in str(condition)
+
+
+@pytest.mark.parametrize("logistic", [False, True])
+def test_lasso_against_scikit_learn(logistic):
+    rng = np.random.default_rng(0)
+    columns = (rng.random((200, 40)) < 0.3).astype(float)
+    score = 2 * columns[:, 0] - 3 * columns[:, 1] + rng.normal(size=200)
+    weights = rng.integers(1, 4, size=200) / 400
+    weights /= weights.sum()
+    targets = (score > 0).astype(float) if logistic else score
+    loss = Logistic() if logistic else HalfSquared()
+    problem = LassoProblem(columns, targets, weights, loss)
+    for penalty in problem.penalties()[1:60:7]:
+        problem.move(penalty)
+    peer = Lasso(alpha=penalty, tol=1e-10)
+    if logistic:
+        peer = LogisticRegression(
+            l1_ratio=1, C=1 / penalty, solver="saga", tol=1e-9, max_iter=100_000
+        )
+    peer.fit(columns, targets, sample_weight=weights)
+    assert 3 < (peer.coef_ != 0).sum() < 40
+    assert_allclose(problem.coefficients, np.ravel(peer.coef_), atol=0.02)
+    assert_allclose(problem.intercept, np.ravel(peer.intercept_)[0], atol=0.02)
+
+
+def test_friedman_1():
+    X, y = make_friedman1(n_samples=800, n_features=8, noise=1, random_state=0)
+    model = RuleFitRegressor(
+        max_rules=500, learning_rate=0.05, n_folds=3, random_state=0
+    )
+    model.fit(X[:500], y[:500])
+    assert model.score(X[500:], y[500:]) > 0.85
+    assert set(np.argsort(-model.feature_importances_)[:5]) == set(range(5))
+
+
+def test_noise_is_left_alone():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 5))
+    model = RuleFitRegressor(max_rules=100, n_folds=3, random_state=0)
+    model.fit(X, rng.normal(size=200))
+    assert len(model.rules_) + len(model.linear_terms_) <= 2
+
+
+def test_importances_are_spreads():
+    X, y = make_friedman1(n_samples=300, n_features=6, random_state=0)
+    model = RuleFitRegressor(max_rules=60, n_folds=2, random_state=0).fit(X, y)
+    explanation = model.explain(X, by="rules")
+    sizes = [entry.importance for entry in [*model.rules_, *model.linear_terms_]]
+    assert_allclose(explanation.values.std(axis=0), sizes, rtol=1e-9)
+    assert_allclose(model.feature_importances_.sum(), sum(sizes))
+    for rule, columns in zip(model.rules_, explanation.columns, strict=False):
+        assert columns == tuple(c.feature for c in rule.conditions)
+
+
+def test_units_of_the_target_do_not_matter():
+    X, y = make_friedman1(n_samples=150, n_features=5, random_state=0)
+    model = RuleFitRegressor(max_rules=60, n_folds=2, random_state=0)
+    one = model.fit(X, y).predict(X)
+    assert_allclose(model.fit(X, 1e9 * y - 1e6).predict(X), 1e9 * one - 1e6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 26])
+def test_any_number_of_classes(n_classes):
+    labels = np.array(list("abcdefghijklmnopqrstuvwxyz"))[:n_classes]
+    y = np.repeat(labels, 12)
+    X = np.repeat(np.arange(n_classes), 12) + np.tile([0.1, 0.2, 0.3], len(y) // 3)
+    model = RuleFitClassifier(max_rules=20, n_folds=2, random_state=0).fit(
+        X[:, None], y
+    )
+    shares = model.predict_proba(X[:, None])
+    assert shares.shape == (len(y), n_classes)
+    assert_allclose(shares.sum(axis=1), 1)
+    assert model.score(X[:, None], y) > 0.9
+    outputs = model.explain(X[:3, None]).output_names
+    assert list(outputs) == list(labels if n_classes > 2 else labels[-1:])
+
+
+@both
+def test_constant_columns_and_targets(model):
+    X, y = np.ones((12, 2)), np.arange(12) % 2
+    assert not model.fit(X, y).rules_
+    assert model.transform(X).shape == (12, 0)
+    assert model.explain(X, by="rules").values.shape == (12, 0)
+    X[:6] = 0
+    assert not model.fit(X, np.full(12, 3)).rules_
+    assert model.predict(X).tolist() == [3] * 12
+    pytest.importorskip("pandas")
+    assert model.to_frame().columns.tolist() == ["rule"]
+
+
+@both
+def test_one_row(model):
+    model.fit([[1.0, np.nan]], [2])
+    assert model.predict([[5.0, 2.0], [np.nan, np.nan]]).tolist() == [2, 2]
+
+
+def test_missing_values_are_asked_for():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    X[rng.random(300) < 0.3, 0] = np.nan
+    y = 5.0 * np.isnan(X[:, 0])
+    model = RuleFitRegressor(max_rules=30, n_folds=2, random_state=0).fit(X, y)
+    assert str(model.rules_[0]) in ("x0 is missing", "x0 is not missing")
+    assert model.score(X, y) > 0.99
+
+
+def test_levels_are_sets():
+    rng = np.random.default_rng(0)
+    X = rng.choice(list("abcdef"), size=(300, 1)).astype(object)
+    y = np.isin(X[:, 0], ["b", "e"]) * 4.0
+    model = RuleFitRegressor(max_rules=30, n_folds=2, random_state=0).fit(X, y)
+    assert set(model.rules_[0].conditions[0].levels) in ({"b", "e"}, set("acdf"))
+    assert model.predict([["unseen"]]) == pytest.approx(model.intercept_)
+
+
+@both
+def test_weights_are_repeated_rows_in_any_order(model):
+    X, y = load_iris(return_X_y=True)
+    X[::7, 2] = np.nan
+    rng = np.random.default_rng(0)
+    counts = rng.integers(4, size=len(y))
+    repeated = rng.permutation(np.repeat(np.arange(len(y)), counts))
+    weighted = model.fit(X, y, sample_weight=counts).predict(X)
+    rules = [rule.conditions for rule in model.rules_]
+    assert_allclose(model.fit(X[repeated], y[repeated]).predict(X), weighted)
+    assert [rule.conditions for rule in model.rules_] == rules
+
+
+@both
+def test_the_seed_decides(model):
+    X, y = load_iris(return_X_y=True)
+    rules = [
+        [r.conditions for r in model.set_params(random_state=s).fit(X, y).rules_]
+        for s in (0, 0, 1)
+    ]
+    model.set_params(random_state=0)
+    assert rules[0] == rules[1] != rules[2]
+
+
+def test_linear_terms_are_bounded():
+    X = np.linspace(0, 1, 200)[:, None]
+    model = RuleFitRegressor(max_rules=10, trim=0.1, random_state=0).fit(X, 3 * X[:, 0])
+    (term,) = model.linear_terms_
+    assert (term.low, term.high) == pytest.approx((X[19, 0], X[179, 0]))
+    assert_allclose(term.values([[-9.0], [np.nan], [9.0]])[[0, 1, 2]][1], 0)
+    assert not RuleFitRegressor(linear=False, **SMALL).fit(X, X[:, 0]).linear_terms_
+
+
+def test_table_of_rules_and_terms():
+    pytest.importorskip("pandas")
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = RuleFitClassifier(**SMALL).fit(X, y)
+    frame = model.to_frame()
+    assert len(frame) == len(model.rules_) + len(model.linear_terms_)
+    assert {"rule", "prediction", "coverage", "coefficient", "importance"} <= {*frame}
+    names = model.get_feature_names_out().tolist()
+    assert names == [f"rulefitclassifier{k}" for k in range(len(model.rules_))]
+
+
+def test_conditions_without_limits_are_of_known_values():
+    X = np.array([[1.0], [np.nan]])
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((200, 2)) < 0.5, np.nan, rng.normal(size=(200, 2)))
+    y = np.nan_to_num(X[:, 0]) + 3.0 * np.isnan(X[:, 0]) * ~np.isnan(X[:, 1])
+    model = RuleFitRegressor(max_rules=60, n_folds=2, random_state=0).fit(X, y)
+    for rule in model.rules_:
+        for condition in rule.conditions:
+            own = [
+                condition_holds(condition, value) for value in X[:, condition.feature]
+            ]
+            assert_array_equal(condition.holds(X), own)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("max_rules", 0),
+        ("tree_size", 1.5),
+        ("learning_rate", 0),
+        ("linear", "yes"),
+        ("trim", 0.5),
+        ("n_folds", 1),
+    ],
+)
+def test_bad_parameters(parameter, value):
+    with pytest.raises(ValueError, match=parameter):
+        RuleFitRegressor(**{parameter: value}).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_bad_by():
+    model = RuleFitRegressor(**SMALL).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="by='rule'"):
+        model.explain([[0.0]], by="rule")

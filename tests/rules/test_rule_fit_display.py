@@ -1,0 +1,45 @@
+"""The display of RuleFit draws its importances."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import make_friedman1
+
+pytest.importorskip("matplotlib")
+
+from sklearn_interpret.rules import (
+    OneRClassifier,
+    RuleFitDisplay,
+    RuleFitRegressor,
+)
+
+
+def test_bars_are_the_importances():
+    X, y = make_friedman1(n_samples=200, n_features=6, random_state=0)
+    model = RuleFitRegressor(max_rules=60, n_folds=2, random_state=0).fit(X, y)
+    display = RuleFitDisplay.from_estimator(model, max_entries=None)
+    rules, features = ([b.get_width() for b in bars] for bars in display.bars_)
+    sizes = [entry.importance for entry in [*model.rules_, *model.linear_terms_]]
+    assert_allclose(rules, sorted(sizes, reverse=True))
+    assert_allclose(features, np.sort(model.feature_importances_)[::-1])
+    few = RuleFitDisplay.from_estimator(model, max_entries=4)
+    assert [len(bars) for bars in few.bars_] == [4, 4]
+    assert few.axes_[0].get_yticklabels()[-1].get_text().startswith("mean of")
+
+
+def test_nothing_to_draw_but_a_feature():
+    display = RuleFitDisplay([], [], [], [0.0]).plot()
+    assert [len(bars) for bars in display.bars_] == [0, 1]
+
+
+def test_bad_input():
+    with pytest.raises(TypeError, match="OneRClassifier"):
+        RuleFitDisplay.from_estimator(OneRClassifier())
+    with pytest.raises(ValueError, match="2 rules, 1 coefficients"):
+        RuleFitDisplay(["a", "b"], [1.0], [1.0, 2.0], [1.0]).plot()
+
+
+def test_table():
+    pytest.importorskip("pandas")
+    frame = RuleFitDisplay(["a", "b"], [1.0, -2.0], [0.1, 0.5], [1.0]).to_frame()
+    assert frame["rule"].tolist() == ["b", "a"]
