@@ -123,9 +123,7 @@ def test_one_class_tells_nothing():
 
 
 def test_columns_of_a_pipeline_are_summed_into_their_input():
-    bins = KBinsDiscretizer(
-        3, strategy="uniform", encode="onehot-dense", quantile_method="linear"
-    )
+    bins = KBinsDiscretizer(3, strategy="uniform", encode="onehot-dense")
     pipeline = make_pipeline(bins, BernoulliNB())
     inspector = NaiveBayesContributions(pipeline).fit(X, LABELS == "a")
     explanation = inspector.explain(X)

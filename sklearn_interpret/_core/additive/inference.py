@@ -39,10 +39,8 @@ def term_test(fit, part, dispersion, residual_dof):
     score = inverse @ fit.coefficients[part]
     covariance = dispersion * (inverse - np.diag(fit.sizes[part]))
     penalties = equations.penalties[:, part]
-    # A penalty that is the same everywhere does not say what is rough.
-    graded = penalties.max(axis=1) > np.where(penalties > 0, penalties, np.inf).min(
-        axis=1
-    )
+    # A penalty that is the same wherever it counts does not say what is rough.
+    graded = np.array([len(np.unique(row[row > 0])) > 1 for row in penalties], bool)
     rough = penalties[graded].sum(axis=0)
     products = np.diag(equations.products)
     sizes = np.maximum(products[part], 1e-9 * products.max())
