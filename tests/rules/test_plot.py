@@ -18,6 +18,7 @@ from sklearn_interpret.rules import (
     RulesDisplay,
     SkopeRulesClassifier,
 )
+from sklearn_interpret.rules._plot._words import lines_of
 from tests.figures import all_texts
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
@@ -119,13 +120,13 @@ def test_numbers_are_bars(what):
     assert display.ax_.get_xlabel() == what
     texts = all_texts(display.figure_)
     assert "precision" not in texts
-    assert "predicts" not in texts
+    assert not {"predicts", "class"} & set(texts)
     assert display.to_frame().columns[-1] == ("coverage", what)[what[0] == "c"]
 
 
 def test_classes_that_coefficients_are_for():
     display = RulesDisplay([bmi(1, "yes", coefficient=2.0), bmi(2, "no")]).plot()
-    assert {"predicts", "yes", "no"} <= set(all_texts(display.figure_))
+    assert {"class", "yes", "no"} <= set(all_texts(display.figure_))
 
 
 def test_columns_stay_within_given_axes():
@@ -156,3 +157,15 @@ def test_bad_input():
     rules = [bmi(1, 2.0), bmi(2, 1.0, shares=(0.5, 0.5))]
     with pytest.raises(ValueError, match="shares of 2 classes; they have 2 or None"):
         RulesDisplay(rules).plot()
+
+
+def test_words_break_between_conditions():
+    """A number is not parted, nor a bound from its sign, however long a name is."""
+    long = "length of the petal in centimetres <= 4.95"
+    assert lines_of([long, "width > 1.75"], 34, 3) == [
+        "length of the petal in",
+        "centimetres <= 4.95 and",
+        "width > 1.75",
+    ]
+    assert lines_of([long] * 9, 34, 2)[-1].startswith("centimetres")
+    assert len(lines_of([long] * 9, 34, 2)[-1]) <= 34

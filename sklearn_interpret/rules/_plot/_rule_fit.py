@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._model.rows.features import default_names
 from sklearn_interpret._plotting.axes import Slot, take_axes
 from sklearn_interpret._plotting.bars import (
+    check_count,
     draw_bars,
     grey_last,
     label_ends,
@@ -20,13 +20,13 @@ from sklearn_interpret._plotting.bars import (
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, sign_colours
 from sklearn_interpret._plotting.displays import Drawn
-from sklearn_interpret._plotting.labels import literal, number_text, shorten
+from sklearn_interpret._plotting.labels import literal, number_text
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.rules._plot._words import lines_of
 from sklearn_interpret.rules._rule_fit import RuleFit
 
 # Characters in a line of a rule, and lines at most; inches of a line and of a panel.
-_LETTERS, _LINES, _LINE, _WIDTH = 34, 3, 0.17, 6.4
-_GLUE = "\N{NO-BREAK SPACE}"
+_LETTERS, _LINES, _LINE, _WIDTH = 38, 3, 0.17, 6.4
 # Room for the numbers beside the bars, as a share of the longest one.
 _ROOM = 0.28
 
@@ -160,7 +160,9 @@ class RuleFitDisplay(Drawn):
             )
         names = self.feature_names
         names = default_names(len(of_features)) if names is None else list(names)
-        n_lines = max(len(ranked(of_rules, max_entries)[0]), 1) + 1
+        check_count(max_entries, "max_entries")
+        n_lines = max(len(of_rules), len(of_features))
+        n_lines = min(n_lines, max_entries or n_lines)
         size = _WIDTH, row_height(n_lines, _LINES * _LINE)
         canvas = take_axes(
             ax,
@@ -183,7 +185,7 @@ class RuleFitDisplay(Drawn):
             ),
             (right, names, of_features, None, None, "importance of features"),
         )
-        self.bars_ = [_draw(*panel, max_entries) for panel in panels]
+        self.bars_ = [_draw(*panel, max_entries, n_lines) for panel in panels]
         return self
 
     def to_frame(self) -> Any:
@@ -209,8 +211,8 @@ class RuleFitDisplay(Drawn):
         return frame.sort_values("importance", ascending=False, kind="stable")
 
 
-def _draw(ax, names, importances, colours, texts, label, max_entries):
-    """A panel of bars, the most important on top."""
+def _draw(ax, names, importances, colours, texts, label, max_entries, n_lines):
+    """A panel of bars, the most important on top; both have room for `n_lines`."""
     shown, others = ranked(importances, max_entries)
     lengths, lines = importances[shown], [names[j] for j in shown]
     colours = [OKABE_ITO[0]] * len(shown) if colours is None else colours[shown]
@@ -227,20 +229,12 @@ def _draw(ax, names, importances, colours, texts, label, max_entries):
     if len(others):
         grey_last(bars)
     label_ends(ax, lengths, places, lengths, texts=ends)
-    ax.set_yticks(places, [literal(_wrapped(line)) for line in lines], fontsize="small")
-    ax.set_ylim(-0.6, max(len(lines), 1) - 0.4)
+    words = [
+        "\n".join(lines_of(line.split(" and "), _LETTERS, _LINES)) for line in lines
+    ]
+    ax.set_yticks(places, list(map(literal, words)), fontsize="small")
+    ax.set_ylim(len(lines) - n_lines - 0.6, len(lines) - 0.4)
     ax.set_xlim(0, (1 + _ROOM) * max(lengths.max(initial=0.0), 1e-300))
     ax.tick_params(axis="y", length=0, grid_linewidth=0)
     ax.set_xlabel(label)
     return bars
-
-
-def _wrapped(words):
-    """A rule over a few lines, broken between conditions where that can be."""
-    if len(words) > _LINES * (_LETTERS - 8):
-        words = shorten(words, _LINES * (_LETTERS - 8))
-    glued = words.replace(" ", _GLUE).replace(f"{_GLUE}and{_GLUE}", f" and{_GLUE}")
-    lines = wrap(glued, _LETTERS)
-    if len(lines) > _LINES:
-        lines = wrap(words, _LETTERS)
-    return "\n".join(lines).replace(_GLUE, " ")

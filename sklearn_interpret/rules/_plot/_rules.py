@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 from typing import Any, Self
 
 import numpy as np
@@ -30,6 +29,7 @@ from sklearn_interpret._plotting.labels import (
     value_text,
 )
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.rules._plot._words import lines_of
 from sklearn_interpret.rules._rules import Rule, rule_columns
 
 # Inches: width of a figure, a line of words, what is above and below the bars.
@@ -38,7 +38,6 @@ _WIDTH, _LINE, _AROUND = 9.0, 0.165, 1.2
 _LETTERS, _MOST_LINES, _GAP, _NAME = 46, 4, 0.9, 14
 _LETTER = 5.2  # points
 _BAR = 1.2  # lines
-_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 class RulesDisplay(Drawn):
@@ -202,9 +201,10 @@ class RulesDisplay(Drawn):
             width, height = axes_inches(ax)
             letters = int(np.clip(width * CHARACTERS_PER_INCH / 2, 16, _LETTERS))
             most = int(np.clip(height / _LINE / len(rules) - _GAP, 1, _MOST_LINES))
-        words = [_lines(rule, letters, most) for rule in rules]
+        conditions = [[*map(str, rule.conditions)] or ["otherwise"] for rule in rules]
+        words = [lines_of(own, letters, most) for own in conditions]
         sizes = np.array([len(lines) + _GAP for lines in words])
-        panel_size = _WIDTH, max(2.2, sizes.sum() * _LINE + _AROUND)
+        panel_size = _WIDTH, sizes.sum() * _LINE + _AROUND
         self._canvas = take_axes(
             ax,
             [Slot()],
@@ -236,7 +236,7 @@ class RulesDisplay(Drawn):
             for *part, start in zip(shares.T, fills, starts.T, strict=True)
         ]
         names = [value_text(name) for name in classes]
-        self._write_columns(rules, names, (0, 1))
+        self._write_columns(rules, "predicts", (0, 1))
         self.ax_.set_xlabel("share of each class", x=self._width / 2)
         if self._canvas.own_figure and len(classes) <= len(OKABE_ITO):
             handles = [bars.patches[0] for bars in self.bars_]
@@ -260,20 +260,17 @@ class RulesDisplay(Drawn):
         self.ax_.axvline(0, color=shade(self.ax_, 0.5), linewidth=0.8, zorder=1)
         self.ax_.margins(x=0.25)
         limits = self.ax_.get_xlim()
-        predicted = [rule.prediction for rule in rules]
-        names = None
-        if what == "coefficient" and set(predicted) != {None}:
-            names = predicted
-        self._write_columns(rules, names, limits)
+        of_class = what == "coefficient" and rules[0].prediction is not None
+        self._write_columns(rules, "class" if of_class else None, limits)
         self.ax_.set_xlabel(what, x=self._width / 2)
         self.texts_ += label_ends(self.ax_, values, self._places, values, signed=True)
 
-    def _write_columns(self, rules, classes, limits):
-        """What is predicted, coverage and precision, to the right of the bars."""
+    def _write_columns(self, rules, heading, limits):
+        """Classes, where they have a heading, coverage and precision."""
         columns = {}
-        if classes is not None:
+        if heading is not None:
             predicted = [value_text(rule.prediction) for rule in rules]
-            columns["predicts"] = [shorten(name, _NAME) for name in predicted]
+            columns[heading] = [shorten(name, _NAME) for name in predicted]
         for what in ("coverage", "precision"):
             values = [getattr(rule, what) for rule in rules]
             if set(values) != {None}:
@@ -320,18 +317,3 @@ class RulesDisplay(Drawn):
         pandas = import_pandas(f"{type(self).__name__}.to_frame")
         _, classes, _ = self._shown(None)
         return pandas.DataFrame(rule_columns(self.rules, classes))
-
-
-def _lines(rule, letters, most):
-    """The conditions of a rule in some lines of so many letters."""
-    conditions = [str(condition) for condition in rule.conditions]
-    # A condition that fits into a line is not parted.
-    whole = [
-        each.replace(" ", _NO_BREAK) if len(each) + 4 <= letters else each
-        for each in conditions
-    ]
-    words = f"{_NO_BREAK}and ".join(whole) or "otherwise"
-    lines = [line.replace(_NO_BREAK, " ") for line in wrap(words, letters)]
-    if len(lines) > most:
-        lines = [*lines[: most - 1], shorten(" ".join(lines[most - 1 :]), letters)]
-    return lines
