@@ -27,6 +27,22 @@ def test_bars_are_the_importances():
     assert few.axes_[0].get_yticklabels()[-1].get_text().startswith("mean of")
 
 
+def test_long_rules_break_beside_numbers():
+    rule = "versicolor: petal length (cm) <= 5.25 and 0.8 < petal width (cm) <= 1.75"
+    display = RuleFitDisplay([rule], [1.0], [1.0], [1.0, 0.5]).plot()
+    words = display.axes_[0].get_yticklabels()[0].get_text()
+    assert words.replace("\n", " ") == rule
+    assert "(cm) <= 5.25" in words
+    assert "0.8 < petal width (cm) <= 1.75" in words
+
+
+def test_bars_of_both_panels_are_side_by_side():
+    display = RuleFitDisplay(["a"], [1.0], [1.0], [3.0, 2.0, 1.0]).plot()
+    bars = [bars.patches[0].get_window_extent() for bars in display.bars_]
+    assert_allclose(bars[0].y0, bars[1].y0)
+    assert_allclose(bars[0].height, bars[1].height)
+
+
 def test_nothing_to_draw_but_a_feature():
     display = RuleFitDisplay([], [], [], [0.0]).plot()
     assert [len(bars) for bars in display.bars_] == [0, 1]
