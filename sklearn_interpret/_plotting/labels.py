@@ -324,6 +324,17 @@ def plain_number_ticks(ax, which="x", most=6):
     axis.set_major_formatter(formatter)
 
 
+def plain_log_ticks(ax):
+    """Few ticks on a logarithmic x axis, with plain numbers."""
+    from matplotlib.ticker import LogLocator
+
+    low, high = sorted(ax.get_xlim())
+    steps = (1.0, 2.0, 5.0) if high < 200 * low else (1.0,)
+    ax.xaxis.set_major_locator(LogLocator(subs=steps))
+    ax.xaxis.set_major_formatter(lambda value, _: number_text(value))
+    ax.xaxis.set_minor_formatter("")
+
+
 def response_label(response_name, output_name=None, target_name=None, unit=None):
     """What is predicted, in words: for an axis.
 

@@ -46,6 +46,20 @@ def test_lines_are_the_path_from_where_features_enter():
     )
 
 
+@pytest.mark.parametrize("ends", [(45.0, 31.0), (50.0, 7.0), (40.0, 1e-3), (1e-5, 1e-9)])
+def test_penalties_are_plain_numbers(ends):
+    display = SparsePathDisplay(np.geomspace(*ends, 9), np.ones((2, 9))).plot()
+    (ax,) = display.axes_
+    draw(display.figure_)
+    high, low = ax.get_xlim()
+    labels = zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+    shown = [label.get_text() for tick, label in labels if low <= tick <= high]
+    assert 2 <= len(shown) <= 8
+    assert not any(label.get_text() for label in ax.get_xticklabels(minor=True))
+    for text in shown:
+        assert low <= float(text.replace("\N{MINUS SIGN}", "-")) <= high
+
+
 def test_the_model_is_marked():
     path = MODEL.coef_path_
     display = SparsePathDisplay(MODEL.alphas_, path, alpha=MODEL.alphas_[2]).plot()

@@ -24,6 +24,7 @@ from sklearn_interpret._plotting.displays import Drawn
 from sklearn_interpret._plotting.labels import (
     literal,
     moved_apart,
+    plain_log_ticks,
     shorten,
 )
 from sklearn_interpret._plotting.tables import import_pandas
@@ -298,6 +299,7 @@ class SparsePathDisplay(Drawn):
         if self._alphas[-1] == 0:
             label += "; none at the right end"
         ax.set(xscale="log", xlim=(places[0], places[-1]), xlabel=label)
+        plain_log_ticks(ax)
         unit = "" if self.scale is None else "\nper standard deviation"
         ax.set_ylabel(f"Coefficient{unit}")
         sizes = self._path.any(axis=0).sum(axis=0)
