@@ -229,7 +229,7 @@ class DecisionPathDisplay(Display):
             at["bbox"] = {"facecolor": paper(ax), "alpha": 0.7, "lw": 0, "pad": 0.5}
             text = number_beside(mean, np.ptp(means))
             ax.annotate(text, (mean, place), **at, fontsize="small", color=ink(ax))
-        ax.margins(x=0.1)
+        ax.margins(x=0.15)  # for the numbers beside the points
         plain_number_ticks(ax)
 
     def _write_counts(self, ax, places, counts):
