@@ -46,7 +46,9 @@ def test_lines_are_the_path_from_where_features_enter():
     )
 
 
-@pytest.mark.parametrize("ends", [(45.0, 31.0), (50.0, 7.0), (40.0, 1e-3), (1e-5, 1e-9)])
+@pytest.mark.parametrize(
+    "ends", [(45.0, 31.0), (50.0, 7.0), (40.0, 1e-3), (1e-5, 1e-9)]
+)
 def test_penalties_are_plain_numbers(ends):
     display = SparsePathDisplay(np.geomspace(*ends, 9), np.ones((2, 9))).plot()
     (ax,) = display.axes_
