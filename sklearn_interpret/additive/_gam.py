@@ -281,15 +281,28 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         classes = self.classes_
         return np.array([f"{n}_{c}" for c in classes for n in names], dtype=object)
 
+    def _position(self, term):
+        """Position of a term that is named as in `partial_effect`."""
+        for place, name in enumerate(self.term_names_.tolist()):
+            columns = self._terms[place].own_columns
+            positions = tuple(column.position for column in columns)
+            features = tuple(self._names[j] for j in positions)
+            if term in (place, name, positions, features):
+                return place
+        raise ValueError(
+            f"term={term!r} is none of the terms: "
+            f"{shortened(self.term_names_.tolist())}."
+        )
+
     def partial_effect(
-        self, term: int | str, values: ArrayLike | None = None
+        self, term: int | str | tuple[Any, Any], values: ArrayLike | None = None
     ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
         """Effect of a term at values of its features, whatever the other terms.
 
         Parameters
         ----------
-        term : int or str
-            Position or name of the term.
+        term : int, str or pair of int or str
+            Position or name of the term, or its two features.
         values : array-like of shape (n_points,) or (n_points, 2), default=None
             Values of its feature or features; by default 100 over the range of a
             number, all levels of a category, and all pairs of two features' values,
@@ -303,18 +316,18 @@ class BaseGAM(TransformerMixin, BaseEstimator):
             The effects, on the scale of the linear predictor.
         standard_errors : ndarray of the same shape
             Their standard errors, in the Bayesian view of penalties.
+
+        Raises
+        ------
+        ValueError
+            No such term; values of another shape; with ``handle_unknown="error"``
+            values that `fit` did not see.
         """
         check_is_fitted(self)
-        if isinstance(term, str):
-            if term not in self.term_names_:
-                raise ValueError(
-                    f"term={term!r} is none of the terms: "
-                    f"{shortened(self.term_names_.tolist())}."
-                )
-            term = self.term_names_.tolist().index(term)
-        part, term = self._parts()[term], self._terms[term]
+        place = self._position(term)
+        part, term = self._parts()[place], self._terms[place]
         values = term.grid() if values is None else np.asarray(values)
-        design = term.evaluate(values)
+        design = term.evaluate(values, self._names, self.handle_unknown)
         coefficients = self._coefficients[:, part]
         errors = [_standard_errors(design, c[part, part]) for c in self._covariances]
         effects, errors = design @ coefficients.T, np.transpose(errors)

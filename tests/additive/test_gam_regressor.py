@@ -608,6 +608,26 @@ def test_bad_input():
         GAMRegressor(terms={0: "spline"}).fit([["a"], ["b"]], [0.0, 1.0])
 
 
+def test_partial_effects_of_what_is_not_there():
+    X = np.array([["a", 0.0], ["b", 1.0], ["a", 2.0]] * 5, dtype=object)
+    y = np.arange(15.0)
+    model = GAMRegressor(terms=[0, 1, (0, 1)], n_splines=4).fit(X, y)
+    for term in ((0, 1), ("x0", "x1"), "x0:x1", np.int64(2)):
+        assert len(model.partial_effect(term)[0]) == 200
+    for term in (3, -1, "z", None, (1, 0)):
+        with pytest.raises(ValueError, match="is none of the terms: 'x0', 'x1', 'x0:x"):
+            model.partial_effect(term)
+    for term, values in ((0, "a"), (1, [[1.0, 2.0]]), (2, [1.0, 2.0]), (2, [[1.0]])):
+        with pytest.raises(ValueError, match="values has the shape"):
+            model.partial_effect(term, values)
+    unseen = {0: ["c"], 1: [np.nan], 2: np.array([["c", 1.0]], dtype=object)}
+    for term, values in unseen.items():
+        with pytest.raises(ValueError, match="which fit did not see"):
+            model.partial_effect(term, values)
+    model.set_params(handle_unknown="zero")
+    assert [model.partial_effect(*pair)[1][0] for pair in unseen.items()] == [0, 0, 0]
+
+
 @pytest.mark.parametrize("lack", [None, np.nan])
 def test_missing_levels_are_refused_unless_asked_for(lack):
     pandas = pytest.importorskip("pandas")
