@@ -284,15 +284,18 @@ class BaseGAM(TransformerMixin, BaseEstimator):
     def _position(self, term):
         """Position of a term that is named as in `partial_effect`."""
         for place, name in enumerate(self.term_names_.tolist()):
-            columns = self._terms[place].own_columns
-            positions = tuple(column.position for column in columns)
-            features = tuple(self._names[j] for j in positions)
-            if term in (place, name, positions, features):
+            columns = [column.position for column in self._terms[place].own_columns]
+            if term in (place, name, tuple(columns), self._features(place)):
                 return place
         raise ValueError(
             f"term={term!r} is none of the terms: "
             f"{shortened(self.term_names_.tolist())}."
         )
+
+    def _features(self, place):
+        """Names of the features of the term at a position."""
+        columns = self._terms[place].own_columns
+        return tuple(self._names[column.position] for column in columns)
 
     def partial_effect(
         self, term: int | str | tuple[Any, Any], values: ArrayLike | None = None
