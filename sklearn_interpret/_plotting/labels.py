@@ -326,13 +326,13 @@ def plain_number_ticks(ax, which="x", most=6):
     axis.set_major_formatter(formatter)
 
 
-def plain_log_ticks(ax):
-    """Few ticks on a logarithmic x axis, with plain numbers."""
+def plain_log_ticks(ax, width):
+    """Few ticks on a logarithmic x axis of so many inches, with plain numbers."""
     from matplotlib.ticker import LogLocator
 
     low, high = sorted(ax.get_xlim())
-    ratio = high / low
-    steps = [1, 2, 3, 5] if ratio < 10 else [1, 2, 5] if ratio < 100 else [1]
+    decade = width / np.log10(high / low)
+    steps = [1, 2, 3, 5] if decade > 3 else [1, 2, 5] if decade > 1.7 else [1]
     ax.xaxis.set_major_locator(LogLocator(subs=steps))
     ax.xaxis.set_major_formatter(lambda value, _: number_text(value))
     ax.xaxis.set_minor_formatter("")

@@ -1,5 +1,7 @@
 """What the display of a lasso path draws, and what it refuses."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -62,6 +64,20 @@ def test_penalties_are_plain_numbers(ends):
         assert low <= float(text.replace("\N{MINUS SIGN}", "-")) <= high
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 2)])
+def test_numbers_along_the_axes_do_not_touch(shape):
+    figure, axes = plt.subplots(*shape, layout="constrained", squeeze=False)
+    display = SparsePathDisplay.from_estimator(CANCER, ax=axes[0, 0], max_names=2)
+    figure.draw_without_rendering()
+    (ax,) = display.axes_
+    for axis in (ax.xaxis, ax.child_axes[0].xaxis):
+        labels = axis.get_ticklabels()
+        boxes = [each.get_window_extent() for each in labels if each.get_text()]
+        boxes = sorted((box.x0, box.x1) for box in boxes)
+        assert len(boxes) >= 2
+        assert all(a[1] < b[0] for a, b in itertools.pairwise(boxes))
+
+
 def test_the_model_is_marked():
     path = MODEL.coef_path_
     display = SparsePathDisplay(MODEL.alphas_, path, alpha=MODEL.alphas_[2]).plot()
@@ -109,6 +125,9 @@ def test_the_end_without_a_penalty_and_a_path_without_features():
     nothing = SparsePathDisplay([0.0], np.zeros((3, 1))).plot()
     assert nothing.lines_ == [[]]
     assert "no feature" in all_texts(nothing.figure_)
+    single = SparsePathDisplay([5.0], np.ones((2, 1))).plot()
+    assert single.axes_[0].get_xlim()[0] == 5
+    assert list(single.model_lines_[0].get_xdata()) == [5, 5]
 
 
 def test_frame():
