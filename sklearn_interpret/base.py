@@ -87,6 +87,22 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     A subclass stores its parameters in `__init__`, adds to `_parameter_constraints`
     and fills `_inspect(sample, response, on_block)`.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.base import BaseInspector
+    >>> class PredictionRange(BaseInspector):
+    ...     def __init__(self, estimator, *, response_method="auto"):
+    ...         self.estimator = estimator
+    ...         self.response_method = response_method
+    ...
+    ...     def _inspect(self, sample, response, on_block):
+    ...         predictions = response(sample.rows.native)
+    ...         self.low_, self.high_ = predictions.min(), predictions.max()
+    >>> inspector = PredictionRange(LinearRegression()).fit([[0], [1], [2]], [1, 3, 5])
+    >>> bool(abs(inspector.high_ - inspector.low_ - 4) < 1e-9)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

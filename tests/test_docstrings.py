@@ -13,7 +13,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.explanations import Explanation
 from tests.instances import ARGUMENTS, OF_TEXTS, instances, wraps_a_model
 from tests.test_public_api import PUBLIC
 
@@ -99,7 +98,13 @@ def test_numpydoc(name):
 
 
 ESTIMATORS = sorted({*ARGUMENTS, *OF_TEXTS}, key=lambda c: c.__name__)
-CLASSES = [*ESTIMATORS, Explanation]
+CLASSES = [
+    found
+    for found in map(resolved, public_objects())
+    if inspect.isclass(found)
+    and not issubclass(found, Exception)
+    and not found.__name__.endswith("Mixin")
+]
 
 
 @pytest.mark.parametrize("public_class", CLASSES, ids=lambda c: c.__name__)

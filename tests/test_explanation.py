@@ -322,7 +322,7 @@ def test_repr_names_the_strongest_features():
     values = np.tile(np.arange(6.0), (2, 1))
     assert repr(Explanation(values, np.zeros(2))) == (
         "Explanation(n_rows=2, n_features=6)\n"
-        "mean |value|: x5 5, x4 4, x3 3, x2 2, x1 1, ..."
+        "mean absolute Shapley value: x5 5, x4 4, x3 3, x2 2, x1 1, ..."
     )
     assert "n_outputs=2" in repr(make(n_outputs=2))
 

@@ -195,6 +195,16 @@ class Sample:
         Their weights; not to be written to.
     kept : ndarray of shape (n_rows,), default=None
         Their positions in the input; None for all of it, which takes no memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_interpret._model.rows.arrays import as_rows
+    >>> from sklearn_interpret.base import Sample
+    >>> weights = np.array([1.0, 0.0, 2.0])
+    >>> sample = Sample.of(as_rows(np.eye(3)), [4, 5, 6], weights)
+    >>> sample.index, sample.y, sample.weights
+    (array([0, 2]), array([4, 6]), array([1., 2.]))
     """
 
     rows: Rows

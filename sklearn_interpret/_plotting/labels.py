@@ -191,8 +191,10 @@ def number_beside(value, span):
     >>> from sklearn_interpret._plotting.labels import number_beside
     >>> number_beside(152.1335, 40.0), number_beside(152.1335, 0.01)
     ('152.1', '152.1335')
+    >>> number_beside(5e-9, 0.2)
+    '0.000'
     """
-    if span > 0 and 1e-6 <= abs(value) < 1e9:
+    if span > 0 and 1e-6 <= max(abs(value), span) < 1e9:
         decimals = int(np.clip(2 - np.floor(np.log10(span)), 0, 9))
         text = f"{abs(value):.{decimals}f}"
         return (MINUS if value < 0 and float(text) else "") + text
@@ -322,6 +324,18 @@ def plain_number_ticks(ax, which="x", most=6):
     formatter = ScalarFormatter(useOffset=bool(alike))
     formatter.set_powerlimits((-4, 6))
     axis.set_major_formatter(formatter)
+
+
+def plain_log_ticks(ax, width):
+    """Few ticks on a logarithmic x axis of so many inches, with plain numbers."""
+    from matplotlib.ticker import LogLocator
+
+    low, high = sorted(ax.get_xlim())
+    decade = width / np.log10(high / low)
+    steps = [1, 2, 3, 5] if decade > 3 else [1, 2, 5] if decade > 1.7 else [1]
+    ax.xaxis.set_major_locator(LogLocator(subs=steps))
+    ax.xaxis.set_major_formatter(lambda value, _: number_text(value))
+    ax.xaxis.set_minor_formatter("")
 
 
 def response_label(response_name, output_name=None, target_name=None, unit=None):

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, assert_all_finite
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import Tags, assert_all_finite, check_consistent_length
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS
 from sklearn_interpret._core.additive.fitting import Targets, fit_additive
@@ -38,7 +38,8 @@ _FEW_ROWS = 1000
 class BaseGAM(TransformerMixin, BaseEstimator):
     """Base of both: terms, their fit, and what there is to know of them.
 
-    A subclass calls `_fit`, and has `_family` and `_link`, names.
+    A subclass calls `_sample` and `_fit`, checks targets (`_checked_targets`), makes
+    numbers of them (`_known_targets`), and has `_family` and `_link`, names.
     """
 
     _parameter_constraints = {
@@ -88,8 +89,13 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                 )
         return rows
 
-    def _sample(self, rows, y, sample_weight):
+    def _sample(self, X, y, sample_weight):
         """Rows of positive weight; there have to be two."""
+        rows = self._rows(X, reset=True)
+        # Says that y is needed, where it is None.
+        validate_data(self, rows.native, y, reset=False, skip_check_array=True)
+        y = self._checked_targets(y)
+        check_consistent_length(rows.native, y)
         sample = Sample.of(rows, y, check_weights(sample_weight, rows, count_rows=True))
         if sample.rows.n_rows < 2:
             raise ValueError(
@@ -174,7 +180,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         signs = resolve_keys(
             self.monotonic_cst, rows.names, named=rows.named, parameter="monotonic_cst"
         )
-        splines = [t.columns[0].position for t in terms if t.kind == "spline"]
+        splines = [t.columns[0].position if t.kind == "spline" else -1 for t in terms]
         for j, sign in signs.items():
             if isinstance(sign, bool) or sign not in (-1, 0, 1):
                 raise ValueError(
@@ -185,10 +191,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                 raise ValueError(
                     f"monotonic_cst is for terms 'spline'; {rows.names[j]!r} has none."
                 )
-        return [
-            signs.get(t.columns[0].position, 0) if t.kind == "spline" else 0
-            for t in terms
-        ]
+        return [signs.get(j, 0) for j in splines]
 
     def _offsets(self, rows):
         """Known parts of the linear predictor."""
@@ -281,15 +284,31 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         classes = self.classes_
         return np.array([f"{n}_{c}" for c in classes for n in names], dtype=object)
 
+    def _position(self, term):
+        """Position of a term that is named as in `partial_effect`."""
+        for place, name in enumerate(self.term_names_.tolist()):
+            columns = [column.position for column in self._terms[place].own_columns]
+            if term in (place, name, tuple(columns), self._features(place)):
+                return place
+        raise ValueError(
+            f"term={term!r} is none of the terms: "
+            f"{shortened(self.term_names_.tolist())}."
+        )
+
+    def _features(self, place):
+        """Names of the features of the term at a position."""
+        columns = self._terms[place].own_columns
+        return tuple(self._names[column.position] for column in columns)
+
     def partial_effect(
-        self, term: int | str, values: ArrayLike | None = None
+        self, term: int | str | tuple[Any, Any], values: ArrayLike | None = None
     ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
         """Effect of a term at values of its features, whatever the other terms.
 
         Parameters
         ----------
-        term : int or str
-            Position or name of the term.
+        term : int, str or pair of int or str
+            Position or name of the term, or its two features.
         values : array-like of shape (n_points,) or (n_points, 2), default=None
             Values of its feature or features; by default 100 over the range of a
             number, all levels of a category, and all pairs of two features' values,
@@ -303,18 +322,18 @@ class BaseGAM(TransformerMixin, BaseEstimator):
             The effects, on the scale of the linear predictor.
         standard_errors : ndarray of the same shape
             Their standard errors, in the Bayesian view of penalties.
+
+        Raises
+        ------
+        ValueError
+            No such term; values of another shape; with ``handle_unknown="error"``
+            values that `fit` did not see.
         """
         check_is_fitted(self)
-        if isinstance(term, str):
-            if term not in self.term_names_:
-                raise ValueError(
-                    f"term={term!r} is none of the terms: "
-                    f"{shortened(self.term_names_.tolist())}."
-                )
-            term = self.term_names_.tolist().index(term)
-        part, term = self._parts()[term], self._terms[term]
+        place = self._position(term)
+        part, term = self._parts()[place], self._terms[place]
         values = term.grid() if values is None else np.asarray(values)
-        design = term.evaluate(values)
+        design = term.evaluate(values, self._names, self.handle_unknown)
         coefficients = self._coefficients[:, part]
         errors = [_standard_errors(design, c[part, part]) for c in self._covariances]
         effects, errors = design @ coefficients.T, np.transpose(errors)

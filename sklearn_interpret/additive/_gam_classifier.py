@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model._sklearn_compat import fit_context
 from sklearn_interpret.additive._gam import BaseGAM
@@ -212,14 +211,7 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
             The fitted model.
         """
         self._family, self._link = "binomial", "logit"
-        rows = self._rows(X, reset=True)
-        # Says that y is needed, where it is None.
-        validate_data(self, rows.native, y, reset=False, skip_check_array=True)
-        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        check_consistent_length(rows.native, y)
-        sample = self._sample(rows, y, sample_weight)
+        sample = self._sample(X, y, sample_weight)
         self.classes_ = np.unique(sample.y)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -228,6 +220,12 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
             )
         self._fit(sample, list(self._known_targets(sample.y)))
         return self
+
+    def _checked_targets(self, y):
+        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        return y
 
     def _known_targets(self, y):
         """Indicators of each class, of the second only where there are two."""

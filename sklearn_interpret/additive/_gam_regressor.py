@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import gamma, nbinom, t
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils.validation import validate_data
+from sklearn.utils import check_array, column_or_1d
 
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS
 from sklearn_interpret._model._sklearn_compat import StrOptions, fit_context
@@ -228,12 +227,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
                 f"are {', '.join(map(repr, family.links))}."
             )
         self._family, self._link = self.family, self.link or family.links[0]
-        rows = self._rows(X, reset=True)
-        # Says that y is needed, where it is None.
-        validate_data(self, rows.native, y, reset=False, skip_check_array=True)
-        y = self._known_targets(y)
-        check_consistent_length(rows.native, y)
-        sample = self._sample(rows, y, sample_weight)
+        sample = self._sample(X, y, sample_weight)
         if not family.holds(sample.y).all():
             wrong = sample.y[~family.holds(sample.y)][0]
             raise ValueError(
@@ -248,9 +242,11 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         self._fit(sample, [sample.y])
         return self
 
-    def _known_targets(self, y):
+    def _checked_targets(self, y):
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         return column_or_1d(y, warn=True)
+
+    _known_targets = _checked_targets
 
     def predict(
         self, X: Any, return_std: bool = False

@@ -87,18 +87,25 @@ class Column:
                     f"The feature {name!r} has the value {values[outside][0]:g}, and "
                     f"extrapolation='error': fit saw {self.low:g} to {self.high:g}."
                 )
-            unknown = np.isnan(values) & (not self.missing)
         else:
             codes, labels = rows.encode_column(self.position)
             values = self.encode(labels)[codes]
-            unknown = values < 0
-        if handle_unknown == "error" and unknown.any():
-            value = rows.values(self.position)[unknown].tolist()[0]
+        if handle_unknown == "error":
+            self.refuse_unknown(values, rows.values(self.position), name)
+        return values
+
+    def refuse_unknown(self, encoded, values, name):
+        """Refuse values, encoded as in `encode`, that were not seen."""
+        if self.labels is None:
+            unknown = np.isnan(encoded) & (not self.missing)
+        else:
+            unknown = encoded < 0
+        if unknown.any():
+            value = values[unknown].tolist()[0]
             raise ValueError(
                 f"The feature {name!r} has the value {value!r}, which fit did not see; "
                 "handle_unknown='zero' takes its effect for zero."
             )
-        return values
 
 
 def _numbers(rows, j):
@@ -156,13 +163,19 @@ class FittedTerm:
         dtype = np.result_type(*axes)
         return np.array(list(product(*axes)), dtype=dtype)
 
-    def evaluate(self, values):
+    def evaluate(self, values, names, handle_unknown):
         """Coordinates (n_points, n_coordinates), of values as in a grid."""
-        columns = [values] if len(self.columns) == 1 else list(np.transpose(values))
-        columns = [
-            column.encode(part)
-            for column, part in zip(self.own_columns, columns, strict=True)
-        ]
+        several = len(self.columns) > 1
+        if values.ndim != 1 + several or values.shape[1:] not in ((), (2,)):
+            raise ValueError(
+                f"values has the shape {values.shape}; this term takes "
+                f"{'(n_points, 2)' if several else '(n_points,)'}."
+            )
+        columns = []
+        for column, part in zip(self.own_columns, np.atleast_2d(values.T), strict=True):
+            columns.append(column.encode(part))
+            if handle_unknown == "error":
+                column.refuse_unknown(columns[-1], part, names[column.position])
         return self.term.evaluate(columns[::-1] if self.kind == "by" else columns)
 
     def read(self, rows, handle_unknown, extrapolation):

@@ -82,7 +82,7 @@ class Explanation(BaseExplanation):
     ... )
     >>> explanation
     Explanation(n_rows=3, n_features=2)
-    mean |value|: income 2, age 0.5
+    mean absolute Shapley value: income 2, age 0.5
     >>> len(explanation), explanation[0].values.shape
     (3, (1, 2))
     >>> explanation.additivity_error()
@@ -106,8 +106,6 @@ class Explanation(BaseExplanation):
         "base_values",
         "standard_errors",
     )
-    # What features are ranked by.
-    _strength_name: ClassVar[str] = "value"
     # Whether a feature is a column of `data`, or several; words and segments are not.
     _features_are_columns: ClassVar[bool] = True
 
@@ -251,6 +249,11 @@ class Explanation(BaseExplanation):
             parts = [part.astype(object) for part in parts]
         return np.stack(parts, axis=1) if parts else np.empty((len(self), 0))
 
+    @property
+    def _strength_name(self):
+        """What features are ranked by, in words."""
+        return self.value_name
+
     def _strengths(self):
         """What features are ranked by, for each value: its size."""
         return np.abs(self.values)
@@ -274,7 +277,7 @@ class Explanation(BaseExplanation):
         shown = [f"{self.feature_names[j]} {means[j]:.3g}" for j in order[:5]]
         shown += ["..."] * (len(order) > 5)
         kind = "" if self.approximation is None else f" ({self.approximation})"
-        return [f"mean |{self._strength_name}|{kind}: {', '.join(shown)}"]
+        return [f"mean absolute {self._strength_name}{kind}: {', '.join(shown)}"]
 
     def _html_table(self):
         n_outputs = (*self.values.shape, 1)[2]

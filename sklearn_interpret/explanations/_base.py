@@ -12,7 +12,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import issparse
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -44,6 +43,15 @@ class BaseExplanation(ABC):
         What the response is: "prediction", "probability", "log-odds"...
     target_name : str, default=None
         Name of the target.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.explanations import BaseExplanation, Explanation
+    >>> explanation = Explanation([[1.0], [2.0]], [3.0, 3.0], feature_names=["age"])
+    >>> isinstance(explanation, BaseExplanation)
+    True
+    >>> [len(one) for one in explanation], len(explanation[[True, False]])
+    ([1, 1], 1)
     """
 
     predictions: np.ndarray | None = field(default=None, kw_only=True)
@@ -242,11 +250,9 @@ def row_positions(index, n_rows):
 
 
 def take_rows(data, positions):
-    """Rows of data in any container; an index of pandas stays with its rows."""
-    if isinstance(data, np.ndarray):
-        return data[positions]
-    if issparse(data):  # not all formats can be indexed
-        return as_rows(data).take(positions).native
+    """Rows of a table, or some of a list of texts, a stack of images and the like."""
+    if len(getattr(data, "shape", ())) == 2:
+        return as_rows(data).native_at(positions)
     return safe_indexing(data, positions)
 
 

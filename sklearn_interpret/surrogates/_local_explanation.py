@@ -59,7 +59,7 @@ class LocalExplanation(Explanation):
     array([[ 5.,  0., -2.]])
     >>> explanation
     LocalExplanation(n_rows=1, n_features=3)
-    mean |effect|: age 5, debt 2, income 0
+    mean absolute effect: age 5, debt 2, income 0
     R² = 0.8
     """
 

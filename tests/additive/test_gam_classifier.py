@@ -88,6 +88,13 @@ def test_classes_that_are_told_apart_without_error():
     scores = model.decision_function(X)
     assert np.abs(scores).max() < 1000
     assert model.score(X, X[:, 0] > 0) == 1
+    three = np.digitize(X[:, 0], [-0.4, 0.4])
+    model = GAMClassifier().fit(X, three)
+    assert np.abs(model.decision_function(X)).max() < 1000
+    assert model.score(X, three) == 1
+    levels = np.array(["a", "b", "c"], dtype=object)[three][:, None]
+    model = GAMClassifier().fit(levels, three > 0)
+    assert np.abs(model.decision_function(levels)).max() < 1000
 
 
 def test_smoothing_parameters_do_not_go_round_in_circles():

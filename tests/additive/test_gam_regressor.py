@@ -185,6 +185,118 @@ def test_polars_gives_what_pandas_gives():
     np.testing.assert_allclose(one.predict(frame), two.predict(other))
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_an_offset_and_terms_are_named_in_frames_of_both_kinds(library):
+    pandas, chosen = map(pytest.importorskip, ("pandas", library))
+    frame, y = mixed(pandas)
+    offset = frame["z"].to_numpy()
+    columns = {name: frame[name].to_list() for name in frame}
+    X = chosen.DataFrame({**columns, "log_time": offset.tolist()})
+    terms = {**TERMS, ("age", "sex"): "tensor"}
+    model = GAMRegressor(
+        terms=terms, periods={"hour": 24}, n_splines=6, offset="log_time"
+    ).fit(X, y + offset)
+    plain = GAMRegressor(terms=terms, periods={"hour": 24}, n_splines=6).fit(frame, y)
+    np.testing.assert_allclose(model.predict(X), plain.predict(frame) + offset)
+    residuals = model.partial_residuals(X, y + offset)
+    np.testing.assert_allclose(residuals, plain.partial_residuals(frame, y))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [-7, 0, 10**9],
+        [0.5, -1.0, 1e-12],
+        ["", "b c", "$x_1$"],
+        [1, "1", "one"],
+        [False, True, True],
+        [("a", 1), ("a", 2), "a"],
+    ],
+)
+def test_levels_are_labels_of_any_kind(labels):
+    pandas = pytest.importorskip("pandas")
+    codes = np.random.default_rng(0).integers(3, size=90)
+    y = np.array([1.0, 4.0, 9.0])[codes]
+    levels = np.empty(3, dtype=object)
+    levels[:] = labels
+    values = [labels[code] for code in codes]
+    means = [np.mean(y[[other == value for other in values]]) for value in values]
+    for dtype in (object, "category"):
+        X = pandas.DataFrame({"kind": pandas.Series(levels[codes]).astype(dtype)})
+        model = GAMRegressor(terms={"kind": "category"}, shrinkage=False).fit(X, y)
+        np.testing.assert_allclose(model.predict(X), means, rtol=1e-6)
+        shown = model.partial_effect("kind")[0].tolist()
+        assert sorted(map(repr, shown)) == sorted(map(repr, dict.fromkeys(labels)))
+
+
+def test_categories_without_rows_are_unseen_levels():
+    pandas = pytest.importorskip("pandas")
+    town = pandas.Categorical(["a", "b"] * 10, categories=["a", "b", "c"])
+    X = pandas.DataFrame({"town": town})
+    model = GAMRegressor().fit(X, np.arange(20.0) % 2)
+    assert model.partial_effect("town")[0].tolist() == ["a", "b"]
+    other = pandas.DataFrame({"town": pandas.Categorical(["c"], town.categories)})
+    with pytest.raises(ValueError, match="'town' has the value 'c'"):
+        model.predict(other)
+    assert model.set_params(handle_unknown="zero").transform(other)[0, 0] == 0
+
+
+@pytest.mark.parametrize("values", [[2.0], [0.0, 1.0], [0.0, 1.0, 5.0]])
+@pytest.mark.parametrize("knots", ["uniform", "quantile"])
+@pytest.mark.parametrize("shrinkage", [True, False])
+def test_few_values_have_fewer_degrees_of_freedom(values, knots, shrinkage):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(len(values), size=200)
+    x, y = np.array(values)[codes], np.array([0.0, 3.0, 1.0])[codes]
+    y += rng.normal(size=200) / 10
+    model = GAMRegressor(knots=knots, shrinkage=shrinkage).fit(x[:, None], y)
+    assert model.effective_dof_[0] <= len(values) - 1 + 1e-6
+    at = model.predict(np.array(values)[:, None])
+    means = [y[codes == code].mean() for code in range(len(values))]
+    np.testing.assert_allclose(at, means, atol=0.02)
+
+
+REPEATED = [
+    {"terms": {("age", "z"): "tensor"}},
+    {"terms": {("age", "sex"): "tensor", "sex": "category"}},
+    {"terms": ["age", "sex"], "by": {"age": "sex"}},
+    {"terms": {"hour": "cyclic"}, "by": {"hour": "z"}, "periods": {"hour": 24}},
+    {"terms": ["age"], "monotonic_cst": {"age": -1}},
+]
+
+
+@pytest.mark.parametrize("parameters", REPEATED)
+def test_weights_are_copies_of_rows_whatever_the_terms(parameters):
+    pandas = pytest.importorskip("pandas")
+    frame, y = mixed(pandas, 120)
+    weights = np.random.default_rng(0).integers(0, 4, size=len(y))
+    kept = np.repeat(np.arange(len(y)), weights)
+    one = GAMRegressor(**parameters, n_splines=6, smoothing=2.0)
+    one.fit(frame, y, sample_weight=weights)
+    two = GAMRegressor(**parameters, n_splines=6, smoothing=2.0)
+    two.fit(frame.iloc[kept], y[kept])
+    np.testing.assert_allclose(one.predict(frame), two.predict(frame), rtol=1e-8)
+    np.testing.assert_allclose(one.effective_dof_, two.effective_dof_, rtol=1e-8)
+    np.testing.assert_allclose(one.pvalues_, two.pvalues_, rtol=1e-6, atol=1e-9)
+    if "monotonic_cst" in parameters:
+        assert (np.diff(one.partial_effect("age")[1]) < 1e-9).all()
+
+
+@pytest.mark.parametrize("extrapolation", ["linear", "constant", "error"])
+def test_cyclic_terms_go_round(extrapolation):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(3, 15, size=(300, 1))  # a part of the circle
+    y = np.cos(x[:, 0] / 24 * 2 * np.pi) + rng.normal(size=300) / 10
+    model = GAMRegressor(
+        terms={0: "cyclic"}, periods={0: 24}, extrapolation=extrapolation
+    ).fit(x, y)
+    at = np.linspace(-30, 60, 50)[:, None]
+    np.testing.assert_allclose(model.predict(at), model.predict(at + 48), atol=1e-10)
+    _, curve, _ = model.partial_effect(0, x[:, 0].min() + [-1e-5, 0, 1e-5])
+    before, after = np.diff(curve)
+    assert before == pytest.approx(after, abs=1e-7)  # no kink where it closes
+
+
 def test_a_pair_leaves_out_what_has_a_term_of_its_own():
     rng = np.random.default_rng(0)
     X = rng.random((400, 2))
@@ -445,6 +557,9 @@ def test_grid_search_over_terms():
     }
     search = GridSearchCV(make_pipeline(StandardScaler(), GAMRegressor()), grid, cv=3)
     assert search.fit(X, y).best_params_["gamregressor__terms"] == {0: "spline"}
+    grid = {"smoothing": ["reml", "gcv", 1e9], "n_splines": [{0: 5}, 9]}
+    search = GridSearchCV(GAMRegressor(), grid, cv=3).fit(X, y)
+    assert search.best_params_["smoothing"] != 1e9
 
 
 @pytest.mark.parametrize(
@@ -491,6 +606,26 @@ def test_bad_input():
         GAMRegressor(family="poisson").fit(X, np.zeros(len(y)))
     with pytest.raises(ValueError, match="a term 'category' takes it"):
         GAMRegressor(terms={0: "spline"}).fit([["a"], ["b"]], [0.0, 1.0])
+
+
+def test_partial_effects_of_what_is_not_there():
+    X = np.array([["a", 0.0], ["b", 1.0], ["a", 2.0]] * 5, dtype=object)
+    y = np.arange(15.0)
+    model = GAMRegressor(terms=[0, 1, (0, 1)], n_splines=4).fit(X, y)
+    for term in ((0, 1), ("x0", "x1"), "x0:x1", np.int64(2)):
+        assert len(model.partial_effect(term)[0]) == 200
+    for term in (3, -1, "z", None, (1, 0)):
+        with pytest.raises(ValueError, match="is none of the terms: 'x0', 'x1', 'x0:x"):
+            model.partial_effect(term)
+    for term, values in ((0, "a"), (1, [[1.0, 2.0]]), (2, [1.0, 2.0]), (2, [[1.0]])):
+        with pytest.raises(ValueError, match="values has the shape"):
+            model.partial_effect(term, values)
+    unseen = {0: ["c"], 1: [np.nan], 2: np.array([["c", 1.0]], dtype=object)}
+    for term, values in unseen.items():
+        with pytest.raises(ValueError, match="which fit did not see"):
+            model.partial_effect(term, values)
+    model.set_params(handle_unknown="zero")
+    assert [model.partial_effect(*pair)[1][0] for pair in unseen.items()] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("lack", [None, np.nan])

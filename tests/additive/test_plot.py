@@ -147,7 +147,7 @@ def test_terms_are_chosen():
     one = SmoothTermDisplay.from_estimator(GAM, terms="noise")
     assert one.feature_names == ["noise"]
     for wrong in ("town", 9, -1):
-        with pytest.raises(ValueError, match="terms has the entry"):
+        with pytest.raises(ValueError, match="is none of the terms"):
             SmoothTermDisplay.from_estimator(GAM, terms=wrong)
 
 
@@ -172,7 +172,7 @@ def test_classes_are_lines_or_one_is_chosen():
     expected = GAM3.partial_effect("age")[1][:, GAM3.classes_.tolist().index("low")]
     np.testing.assert_allclose(line.get_ydata(), expected)
     assert one.axes_[0, 0].get_ylabel().endswith("(log-odds of low)")
-    with pytest.raises(ValueError, match="target='none' is no class"):
+    with pytest.raises(ValueError, match="target='none' is not an output"):
         SmoothTermDisplay.from_estimator(GAM3, target="none")
 
 
@@ -181,7 +181,7 @@ def test_two_classes_have_the_log_odds_of_the_second():
     for target in (None, True):
         display = SmoothTermDisplay.from_estimator(gam, target=target, target_name="ok")
         assert display.axes_[0, 0].get_ylabel().endswith("(log-odds of ok = True)")
-    with pytest.raises(ValueError, match="target=False is no class"):
+    with pytest.raises(ValueError, match="target=False is not an output"):
         SmoothTermDisplay.from_estimator(gam, target=False)
 
 

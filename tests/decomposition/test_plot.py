@@ -55,6 +55,21 @@ def test_nodes_of_a_forest_are_those_of_its_tree(tree):
     assert display.to_frame()["mean"].tolist() == display.values.tolist()
 
 
+def test_names_of_many_classes_leave_room_for_the_bars():
+    shares = np.full((4, 12), 1 / 12)
+    names = [f"a rather long class name {k}" for k in range(12)]
+    parts = list("abcd"), shares, [9, 4, 2, 1]
+    few, many = (
+        DecisionPathDisplay(*parts, output_names=given).plot()
+        for given in (range(12), names)
+    )
+    heights = []
+    for display in (few, many):
+        display.figure_.draw_without_rendering()
+        heights.append(display.ax_.get_window_extent().height)
+    assert heights[1] > 0.9 * heights[0]
+
+
 def test_shares_of_the_classes():
     forest = RandomForestClassifier(3, max_depth=3, random_state=0).fit(X, LABELS)
     display = draw(forest, X, row=-1, tree=1)

@@ -97,6 +97,13 @@ def test_votes_of_neighbours_are_no_changes_without_rows():
     found = NeighborContributions(KNeighborsRegressor(3)).fit(X, Y).explain(X[:1])
     display = InfluenceDisplay.from_explanation(found)
     assert display.ax_.get_xlabel() == "Share of the vote"
+    assert_allclose(lengths(display), [1 / 3] * 3)  # others have no vote
+    assert len(display.to_frame()) == N
+
+
+def test_influence_that_is_zero_throughout_has_a_line_to_show_it():
+    display = InfluenceDisplay(TrainingExplanation(np.zeros((1, 4)))).plot()
+    assert_allclose(lengths(display), [0.0])
 
 
 def test_groups_have_names_and_no_tree():

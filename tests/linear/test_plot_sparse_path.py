@@ -1,5 +1,7 @@
 """What the display of a lasso path draws, and what it refuses."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -44,6 +46,36 @@ def test_lines_are_the_path_from_where_features_enter():
     assert {"Penalty (alpha)", "Features in use from here on"} <= set(
         all_texts(display.figure_)
     )
+
+
+@pytest.mark.parametrize(
+    "ends", [(45.0, 31.0), (50.0, 7.0), (40.0, 1e-3), (1e-5, 1e-9)]
+)
+def test_penalties_are_plain_numbers(ends):
+    display = SparsePathDisplay(np.geomspace(*ends, 9), np.ones((2, 9))).plot()
+    (ax,) = display.axes_
+    draw(display.figure_)
+    high, low = ax.get_xlim()
+    labels = zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+    shown = [label.get_text() for tick, label in labels if low <= tick <= high]
+    assert 2 <= len(shown) <= 8
+    assert not any(label.get_text() for label in ax.get_xticklabels(minor=True))
+    for text in shown:
+        assert low <= float(text.replace("\N{MINUS SIGN}", "-")) <= high
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 2)])
+def test_numbers_along_the_axes_do_not_touch(shape):
+    figure, axes = plt.subplots(*shape, layout="constrained", squeeze=False)
+    display = SparsePathDisplay.from_estimator(CANCER, ax=axes[0, 0], max_names=2)
+    figure.draw_without_rendering()
+    (ax,) = display.axes_
+    for axis in (ax.xaxis, ax.child_axes[0].xaxis):
+        labels = axis.get_ticklabels()
+        boxes = [each.get_window_extent() for each in labels if each.get_text()]
+        boxes = sorted((box.x0, box.x1) for box in boxes)
+        assert len(boxes) >= 2
+        assert all(a[1] < b[0] for a, b in itertools.pairwise(boxes))
 
 
 def test_the_model_is_marked():
@@ -93,6 +125,9 @@ def test_the_end_without_a_penalty_and_a_path_without_features():
     nothing = SparsePathDisplay([0.0], np.zeros((3, 1))).plot()
     assert nothing.lines_ == [[]]
     assert "no feature" in all_texts(nothing.figure_)
+    single = SparsePathDisplay([5.0], np.ones((2, 1))).plot()
+    assert single.axes_[0].get_xlim()[0] == 5
+    assert list(single.model_lines_[0].get_xdata()) == [5, 5]
 
 
 def test_frame():

@@ -57,12 +57,12 @@ class _Piece:
     def products(self, weights, other):
         """Weighted sums of products with another piece's functions."""
         weights = other.multiply(self.multiply(weights))
-        if self.codes is other.codes:
-            counts = np.bincount(self.codes, weights, len(self.table))
-            return self.table.T @ (counts[:, None] * other.table)
-        n, m = len(self.table), len(other.table)
-        if not weights.any():
+        if not weights.any():  # of levels, or splines, that no row has in common
             return 0.0
+        n, m = len(self.table), len(other.table)
+        if self.codes is other.codes:
+            counts = np.bincount(self.codes, weights, n)
+            return self.table.T @ (counts[:, None] * other.table)
         counts = np.bincount(self.codes * m + other.codes, weights, n * m)
         return self.table.T @ (counts.reshape(n, m) @ other.table)
 

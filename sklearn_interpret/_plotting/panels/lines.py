@@ -81,6 +81,7 @@ class Looks:
     heatmap_kw: dict | None = None
     points_kw: dict | None = None
     curve_kw: dict | None = None
+    residual_kw: dict | None = None
 
 
 @dataclass

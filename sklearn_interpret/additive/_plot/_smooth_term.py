@@ -10,16 +10,18 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._choosing import output_position
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours
 from sklearn_interpret._plotting.displays import Drawn
 from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret._plotting.panels.displays import PanelDisplay
 from sklearn_interpret._plotting.panels.lines import (
+    Looks,
     Series,
     SurfacePanel,
+    level_places,
     level_text,
 )
 from sklearn_interpret._plotting.sources import (
@@ -32,7 +34,6 @@ from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.additive._plot._term_panel import (
     LABEL_WIDTH,
-    TermLooks,
     TermPanel,
     term_label,
 )
@@ -198,12 +199,18 @@ default=None
         model, X = _model_within(estimator, X, cls.__name__)
         if y is not None and X is None:
             raise ValueError("Partial residuals are of rows: pass X beside y.")
-        outputs = _chosen_outputs(model, target)
-        shown = _chosen_terms(model, terms)
+        outputs, output_names = _outputs(model, target)
+        if terms is None:
+            shown = list(range(len(model.term_names_)))
+        else:
+            shown = terms if isinstance(terms, list) else [terms]
+            shown = [model._position(term) for term in shown]
+        if not shown:
+            raise ValueError("terms=[] names no term to show.")
         parts = [_curve(model, term, outputs) for term in shown]
         values, effects, errors, missing = map(list, zip(*parts, strict=True))
         dofs = np.reshape(model.effective_dof_, (-1, len(model.term_names_)))
-        names = [_columns(model, term) for term in shown]
+        names = [model._features(term) for term in shown]
         display = cls(
             values,
             effects,
@@ -211,7 +218,7 @@ default=None
             missing_effects=missing,
             feature_names=[pair if len(pair) > 1 else pair[0] for pair in names],
             effective_dof=dofs[np.ix_(outputs, shown)],
-            output_names=_output_names(model, outputs),
+            output_names=output_names,
             response_name=RESPONSES[model._link],
             **({} if X is None else _of_rows(model, X, y, shown, outputs)),
         )
@@ -286,7 +293,7 @@ default=None
             The display.
         """
         check_count(max_entries, "max_entries")
-        looks = TermLooks(
+        looks = Looks(
             rug=rug,
             band=band,
             line_kw=line_kw,
@@ -299,7 +306,10 @@ default=None
         )
         shown, note = range(len(self.effects)), None
         if max_entries is not None and max_entries < len(shown):
-            order = np.argsort(-np.array(self._importances()), kind="stable")
+            strengths = self.importances
+            if strengths is None:
+                strengths = [np.std(effects) for effects in self.effects]
+            order = np.argsort(-np.array(strengths), kind="stable")
             note = f"The {max_entries} that vary most of {len(shown)} terms"
             shown = order[:max_entries]
         limits = None
@@ -311,11 +321,6 @@ default=None
         ]
         self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
         return self
-
-    def _importances(self):
-        if self.importances is not None:
-            return self.importances
-        return [np.std(effects) for effects in self.effects]
 
     def _term(self, term):
         """Names, places, which are levels, effects (k, ...), and their bands."""
@@ -356,10 +361,10 @@ default=None
     def _panels(self, term, limits):
         """Panels of a term; colours have these limits, or None for their own."""
         names, places, levelled, effects, ends = self._term(term)
-        n_outputs = len(effects)
-        data, residuals = self._data(term, n_outputs)
+        data, residuals = self._data(term, len(effects))
         if len(names) == 1:
-            return [self._own_panel(term, names, places, levelled, effects, ends)]
+            return [self._own_panel(term, effects, ends, data, residuals)]
+        texts = [self._text(names, term, output) for output in range(len(effects))]
         if levelled == (True, False):  # the number goes along x
             names, places, levelled = names[::-1], places[::-1], levelled[::-1]
             data = None if data is None else data[::-1]
@@ -367,14 +372,13 @@ default=None
             ends = [None if end is None else end.swapaxes(1, 2) for end in ends]
         by_level = levelled == (False, True) and len(places[1]) <= len(OKABE_ITO)
         panels = []
-        for output in range(n_outputs):
-            words = self._what(output), self._text(self._named(term), term, output)
+        for output, text in enumerate(texts):
+            words = self._what(output), text
             if by_level:
                 rows = None if residuals is None else residuals[output]
-                bands = [None if end is None else end[output] for end in ends]
-                panel = self._panel_of_levels(
-                    names, places, effects[output], bands, data, rows, words, output
-                )
+                bands = [None if end is None else end[output].T for end in ends]
+                lines = places, effects[output].T, bands
+                panel = self._panel_of_levels(names, lines, data, rows, words, output)
             else:
                 panel = SurfacePanel(
                     names,
@@ -389,61 +393,43 @@ default=None
             panels.append(panel)
         return panels
 
-    def _named(self, term):
-        return tuple(np.atleast_1d(self.feature_names[term]).tolist())
-
-    def _own_panel(self, term, names, places, levelled, effects, ends):
+    def _own_panel(self, term, effects, ends, data, residuals):
         """The panel of a term of one feature: a line for each output."""
+        names, (places,), (levelled,), *_ = self._term(term)
         n_outputs = len(effects)
-        data, residuals = self._data(term, n_outputs)
         labels = range(n_outputs) if self.output_names is None else self.output_names
-        x = np.arange(len(places[0])) if levelled[0] else places[0]
-        series = [
-            Series(
-                np.asarray(x, dtype=np.float64),
-                effects[k],
-                *(None if end is None else end[k] for end in ends),
-                label=labels[k],
-                colour=colour,
-            )
-            for k, colour in enumerate(colours(n_outputs))
-        ]
-        missing = self.missing_effects and self.missing_effects[term]
+        x = np.arange(len(places)) if levelled else places
         if residuals is not None:
             residuals = [(data[0], each) for each in residuals]
         return TermPanel(
             names[0],
-            series,
+            _series(x, effects, ends, labels),
             self._what(0 if n_outputs == 1 else None),
             self._text(names, term, slice(None)),
-            levels=places[0] if levelled[0] else None,
+            levels=places if levelled else None,
             data=None if data is None else data[0],
             zero=True,
-            missing=missing,
+            missing=self.missing_effects and self.missing_effects[term],
             residuals=residuals,
         )
 
-    def _panel_of_levels(self, names, places, effects, ends, data, rows, words, output):
+    def _panel_of_levels(self, names, lines, data, rows, words, output):
         """The panel of a number and a category: a line for each level."""
-        series, points = [], []
-        for k, colour in enumerate(colours(len(places[1]))):
-            bands = (None if end is None else end[:, k] for end in ends)
-            label = f"{names[1]}: {level_text(places[1][k])}"
-            x = places[0].astype(np.float64)
-            series.append(Series(x, effects[:, k], *bands, label=label, colour=colour))
-            if rows is not None:
-                level = label_key(places[1][k])
-                own = np.array([label_key(value) == level for value in data[1]])
-                points.append((data[0][own], rows[own]))
+        (x, levels), effects, ends = lines
+        labels = [f"{names[1]}: {level_text(level)}" for level in levels]
+        points = None
+        if rows is not None:
+            own = level_places(data[1], levels)
+            points = [(data[0][own == k], rows[own == k]) for k in range(len(levels))]
         several = self.output_names is not None and len(self.output_names) > 1
         return TermPanel(
             names[0],
-            series,
+            _series(x, effects, ends, labels),
             *words,
             data=None if data is None else data[0],
             title=self.output_names[output] if several else None,
             zero=True,
-            residuals=points or None,
+            residuals=points,
         )
 
     def to_frame(self) -> Any:
@@ -476,6 +462,22 @@ default=None
         return stacked(parts, caller=f"{type(self).__name__}.to_frame")
 
 
+def _series(x, effects, ends, labels):
+    """Lines (k, n) over the same places, with ends of bands (k, n) or None."""
+    return [
+        Series(
+            np.asarray(x, dtype=np.float64),
+            effect,
+            *(None if end is None else end[k] for end in ends),
+            label=label,
+            colour=colour,
+        )
+        for k, (effect, label, colour) in enumerate(
+            zip(effects, labels, colours(len(effects)), strict=True)
+        )
+    ]
+
+
 def _model_within(estimator, X, display):
     """The additive model inside of pipelines and searches, and its own rows."""
     model = estimator
@@ -496,51 +498,14 @@ def _model_within(estimator, X, display):
     return model, X
 
 
-def _columns(model, term):
-    """Names of the features of a term."""
-    columns = model._terms[term].own_columns
-    return tuple(str(model._names[column.position]) for column in columns)
-
-
-def _chosen_terms(model, terms):
-    """Positions of the terms that are named."""
-    known = model.term_names_.tolist()
-    if terms is None:
-        return list(range(len(known)))
-    shown = []
-    for term in terms if isinstance(terms, list) else [terms]:
-        name = ":".join(term) if isinstance(term, tuple) else term
-        if isinstance(name, str) and name in known:
-            name = known.index(name)
-        if isinstance(name, str) or not 0 <= name < len(known):
-            raise ValueError(f"terms has the entry {term!r}; the terms are {known}.")
-        shown.append(int(name))
-    return shown
-
-
-def _chosen_outputs(model, target):
-    """Positions of the linear predictors that are shown."""
-    n_outputs = np.size(model.intercept_)
-    if target is None:
-        return list(range(n_outputs))
-    known = [label_key(label) for label in _labels(model)]
-    if label_key(target) not in known:
-        raise ValueError(
-            f"target={target!r} is no class with terms; accepted are "
-            f"{_labels(model)!r}."
-        )
-    return [known.index(label_key(target))]
-
-
-def _labels(model):
-    """Classes that have a linear predictor."""
+def _outputs(model, target):
+    """Positions of the linear predictors that are shown, and their classes if any."""
     labels = getattr(model, "classes_", np.empty(0)).tolist()
-    return labels[1:] if len(labels) == 2 else labels
-
-
-def _output_names(model, outputs):
-    labels = _labels(model)
-    return [labels[k] for k in outputs] if labels else None
+    labels = labels[1:] if len(labels) == 2 else labels
+    shown = list(range(np.size(model.intercept_)))
+    if target is not None:
+        shown = [output_position(labels or shown, target)]
+    return shown, [labels[k] for k in shown] if labels else None
 
 
 def _curve(model, term, outputs):

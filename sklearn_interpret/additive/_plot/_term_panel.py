@@ -10,7 +10,6 @@ from sklearn_interpret._plotting.colours import seen, shade
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
-    Looks,
     level_places,
 )
 from sklearn_interpret._plotting.points import (
@@ -25,13 +24,6 @@ from sklearn_interpret._plotting.points import (
 TAIL = 0.01
 # Characters of a label beside a panel of a grid.
 LABEL_WIDTH = 28
-
-
-@dataclass
-class TermLooks(Looks):
-    """Options of a drawing; see `plot`."""
-
-    residual_kw: dict | None = None
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
 
 MEAN_COLOUR = OKABE_ITO[0]
+_LEGEND_PITCH = 0.24  # inches from one line of a legend to the next
 
 
 @dataclass(eq=False, repr=False)
@@ -170,6 +171,10 @@ class DecisionPathDisplay(Display):
         """
         values, counts, deviations = self._arrays()
         size = 7.5, row_height(len(counts), 0.42)
+        if values.ndim == 2:  # a legend above, as wide as the axes will be
+            names = self._class_names(values)
+            legend_rows = -(-len(names) // legend_columns(names, 0.6 * size[0]))
+            size = size[0], size[1] + _LEGEND_PITCH * (legend_rows - 1)
         ax = take_single(ax, size, caller="DecisionPathDisplay.plot")
         self.figure_, self.ax_ = ax.figure, ax
         name_rows(ax, self.conditions)
@@ -184,6 +189,10 @@ class DecisionPathDisplay(Display):
         ax.set_xlabel(literal(self._label(values)))
         return self
 
+    def _class_names(self, shares):
+        names = self.output_names
+        return list(map(str, range(shares.shape[1]) if names is None else names))
+
     def _label(self, values):
         if values.ndim == 2:
             return "Share of the classes"
@@ -194,8 +203,7 @@ class DecisionPathDisplay(Display):
 
     def _draw_shares(self, ax, places, shares, style):
         """Shares of the classes, one behind the other."""
-        names = self.output_names
-        names = range(shares.shape[1]) if names is None else names
+        names = self._class_names(shares)
         starts = np.cumsum(shares, axis=1) - shares
         for share, start, colour in zip(
             shares.T, starts.T, colours(shares.shape[1]), strict=True
@@ -203,7 +211,6 @@ class DecisionPathDisplay(Display):
             looks = {"height": 0.62, "starts": start}
             self.bars_.append(draw_bars(ax, places, share, colour, style, **looks))
         ax.set_xlim(0, 1)
-        names = list(map(str, names))
         n_columns = legend_columns(names, axes_inches(ax)[0])
         above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
         self.legend_ = named_legend(ax, self.bars_, names, ncols=n_columns, **above)
@@ -229,7 +236,7 @@ class DecisionPathDisplay(Display):
             at["bbox"] = {"facecolor": paper(ax), "alpha": 0.7, "lw": 0, "pad": 0.5}
             text = number_beside(mean, np.ptp(means))
             ax.annotate(text, (mean, place), **at, fontsize="small", color=ink(ax))
-        ax.margins(x=0.1)
+        ax.margins(x=0.15)  # for the numbers beside the points
         plain_number_ticks(ax)
 
     def _write_counts(self, ax, places, counts):
@@ -258,9 +265,7 @@ class DecisionPathDisplay(Display):
         values, counts, deviations = self._arrays()
         table = {"condition": list(self.conditions), "n_rows": counts}
         if values.ndim == 2:
-            names = self.output_names
-            names = range(values.shape[1]) if names is None else names
-            table |= dict(zip(map(str, names), values.T, strict=True))
+            table |= dict(zip(self._class_names(values), values.T, strict=True))
         else:
             table["mean"] = values
             if deviations is not None:

@@ -221,7 +221,8 @@ default=None
         ax : matplotlib Axes, default=None
             None makes a figure.
         max_entries : int, default=15
-            Largest number of bars; None shows all.
+            Largest number of bars; None shows all. Rows whose value is zero, such as
+            those without a vote, have none.
         bar_kw : dict, default=None
             Style of the bars.
         line_kw : dict, default=None
@@ -248,6 +249,8 @@ default=None
             self._draw_removal(line_kw, band_kw)
             return self
         order, values = self._ranked(max_entries)
+        kept = max(1, np.count_nonzero(values))  # zeros are the last
+        order, values = order[:kept], values[:kept]
         ax = take_single(ax, (6.4, 0.4 + row_height(len(order))), caller=caller)
         self.figure_, self.ax_ = ax.figure, ax
         self._draw_bars(order, values, bar_kw)

@@ -84,13 +84,12 @@ class CoefficientDisplay(RegressionDisplay):
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight):
-        names = inspector.get_feature_names_out()
-        shown = slice(len(names))
+        names = inspector.get_feature_names_out().tolist()
         return cls(
-            inspector.coef_[shown],
-            inspector.intervals_low_[shown],
-            inspector.intervals_high_[shown],
-            term_names=names.tolist(),
+            inspector.coef_[: len(names)],
+            inspector.intervals_low_[: len(names)],
+            inspector.intervals_high_[: len(names)],
+            term_names=names,
             confidence_level=inspector.confidence_level,
         )
 
@@ -147,8 +146,7 @@ class CoefficientDisplay(RegressionDisplay):
         looks = merged_style(looks, point_kw, PathCollection)
         self.points_ = ax.scatter(coef[shown], places, **looks)
         name_rows(ax, [self.term_names[term] for term in shown])
-        looks = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 1}
-        self.zero_ = ax.axvline(0, **looks)
+        self.zero_ = ax.axvline(0, color=shade(ax, 0.6), linewidth=0.9, zorder=1)
         plain_number_ticks(ax)
         label = f"Weight, with its {100 * self.confidence_level:.4g} % interval"
         if len(shown) < len(coef):

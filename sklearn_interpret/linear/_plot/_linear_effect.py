@@ -177,8 +177,7 @@ class LinearEffectDisplay(RegressionDisplay):
             self.boxes_.patches[-1].set_color(NEUTRAL_COLOUR)
         self._mark_rows(lines, places, rows, point_kw)
         name_rows(ax, names)
-        looks = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 0.9}
-        self.zero_ = ax.axvline(0, **looks)
+        self.zero_ = ax.axvline(0, color=shade(ax, 0.6), linewidth=0.9, zorder=0.9)
         plain_number_ticks(ax)
         response = self._response_label(self.output_names, 0)
         ax.set_xlabel(two_lines(response, "Effect: weight times value"))

@@ -24,14 +24,15 @@ from sklearn_interpret._plotting.displays import Drawn
 from sklearn_interpret._plotting.labels import (
     literal,
     moved_apart,
+    plain_log_ticks,
     shorten,
 )
 from sklearn_interpret._plotting.tables import import_pandas
 
 # Points of a line, characters of a name, and points from one name to the next.
 _N_PLACES, _NAME, _PITCH = 300, 22, 11.0
-# Place of names beside the axes, and distance of ticks above it, in its widths.
-_BESIDE, _APART = 1.04, 0.045
+# Place of names beside the axes, in its widths, and inches between ticks above it.
+_BESIDE, _APART = 1.04, 0.2
 # Share of the last penalty at which the end without one is drawn.
 _NO_PENALTY = 0.5
 
@@ -282,7 +283,9 @@ class SparsePathDisplay(Drawn):
         if not len(positive):
             return np.array([1.0, _NO_PENALTY]), np.zeros(2)
         least = positive[-1]
-        end = least if self._alphas[-1] > 0 else _NO_PENALTY * least
+        end = _NO_PENALTY * least
+        if self._alphas[-1] > 0 and least < positive[0]:
+            end = least
         even = np.geomspace(positive[0], end, _N_PLACES)
         places = np.unique(np.concatenate([even[1:-1], positive, [end]]))[::-1]
         to_zero = (places - end) / (1 - _NO_PENALTY)
@@ -298,6 +301,9 @@ class SparsePathDisplay(Drawn):
         if self._alphas[-1] == 0:
             label += "; none at the right end"
         ax.set(xscale="log", xlim=(places[0], places[-1]), xlabel=label)
+        # Names of lines take a part of the axes.
+        width = 0.75 * axes_inches(ax)[0]
+        plain_log_ticks(ax, width)
         unit = "" if self.scale is None else "\nper standard deviation"
         ax.set_ylabel(f"Coefficient{unit}")
         sizes = self._path.any(axis=0).sum(axis=0)
@@ -305,7 +311,7 @@ class SparsePathDisplay(Drawn):
         at = np.log(self._alphas[changes]) / np.log(places[-1] / places[0])
         ticks, before = [], np.inf
         for change, place in zip(changes[::-1], at[::-1], strict=True):
-            if before - place >= _APART:
+            if before - place >= _APART / width:
                 ticks, before = [change, *ticks], place
         top = ax.secondary_xaxis("top")
         top.set_xticks(self._alphas[ticks], [str(sizes[i + 1]) for i in ticks])
