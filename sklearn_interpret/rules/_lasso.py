@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.linear_model import lasso_path
 
-from sklearn_interpret.rules._boosted_rules import constant_score
+from sklearn_interpret._core.statistics.score_losses import constant_score
 
 # Penalties tried, the last as a share of the first; how many of them in a row may be
 # worse than the best one before the rest is left out.
@@ -34,7 +34,7 @@ class LassoProblem:
         self._targets = targets[:, None]
         self._centre = weights @ columns
         self._products = None
-        self.intercept = constant_score(targets, weights, loss)
+        self.intercept = constant_score(loss, targets, weights)
         self.coefficients = np.zeros(columns.shape[1])
         self._scores = np.full(len(targets), self.intercept)
         self._slopes = self._all_slopes()

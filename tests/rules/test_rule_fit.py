@@ -201,6 +201,16 @@ def test_missing_values_are_asked_for():
     assert model.score(X, y) > 0.99
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_missing_values_are_told_from_values_that_were_not_drawn(seed):
+    X = np.linspace(0, 1, 400)[:, None]
+    X[::4] = np.nan
+    y = 5.0 * np.isnan(X[:, 0])
+    model = RuleFitRegressor(max_rules=1, linear=False, random_state=seed).fit(X, y)
+    (rule,) = model.rules_
+    assert str(rule) in ("x0 is missing", "x0 is not missing")
+
+
 def test_levels_are_sets():
     rng = np.random.default_rng(0)
     X = rng.choice(list("abcdef"), size=(300, 1)).astype(object)
