@@ -17,6 +17,7 @@ from sklearn_interpret._core.rules.conditions import distinct_rows
 from sklearn_interpret._core.statistics.score_losses import HalfSquared, Logistic
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of
 from sklearn_interpret._model._sklearn_compat import Interval, fit_context
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import (
     check_labels,
     check_rows,
@@ -25,6 +26,7 @@ from sklearn_interpret._model.validation import (
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.rules._rules import RuleModel
 from sklearn_interpret.rules._sparse_sums import SumSearch, Target, linear_terms
+from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 # Parameters that say how rules are grown.
 _GROWTH = ("max_rules", "tree_size", "learning_rate")
@@ -128,12 +130,12 @@ class RuleFit(RuleModel):
             search.find(target, self.n_folds, random)
             for target in self._targets(sample.y[index], weights)
         ]
-        self.rules_ = [rule for found in sums for rule in found.rules]
-        self.linear_terms_ = [term for found in sums for term in found.linear_terms]
-        intercepts, penalties, *_ = zip(*sums, strict=True)
+        entries = [entry for found in sums for entry in found.entries]
+        self.rules_ = [e for e in entries if isinstance(e, WeightedRule)]
+        self.linear_terms_ = [e for e in entries if isinstance(e, LinearTerm)]
+        numbers = np.array([(found.intercept, found.penalty) for found in sums]).T
         several = len(sums) > 1
-        self.intercept_ = np.array(intercepts) if several else intercepts[0]
-        self.penalty_ = np.array(penalties) if several else penalties[0]
+        self.intercept_, self.penalty_ = numbers if several else numbers[:, 0].tolist()
         sizes = np.array([entry.importance for entry in self._entries])
         self.feature_importances_ = sizes @ self._shares()
         return self
@@ -167,8 +169,8 @@ class RuleFit(RuleModel):
 
     def _values(self, X):
         """Whether rules hold, and values of linear terms: (n_rows, n_entries)."""
-        terms = [term.values(X) for term in self.linear_terms_]
-        return np.vstack([self._holds(X), *terms]).T
+        holds, rows = self._holds(X), as_rows(X)
+        return np.vstack([holds, *(term.values(rows) for term in self.linear_terms_)]).T
 
     def _scores(self, X):
         """Intercept plus rules plus linear terms, (n_rows,), or (n_rows, k)."""

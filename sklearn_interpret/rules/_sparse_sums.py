@@ -39,8 +39,7 @@ class SparseSum(NamedTuple):
 
     intercept: float
     penalty: float
-    rules: list
-    linear_terms: list
+    entries: list
 
 
 @dataclass(frozen=True)
@@ -86,21 +85,19 @@ class SumSearch:
         best = best_penalty(penalties, folds, self.loss) if folds else 0
         for penalty in penalties[1 : best + 1]:
             lasso.move(penalty)
-        of_rules, of_terms = np.split(lasso.coefficients, [len(rules)])
-        coverage = shares_of(self.weights) @ columns[:, : len(rules)]
-        weighted = [
-            _weighted(table.conditions(rules[k]), coverage[k], of_rules[k], target)
-            for k in np.flatnonzero(of_rules)
-        ]
-        terms = [
-            _multiplied(self.linear[k][0], of_terms[k], target)
-            for k in np.flatnonzero(of_terms)
-        ]
-        for entries in (weighted, terms):
-            entries.sort(key=attrgetter("importance"), reverse=True)
-        intercept = target.origin + target.unit * float(lasso.intercept)
-        penalty = target.unit * float(penalties[best])
-        return SparseSum(intercept, penalty, weighted, terms)
+        entries = []
+        for k in np.flatnonzero(lasso.coefficients):
+            if k < len(rules):
+                coverage = float(shares_of(self.weights) @ columns[:, k])
+                entry = _unit_rule(table.conditions(rules[k]), coverage)
+            else:
+                entry, _ = self.linear[k - len(rules)]
+            entries.append(_times(entry, lasso.coefficients[k], target))
+        return SparseSum(
+            target.origin + target.unit * lasso.intercept,
+            target.unit * penalties[best],
+            sorted(entries, key=attrgetter("importance"), reverse=True),
+        )
 
     def _problem(self, targets, weights, seed):
         """Rules grown by some weights, the columns of all rows, and the lasso."""
@@ -118,26 +115,20 @@ class SumSearch:
         return table, rules, columns, lasso
 
 
-def _weighted(conditions, coverage, coefficient, target):
-    """A rule with its coefficient, in the unit of the targets."""
-    coefficient = target.unit * float(coefficient)
-    return WeightedRule(
-        conditions,
-        prediction=target.label,
-        coverage=float(coverage),
-        coefficient=coefficient,
-        importance=float(abs(coefficient) * np.sqrt(coverage * (1 - coverage))),
-    )
+def _unit_rule(conditions, coverage):
+    """A rule that adds one."""
+    spread = float(np.sqrt(coverage * (1 - coverage)))
+    return WeightedRule(conditions, None, coverage, coefficient=1.0, importance=spread)
 
 
-def _multiplied(term, coefficient, target):
-    """A linear term times its coefficient, in the unit of the targets."""
-    coefficient = target.unit * float(coefficient)
+def _times(entry, coefficient, target):
+    """A rule or linear term times its coefficient, in the unit of the target."""
+    factor = target.unit * float(coefficient)
     return replace(
-        term,
+        entry,
         prediction=target.label,
-        coefficient=coefficient * term.coefficient,
-        importance=abs(coefficient) * term.importance,
+        coefficient=factor * entry.coefficient,
+        importance=abs(factor) * entry.importance,
     )
 
 
