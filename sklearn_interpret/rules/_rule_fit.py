@@ -130,12 +130,13 @@ class RuleFit(RuleModel):
             search.find(target, self.n_folds, random)
             for target in self._targets(sample.y[index], weights)
         ]
-        entries = [entry for found in sums for entry in found.entries]
+        *numbers, entries = zip(*sums, strict=True)
+        entries = [entry for found in entries for entry in found]
         self.rules_ = [e for e in entries if isinstance(e, WeightedRule)]
         self.linear_terms_ = [e for e in entries if isinstance(e, LinearTerm)]
-        numbers = np.array([(found.intercept, found.penalty) for found in sums]).T
-        several = len(sums) > 1
-        self.intercept_, self.penalty_ = numbers if several else numbers[:, 0].tolist()
+        self.intercept_, self.penalty_ = (
+            np.array(each) if len(each) > 1 else float(each[0]) for each in numbers
+        )
         sizes = np.array([entry.importance for entry in self._entries])
         self.feature_importances_ = sizes @ self._shares()
         return self

@@ -34,14 +34,6 @@ class Target(NamedTuple):
     unit: float = 1.0
 
 
-class SparseSum(NamedTuple):
-    """A sum of rules and linear terms, the most important first, and its penalty."""
-
-    intercept: float
-    penalty: float
-    entries: list
-
-
 @dataclass(frozen=True)
 class SumSearch:
     """Search for sparse sums of rules and linear terms.
@@ -70,10 +62,11 @@ class SumSearch:
     growth: dict
 
     def find(self, target, n_folds, random):
-        """The `SparseSum` whose penalty is best for rows that were left out.
+        """The sum whose penalty is best for rows that were left out.
 
         Each fold grows rules of its own: rules that have seen the targets of a row
-        would fit them too well.
+        would fit them too well. Returns the intercept, the penalty, and the rules and
+        linear terms, the most important first.
         """
         numbers, seed = target.values, random.randint(np.iinfo(np.int32).max)
         table, rules, columns, lasso = self._problem(numbers, self.weights, seed)
@@ -85,19 +78,19 @@ class SumSearch:
         best = best_penalty(penalties, folds, self.loss) if folds else 0
         for penalty in penalties[1 : best + 1]:
             lasso.move(penalty)
-        entries = []
+        found = []
         for k in np.flatnonzero(lasso.coefficients):
             if k < len(rules):
-                coverage = float(shares_of(self.weights) @ columns[:, k])
-                entry = _unit_rule(table.conditions(rules[k]), coverage)
+                share = float(shares_of(self.weights) @ columns[:, k])
+                spread = float(np.sqrt(share * (1 - share)))
+                own = table.conditions(rules[k]), None, share
+                entry = WeightedRule(*own, coefficient=1.0, importance=spread)
             else:
                 entry, _ = self.linear[k - len(rules)]
-            entries.append(_times(entry, lasso.coefficients[k], target))
-        return SparseSum(
-            target.origin + target.unit * lasso.intercept,
-            target.unit * penalties[best],
-            sorted(entries, key=attrgetter("importance"), reverse=True),
-        )
+            found.append(_times(entry, lasso.coefficients[k], target))
+        found.sort(key=attrgetter("importance"), reverse=True)
+        intercept = target.origin + target.unit * lasso.intercept
+        return intercept, target.unit * penalties[best], found
 
     def _problem(self, targets, weights, seed):
         """Rules grown by some weights, the columns of all rows, and the lasso."""
@@ -113,12 +106,6 @@ class SumSearch:
         shares = shares_of(weights[used])
         lasso = LassoProblem(columns[used], targets[used], shares, self.loss)
         return table, rules, columns, lasso
-
-
-def _unit_rule(conditions, coverage):
-    """A rule that adds one."""
-    spread = float(np.sqrt(coverage * (1 - coverage)))
-    return WeightedRule(conditions, None, coverage, coefficient=1.0, importance=spread)
 
 
 def _times(entry, coefficient, target):
