@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn_interpret._core.rules.out_of_bag import draw_share, judge, unlike
 from sklearn_interpret.rules import SkopeRulesClassifier
 from tests.references.rules import rule_holds
-from tests.rules.test_rules import random_case
+from tests.rules.test_rules import any_number_of_classes, random_case
 
 
 def votes_by_hand(rules, row):
@@ -27,9 +27,9 @@ def votes_by_hand(rules, row):
 
 
 @settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_rules_evaluated_by_hand_give_the_predictions(seed):
-    X, y, new = random_case(seed)
+@given(seed=st.integers(0, 2**32 - 1), n_classes=any_number_of_classes)
+def test_rules_evaluated_by_hand_give_the_predictions(seed, n_classes):
+    X, y, new = random_case(seed, n_classes)
     weights = np.random.default_rng(seed).choice([0.1, 0.3, 2.0], size=len(X))
     model = SkopeRulesClassifier(n_estimators=5, random_state=seed, recall_min=0)
     model.fit(X, y, sample_weight=weights)
