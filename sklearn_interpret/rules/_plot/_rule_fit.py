@@ -25,7 +25,7 @@ from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.rules._rule_fit import RuleFit, entry_names
 
 # Characters in a line of a rule, and lines at most; inches of a line and of a panel.
-_LETTERS, _LINES, _LINE, _WIDTH = 34, 3, 0.17, 6.4
+_LETTERS, _LINES, _LINE, _WIDTH = 40, 3, 0.17, 6.4
 _GLUE = "\N{NO-BREAK SPACE}"
 # Room for the numbers beside the bars, as a share of the longest one.
 _ROOM = 0.28
@@ -153,13 +153,14 @@ class RuleFitDisplay(Drawn):
             )
         names = self.feature_names
         names = default_names(len(of_features)) if names is None else list(names)
-        n_lines = max(len(ranked(of_rules, max_entries)[0]), 1) + 1
+        n_lines = (len(ranked(e, max_entries)[0]) for e in (of_rules, of_features))
+        heights = map(row_height, n_lines, (_LINES * _LINE, 2 * _LINE))
         canvas = take_axes(
             ax,
             [Slot(), Slot()],
             n_columns=2,
             caller=f"{type(self).__name__}.plot",
-            panel_size=(_WIDTH, row_height(n_lines, _LINES * _LINE)),
+            panel_size=(_WIDTH, max(heights)),
         )
         self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
         left, right = self.axes_
@@ -220,7 +221,7 @@ def _wrapped(words):
     """A rule over a few lines, broken between conditions where that can be."""
     words = shorten(words, _LINES * (_LETTERS - 8))
     glued = words.replace(" ", _GLUE).replace(f"{_GLUE}and{_GLUE}", f" and{_GLUE}")
-    lines = wrap(glued, _LETTERS)
-    if len(lines) > _LINES:
+    lines = wrap(glued, _LETTERS, break_long_words=False)
+    if len(lines) > _LINES or max(map(len, lines)) > _LETTERS:
         lines = wrap(words, _LETTERS)
     return "\n".join(lines).replace(_GLUE, " ")
