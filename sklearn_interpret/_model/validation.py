@@ -135,13 +135,19 @@ def check_weights(sample_weight, rows, *, count_rows=False):
     return weights
 
 
-def check_labels(estimator, rows, y):
-    """Classes of rows, and their positions in these: (n_classes,), (n_rows,)."""
+def check_targets(estimator, rows, y, *, dtype=None):
+    """Targets of rows, (n_rows,), as they are or as numbers of a dtype."""
     # Says that y is needed, where it is None.
     validate_data(estimator, rows.native, y, reset=False, skip_check_array=True)
-    y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+    y = check_array(y, ensure_2d=False, dtype=dtype, input_name="y")
     y = column_or_1d(y, warn=True)
     check_consistent_length(rows.native, y)
+    return y
+
+
+def check_labels(estimator, rows, y):
+    """Classes of rows, and their positions in these: (n_classes,), (n_rows,)."""
+    y = check_targets(estimator, rows, y)
     check_classification_targets(y)
     return np.unique(y, return_inverse=True)
 

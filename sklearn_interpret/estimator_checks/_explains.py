@@ -5,6 +5,7 @@ import warnings
 from html import escape
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from sklearn_interpret.estimator_checks._results import assert_same, nearest_rows
 from sklearn_interpret.estimator_checks._tables import (
@@ -120,14 +121,13 @@ def check_explanation_escapes_names(inspector):
 def check_explanation_equals_transform(inspector):
     """`transform` has the values of `explain`, the outputs of a feature together.
 
-    Where rows are explained by rows, it has the nearest of these. That of rules says
-    which of them hold.
+    Where rows are explained by rows, it has the nearest of these. Columns named after
+    the estimator's class are none of the explanation: whether rules hold, say.
     """
-    if not hasattr(inspector, "transform"):
+    named_after_class = isinstance(inspector, ClassNamePrefixFeaturesOutMixin)
+    if not hasattr(inspector, "transform") or named_after_class:
         return
     local, X = fitted(inspector), numeric_table()[SOME]
-    if hasattr(local, "rules_"):
-        return
     explanation = local.explain(X)
     if isinstance(explanation, RowExplanation):
         nearest, _ = nearest_rows(explanation)

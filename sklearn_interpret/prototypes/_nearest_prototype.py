@@ -7,18 +7,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.utils import (
-    Tags,
-    check_array,
-    check_consistent_length,
-    column_or_1d,
-    get_tags,
-)
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import HasMethods, fit_context
-from sklearn_interpret._model.validation import check_rows
+from sklearn_interpret._model.validation import (
+    check_labels,
+    check_rows,
+    check_targets,
+)
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
 
 
@@ -64,11 +61,7 @@ class _NearestPrototype(BaseEstimator):
             The fitted estimator.
         """
         rows = check_rows(self, X, reset=True)
-        # Says that y is needed, where it is None.
-        validate_data(self, rows.native, y, reset=False, skip_check_array=True)
-        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
-        y = self._check_targets(column_or_1d(y, warn=True))
-        check_consistent_length(rows.native, y)
+        y = self._read_targets(rows, y)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.selector_ = clone(self._unfitted_selector()).fit(X, y, **weights)
         self.prototype_indices_ = np.asarray(self.selector_.prototype_indices_)
@@ -168,10 +161,9 @@ class NearestPrototypeClassifier(ClassifierMixin, _NearestPrototype):
     (array([5. , 2. , 3.5, 1. ]), array([[5. , 2.3, 3.3, 1. ]]))
     """
 
-    def _check_targets(self, y):
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        return y
+    def _read_targets(self, rows, y):
+        self.classes_, positions = check_labels(self, rows, y)
+        return self.classes_[positions]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """One for the class of the nearest prototype, zero for the others.
@@ -254,5 +246,5 @@ class NearestPrototypeRegressor(RegressorMixin, _NearestPrototype):
         tags.regressor_tags.poor_score = True
         return tags
 
-    def _check_targets(self, y):
-        return y.astype(np.float64)
+    def _read_targets(self, rows, y):
+        return check_targets(self, rows, y, dtype=np.float64)

@@ -51,21 +51,21 @@ class ConditionSpace:
 
     def condition(self, column, first, last):
         """An interval of codes, as a `Condition`."""
+        return self.of_codes(column, range(first, last + 1))
+
+    def of_codes(self, column, codes):
+        """Ascending codes, those of numbers without a gap, as a `Condition`."""
         values, name = self.values[column], self.names[column]
+        first, last = codes[0], codes[-1]
         if first == len(values):
             return Condition(column, name, levels=(np.nan,))
         if self.nominal[column]:
-            return self.one_of(column, range(first, last + 1))
+            return Condition(column, name, levels=tuple(values[code] for code in codes))
         low = threshold(*values[first - 1 : first + 1]) if first else None
         high = None
         if last + 1 < len(values):
             high = threshold(*values[last : last + 2])
         return Condition(column, name, low=low, high=high)
-
-    def one_of(self, column, codes):
-        """Some levels of a column, as a `Condition`."""
-        levels = tuple(self.values[column][code] for code in codes)
-        return Condition(column, self.names[column], levels=levels)
 
 
 def threshold(below, above):

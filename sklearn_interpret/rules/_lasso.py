@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.linear_model import lasso_path
 
-from sklearn_interpret.rules._boosted_rules import constant_score
+from sklearn_interpret._core.statistics.score_losses import constant_score
 
 # Penalties tried, the last as a share of the first; how many of them in a row may be
 # worse than the best one before the rest is left out.
@@ -34,9 +34,9 @@ class LassoProblem:
         self._targets = targets[:, None]
         self._centre = weights @ columns
         self._products = None
-        self.intercept = constant_score(targets, weights, loss)
+        self.intercept = constant_score(loss, targets, weights)
         self.coefficients = np.zeros(columns.shape[1])
-        self._scores = np.full(len(targets), self.intercept)
+        self._scores = np.full((len(targets), 1), self.intercept)
         self._slopes = self._all_slopes()
         self.largest = self._penalty = np.abs(self._slopes).max(initial=0.0)
 
@@ -68,7 +68,7 @@ class LassoProblem:
 
     def _all_slopes(self):
         """Slope of the loss along each coefficient."""
-        slopes = self._loss.slopes(self._targets, self._scores[:, None])[:, 0]
+        slopes = self._loss.slopes(self._targets, self._scores)[:, 0]
         weighted = self._weights * slopes
         # A constant is balanced by the intercept.
         return weighted @ self._columns - weighted.sum() * self._centre
@@ -76,11 +76,11 @@ class LassoProblem:
     def _solve(self, kept, penalty):
         """Newton's method, each step a lasso on squares by coordinate descent."""
         for _ in range(_STEPS):
-            scores = self._scores[:, None]
-            bend = self._loss.curvatures(self._targets, scores)[:, 0, 0]
+            bend = self._loss.curvatures(self._targets, self._scores)[:, 0, 0]
             constant = (bend == 1).all()
             bend = self._weights * np.maximum(bend, _CURVATURE)
-            slopes = self._weights * self._loss.slopes(self._targets, scores)[:, 0]
+            slopes = self._loss.slopes(self._targets, self._scores)[:, 0]
+            slopes = self._weights * slopes
             before, own = self.coefficients[kept], self._columns[:, kept]
             total = bend.sum()
             centre = bend @ own / total
@@ -95,7 +95,7 @@ class LassoProblem:
             share = self._step(before, change, moved, penalty)
             self.coefficients[kept] = before + share * change
             self.intercept += share * rise
-            self._scores = self._scores + share * moved
+            self._scores = self._scores + share * moved[:, None]
             if constant or share * np.abs(moved).max() < _CHANGE:
                 break
 
@@ -103,7 +103,7 @@ class LassoProblem:
         """Share of a step, halved until it makes the loss less; else none."""
 
         def objective(share):
-            scores = (self._scores + share * moved)[:, None]
+            scores = self._scores + share * moved[:, None]
             size = np.abs(before + share * change).sum()
             loss = self._weights @ self._loss.values(self._targets, scores)
             return loss + penalty * size

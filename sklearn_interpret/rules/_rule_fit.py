@@ -10,24 +10,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import (
-    check_array,
-    check_consistent_length,
-    check_random_state,
-    column_or_1d,
-)
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.conditions import distinct_rows
 from sklearn_interpret._core.statistics.score_losses import HalfSquared, Logistic
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of
 from sklearn_interpret._model._sklearn_compat import Interval, fit_context
-from sklearn_interpret._model.validation import check_labels, check_rows
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.validation import (
+    check_labels,
+    check_rows,
+    check_targets,
+)
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.rules._rules import RuleModel
-from sklearn_interpret.rules._sparse_sums import SumSearch, bounded_numbers
+from sklearn_interpret.rules._sparse_sums import SumSearch, Target, linear_terms
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
+# Parameters that say how rules are grown.
+_GROWTH = ("max_rules", "tree_size", "learning_rate")
 # Standard deviation of a constant, in units of its size.
 _CONSTANT = 1e-12
 
@@ -35,7 +37,7 @@ _CONSTANT = 1e-12
 class RuleFit(RuleModel):
     """Base of both: grows rules, and fits the lasso on them and linear terms.
 
-    A subclass says what is fitted (`_read_targets`, `_outputs`) and by which `_loss`.
+    A subclass says what is fitted (`_read_targets`, `_targets`) and by which `_loss`.
     """
 
     # Rows are drawn, by their number.
@@ -79,11 +81,8 @@ class RuleFit(RuleModel):
         """Checked targets as numbers, or positions of classes: (n_rows,)."""
 
     @abstractmethod
-    def _outputs(self, targets, weights):
-        """Targets of each score, the class it is of, and what they start from.
-
-        Quadruples of targets (n_rows,), label, start and unit.
-        """
+    def _targets(self, y, weights):
+        """The `Target` of each score."""
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -116,58 +115,31 @@ class RuleFit(RuleModel):
         index, weights = distinct_rows(space.table.codes, ranks, sample.weights)
         # Weights of parts of rows are taken for shares of so many rows.
         weights = weights * max(1.0, len(weights) / weights.sum())
+        numbers = np.flatnonzero(~space.nominal).tolist() if self.linear else []
+        distinct = sample.rows.take(index)
         search = SumSearch(
             space,
             space.table.codes[:, index],
             weights,
-            self._bounded(sample.rows.take(index), space, shares_of(weights)),
+            linear_terms(distinct, numbers, shares_of(weights), self.trim),
             self._loss,
-            {
-                "max_rules": self.max_rules,
-                "tree_size": self.tree_size,
-                "learning_rate": self.learning_rate,
-            },
+            {name: getattr(self, name) for name in _GROWTH},
         )
-        random, intercepts, penalties = check_random_state(self.random_state), [], []
-        self.rules_, self.linear_terms_ = [], []
-        for own, label, start, unit in self._outputs(sample.y[index], weights):
-            found = search.find(own, self.n_folds, random)
-            intercepts.append(start + unit * found.intercept)
-            penalties.append(unit * found.penalty)
-            self._add(found, rows.names, label, unit)
-        several = len(intercepts) > 1
-        self.intercept_ = np.array(intercepts) if several else intercepts[0]
-        self.penalty_ = np.array(penalties) if several else penalties[0]
+        random = check_random_state(self.random_state)
+        sums = [
+            search.find(target, self.n_folds, random)
+            for target in self._targets(sample.y[index], weights)
+        ]
+        *numbers, entries = zip(*sums, strict=True)
+        entries = [entry for found in entries for entry in found]
+        self.rules_ = [e for e in entries if isinstance(e, WeightedRule)]
+        self.linear_terms_ = [e for e in entries if isinstance(e, LinearTerm)]
+        self.intercept_, self.penalty_ = (
+            np.array(each) if len(each) > 1 else float(each[0]) for each in numbers
+        )
         sizes = np.array([entry.importance for entry in self._entries])
         self.feature_importances_ = sizes @ self._shares()
         return self
-
-    def _bounded(self, rows, space, weights):
-        """Numbers that may have linear terms."""
-        columns = np.flatnonzero(~space.nominal).tolist() if self.linear else []
-        return bounded_numbers(rows, columns, weights, self.trim)
-
-    def _add(self, found, names, label, unit):
-        """Note the rules and linear terms of one score, the most important first."""
-        rules = []
-        for conditions, coverage, coefficient in found.rules:
-            size = unit * abs(coefficient) * np.sqrt(coverage * (1 - coverage))
-            rule = WeightedRule(
-                conditions,
-                prediction=label,
-                coverage=coverage,
-                coefficient=unit * coefficient,
-                importance=float(size),
-            )
-            rules.append(rule)
-        terms = []
-        for number, coefficient in found.linear:
-            slope, size = unit * coefficient / number.spread, unit * abs(coefficient)
-            ends = number.low, number.high, number.mean
-            name = names[number.feature]
-            terms.append(LinearTerm(number.feature, name, *ends, label, slope, size))
-        self.rules_ += sorted(rules, key=_importance, reverse=True)
-        self.linear_terms_ += sorted(terms, key=_importance, reverse=True)
 
     @property
     def _entries(self):
@@ -187,33 +159,24 @@ class RuleFit(RuleModel):
             own[list(features)] = 1 / len(features)
         return shares
 
-    def _names(self):
-        """Words for each rule and linear term, with its class where there are many."""
-        if not np.ndim(self.intercept_):
-            return list(map(str, self._entries))
-        return [f"{entry.prediction}: {entry}" for entry in self._entries]
-
     def _coefficients(self):
-        """Coefficients, in the columns of the scores they add to: (n_entries, k)."""
-        labels = getattr(self, "classes_", [None])
-        n_scores = np.size(self.intercept_)
-        table = np.zeros((len(self._entries), n_scores))
-        places = {label: k for k, label in enumerate(labels)} if n_scores > 1 else {}
-        for own, entry in zip(table, self._entries, strict=True):
-            own[places.get(entry.prediction, 0)] = entry.coefficient
-        return table
+        """Coefficients, in the columns of the scores they add to: (n_entries[, k])."""
+        entries = self._entries
+        coefficients = np.array([entry.coefficient for entry in entries])
+        if not np.ndim(self.intercept_):
+            return coefficients
+        labels = np.array([e.prediction for e in entries], dtype=self.classes_.dtype)
+        return coefficients[:, None] * (labels[:, None] == self.classes_)
 
     def _values(self, X):
         """Whether rules hold, and values of linear terms: (n_rows, n_entries)."""
-        check_is_fitted(self)
-        terms = [term.values(X)[None] for term in self.linear_terms_]
-        return np.concatenate([self._holds(X), *terms]).T
+        holds, rows = self._holds(X), as_rows(X)
+        return np.vstack([holds, *(term.values(rows) for term in self.linear_terms_)]).T
 
     def _scores(self, X):
         """Intercept plus rules plus linear terms, (n_rows,), or (n_rows, k)."""
         values = self._values(X)
-        scores = self.intercept_ + values @ self._coefficients()
-        return scores if np.ndim(self.intercept_) else scores[:, 0]
+        return self.intercept_ + values @ self._coefficients()
 
     def explain(self, X: Any, *, by: str = "features") -> Explanation:
         """Find the share of each feature, or of each rule, in the score of each row.
@@ -245,33 +208,35 @@ class RuleFit(RuleModel):
         rows = check_rows(self, X, reset=False)
         coverage = [rule.coverage for rule in self.rules_]
         mean = np.array(coverage + [0.0] * len(self.linear_terms_))
-        coefficients, columns = self._coefficients(), None
-        deviations, names = self._values(X) - mean, rows.names
+        coefficients, deviations = self._coefficients(), self._values(rows) - mean
         if by == "features":
-            shares = self._shares()[:, :, None] * coefficients[:, None]
+            shares = np.einsum("ej,e...->ej...", self._shares(), coefficients)
             values = np.tensordot(deviations, shares, axes=1)
+            names, columns = rows.names, None
         else:
-            values = deviations[:, :, None] * coefficients
-            names, columns = self._names(), self._columns()
-        base = np.tile(self.intercept_ + mean @ coefficients, (len(values), 1))
-        output_names = getattr(self, "classes_", None)
-        if values.shape[2] == 1:
-            values, base = values[:, :, 0], base[:, 0]
-            output_names = None if output_names is None else output_names[-1:]
+            values = np.einsum("ie,e...->ie...", deviations, coefficients)
+            names, columns = entry_names(self), self._columns()
+        base = self.intercept_ + mean @ coefficients
+        classes = getattr(self, "classes_", None)
         return Explanation(
             values,
-            base,
-            predictions=self._scores(X),
+            np.full((rows.n_rows, *np.shape(base)), base),
+            predictions=self._scores(rows),
             data=rows.native,
             feature_names=names,
-            output_names=output_names,
+            # Of two classes, the second.
+            output_names=None if classes is None else classes[-np.size(base) :],
             response_name=self._response_name,
             columns=columns,
         )
 
 
-def _importance(entry):
-    return entry.importance
+def entry_names(model):
+    """Words for each rule and linear term, with its class where there are many."""
+    entries = [*model.rules_, *model.linear_terms_]
+    if not np.ndim(model.intercept_):
+        return list(map(str, entries))
+    return [f"{entry.prediction}: {entry}" for entry in entries]
 
 
 class RuleFitRegressor(RegressorMixin, RuleFit):
@@ -333,7 +298,9 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     one rule.
 
     A condition is an interval of numbers, some levels of a category, or that the value
-    is missing; a missing value meets no other. The levels of a category are ordered by
+    is missing, or is not. A missing value meets no condition but that it is missing: a
+    split that sends missing values along with others leaves them out of its rules. The
+    levels of a category are ordered by
     their mean target before trees split them. A row with an unseen level meets no
     condition on this feature, and one beyond the range of `fit` those of the nearest
     value. In a linear term a missing value counts as the mean.
@@ -360,19 +327,14 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     _loss, _response_name = HalfSquared(), "prediction"
 
     def _read_targets(self, rows, y):
-        validate_data(self, rows.native, y, reset=False, skip_check_array=True)
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(rows.native, y)
-        return y
+        return check_targets(self, rows, y, dtype=np.float64)
 
-    def _outputs(self, targets, weights):
-        moments = Moments.of_rows(targets, weights)
-        unit = float(np.sqrt(moments.variance))
-        if unit <= _CONSTANT * np.abs(targets).max():
-            unit = 0.0
-        scaled = (targets - moments.mean) / unit if unit else np.zeros(len(targets))
-        return [(scaled, None, float(moments.mean), unit or 1.0)]
+    def _targets(self, y, weights):
+        moments = Moments.of_rows(y, weights)
+        mean, unit = float(moments.mean), float(np.sqrt(moments.variance))
+        if unit <= _CONSTANT * np.abs(y).max():
+            return [Target(np.zeros(len(y)), origin=mean)]
+        return [Target((y - mean) / unit, origin=mean, unit=unit)]
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predictions for rows.
@@ -457,7 +419,9 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
     one rule.
 
     A condition is an interval of numbers, some levels of a category, or that the value
-    is missing; a missing value meets no other. The levels of a category are ordered by
+    is missing, or is not. A missing value meets no condition but that it is missing: a
+    split that sends missing values along with others leaves them out of its rules. The
+    levels of a category are ordered by
     their share of the class before trees split them. A row with an unseen level meets
     no condition on this feature, and one beyond the range of `fit` those of the nearest
     value. In a linear term a missing value counts as the mean.
@@ -490,11 +454,11 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
         self.classes_, labels = check_labels(self, rows, y)
         return labels
 
-    def _outputs(self, targets, weights):
+    def _targets(self, y, weights):
         labels = list(enumerate(self.classes_))
         if len(labels) < 3:
             labels = labels[-1:]
-        return [(1.0 * (targets == k), label, 0.0, 1.0) for k, label in labels]
+        return [Target(1.0 * (y == k), label) for k, label in labels]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Log-odds, of the second of two classes, or of each against all others.

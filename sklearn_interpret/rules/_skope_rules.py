@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.conditions import all_hold, distinct_rows
 from sklearn_interpret._core.rules.out_of_bag import draw_share, f1, judge, unlike
-from sklearn_interpret._core.rules.tree_leaves import leaf_rules
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret.rules._ordered_table import OrderedTable
 from sklearn_interpret.rules._rule_classifiers import RuleClassifier
 from sklearn_interpret.rules._rules import Rule
 
@@ -122,9 +122,10 @@ class SkopeRulesClassifier(RuleClassifier):
     draws: these do not depend on the order of the rows.
 
     A condition is a bound of a number, some levels of a category, or that the value is
-    missing; a missing value meets no other. A split that sends missing values along
-    with others leaves them out of its rule. A row with a level that was not drawn for a
-    tree meets no condition of this tree on the feature.
+    missing, or is not. A missing value meets no condition but that it is missing: a
+    split that sends missing values along with others leaves them out of its rule. A row
+    with a level that was not drawn for a tree meets no condition of this tree on the
+    feature.
 
     References
     ----------
@@ -290,51 +291,8 @@ def _leaves(tree, space, codes, labels, weights):
     # Trees for the one of two classes and for the other have the same leaves.
     for label in classes[len(classes) == 2 :]:
         positive = labels == label
-        table, orders = _ordered(space, codes, weights, positive)
-        grown = tree.fit(table, positive, sample_weight=weights).tree_
-        nodes = grown.children_left, grown.children_right, grown.feature
-        for rule in leaf_rules(*nodes, grown.threshold):
-            if conditions := _conditions(space, rule, orders):
-                yield conditions
-
-
-def _ordered(space, codes, weights, positive):
-    """Columns for a tree, and the codes of levels in the order that they have there.
-
-    Levels are ordered by the share of the class, so that the best split of them all is
-    one of neighbours (Breiman et al. 1984). A missing value is far above all others: no
-    split between these and the missing ones falls among values that were not drawn.
-    """
-    n_known = space.table.n_known[:, None]
-    table, orders = np.where(codes == n_known, 2 * n_known, codes), {}
-    for j in np.flatnonzero(space.nominal):
-        count = len(space.values[j])
-        every, own = (
-            np.bincount(codes[j], each, minlength=count + 1)[:-1]
-            for each in (weights, weights * positive)
-        )
-        drawn = np.flatnonzero(every)
-        orders[j] = drawn[np.argsort(own[drawn] / every[drawn], kind="stable")]
-        places = np.full(count + 1, 2 * count)
-        places[orders[j]] = np.arange(len(drawn))
-        table[j] = places[codes[j]]
-    return table.T.astype(np.float32), orders
-
-
-def _conditions(space, rule, orders):
-    """A leaf's conditions, without those that all known values meet."""
-    conditions = []
-    for j, first, last in rule:
-        missing = len(space.values[j])
-        order = orders.get(j, range(missing))
-        if first >= len(order):
-            conditions.append(space.condition(j, missing, missing))
-        elif first > 0 or last + 1 < len(order):
-            own = order[first : last + 1]
-            ends = own[0], own[-1]
-            conditions.append(
-                space.one_of(j, np.sort(own))
-                if j in orders
-                else space.condition(j, *ends)
-            )
-    return tuple(conditions)
+        table = OrderedTable.of(space, codes, positive, weights)
+        grown = tree.fit(table.ranks.T, positive, sample_weight=weights).tree_
+        for rule, child in zip(table.rules(grown), grown.children_left, strict=True):
+            if rule and child < 0:
+                yield table.conditions(rule)

@@ -1,54 +1,37 @@
 """Sparse sums of rules and linear terms: rules grown, and weighed by the lasso."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from sklearn_interpret._core.rules.conditions import held_rows
 from sklearn_interpret._core.statistics.weighted import (
     known_moments,
     shares_of,
     weighted_quantile,
 )
-from sklearn_interpret.rules._boosted_rules import OrderedTable, boosted_rules
+from sklearn_interpret.rules._boosted_rules import boosted_rules
 from sklearn_interpret.rules._lasso import LassoProblem, best_penalty
+from sklearn_interpret.rules._ordered_table import OrderedTable
+from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 # Standard deviation of a linear term before the penalty: that of a typical rule.
-SPREAD = 0.4
+_SPREAD = 0.4
 # Standard deviation of a constant, in units of its size.
 _CONSTANT = 1e-10
 # Share of a weight that is none.
 _ROUNDING = 1e-9
 
 
-class Bounded(NamedTuple):
-    """A number between two of its quantiles, in deviations from its mean."""
+class Target(NamedTuple):
+    """Numbers (n_rows,) to be fitted, the class they are of, their origin and unit."""
 
-    feature: int
-    low: float
-    high: float
-    mean: float
-    spread: float
-    deviations: np.ndarray  # (n_rows,), zero where it is missing
-
-
-class SparseSum(NamedTuple):
-    """A sum of rules and bounded numbers, in the lasso's units.
-
-    Parameters
-    ----------
-    intercept, penalty : float
-        Where the sum starts from, and the penalty.
-    rules : list of (tuple of Condition, float, float)
-        Conditions, share of the rows for which they hold, and coefficient.
-    linear : list of (Bounded, float)
-        Numbers, and the coefficient of their deviations over their spread.
-    """
-
-    intercept: float
-    penalty: float
-    rules: list
-    linear: list
+    values: np.ndarray
+    label: Any = None
+    origin: float = 0.0
+    unit: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -63,8 +46,8 @@ class SumSearch:
         Codes of the rows.
     weights : ndarray of shape (n_rows,)
         Their weights, as numbers of copies.
-    linear : list of Bounded
-        Numbers that may be in the sum.
+    linear : list of (LinearTerm, ndarray of shape (n_rows,))
+        Linear terms that may be in the sum, and what they add to each row.
     loss : HalfSquared or Logistic
         The loss.
     growth : dict
@@ -78,57 +61,70 @@ class SumSearch:
     loss: Any
     growth: dict
 
-    def find(self, targets, n_folds, random):
-        """The `SparseSum` whose penalty is best for rows that were left out.
+    def find(self, target, n_folds, random):
+        """The sum whose penalty is best for rows that were left out.
 
         Each fold grows rules of its own: rules that have seen the targets of a row
-        would fit them too well.
+        would fit them too well. Returns the intercept, the penalty, and the rules and
+        linear terms, the most important first.
         """
-        seed = random.randint(np.iinfo(np.int32).max)
-        table, rules, columns, lasso = self._problem(targets, self.weights, seed)
+        numbers, seed = target.values, random.randint(np.iinfo(np.int32).max)
+        table, rules, columns, lasso = self._problem(numbers, self.weights, seed)
         penalties, folds = lasso.penalties(), []
-        for out in _folds(targets, self.weights, n_folds, random):
-            *_, own, part = self._problem(targets, self.weights - out, seed)
+        for out in _folds(numbers, self.weights, n_folds, random):
+            *_, own, part = self._problem(numbers, self.weights - out, seed)
             left = out > 0
-            folds.append((part, own[left], targets[left], out[left]))
+            folds.append((part, own[left], numbers[left], out[left]))
         best = best_penalty(penalties, folds, self.loss) if folds else 0
         for penalty in penalties[1 : best + 1]:
             lasso.move(penalty)
-        of_rules, of_linear = np.split(lasso.coefficients, [len(rules)])
-        found = [
-            (
-                table.conditions(rules[k], self.space),
-                float(shares_of(self.weights) @ columns[:, k]),
-                float(of_rules[k]),
-            )
-            for k in np.flatnonzero(of_rules)
-        ]
-        terms = [
-            (self.linear[k], float(of_linear[k] * SPREAD))
-            for k in np.flatnonzero(of_linear)
-        ]
-        return SparseSum(lasso.intercept, float(penalties[best]), found, terms)
+        found = []
+        for k in np.flatnonzero(lasso.coefficients):
+            if k < len(rules):
+                share = float(shares_of(self.weights) @ columns[:, k])
+                spread = float(np.sqrt(share * (1 - share)))
+                own = table.conditions(rules[k]), None, share
+                entry = WeightedRule(*own, coefficient=1.0, importance=spread)
+            else:
+                entry, _ = self.linear[k - len(rules)]
+            found.append(_times(entry, lasso.coefficients[k], target))
+        found.sort(key=attrgetter("importance"), reverse=True)
+        intercept = target.origin + target.unit * lasso.intercept
+        return intercept, target.unit * penalties[best], found
 
     def _problem(self, targets, weights, seed):
         """Rules grown by some weights, the columns of all rows, and the lasso."""
-        table = OrderedTable.of(self.codes, self.space, targets, weights)
+        table = OrderedTable.of(self.space, self.codes, targets, weights)
         random = np.random.RandomState(seed)
         rules = boosted_rules(
             table, targets, weights, self.loss, random=random, **self.growth
         )
-        columns = np.empty((len(rules) + len(self.linear), len(targets)))
-        for column, rule in zip(columns, rules, strict=False):
-            column[:] = table.holds(rule)
-        for column, number in zip(columns[len(rules) :], self.linear, strict=True):
-            column[:] = SPREAD * number.deviations / number.spread
-        columns, used = columns.T, np.flatnonzero(weights)
+        columns = [held_rows(table.ranks, rule) for rule in rules]
+        columns += [values for _, values in self.linear]
+        columns = np.array(columns, dtype=np.float64).reshape(-1, len(targets)).T
+        used = np.flatnonzero(weights)
         shares = shares_of(weights[used])
         lasso = LassoProblem(columns[used], targets[used], shares, self.loss)
         return table, rules, columns, lasso
 
 
-def bounded_numbers(rows, columns, weights, trim):
-    """Some columns of numbers as `Bounded`, but for constant ones."""
+def _times(entry, coefficient, target):
+    """A rule or linear term times its coefficient, in the unit of the target."""
+    factor = target.unit * float(coefficient)
+    return replace(
+        entry,
+        prediction=target.label,
+        coefficient=factor * entry.coefficient,
+        importance=abs(factor) * entry.importance,
+    )
+
+
+def linear_terms(rows, columns, weights, trim):
+    """Linear terms of columns of numbers, but for constant ones, all of one spread.
+
+    Returns pairs of a `LinearTerm` and what it adds to each row, (n_rows,). Weights sum
+    to one.
+    """
     found = []
     for j in columns:
         numbers = rows.numbers(j)
@@ -136,13 +132,14 @@ def bounded_numbers(rows, columns, weights, trim):
         if not known.any():
             continue
         ends = weighted_quantile(numbers[known], [trim, 1 - trim], weights[known])
-        bounded = np.clip(numbers, *ends)
-        moments = known_moments(bounded, weights)
-        deviations = np.nan_to_num(bounded - moments.mean)
-        spread = np.sqrt(weights @ np.square(deviations))
+        mean = known_moments(np.clip(numbers, *ends), weights).mean
+        bounds = map(float, (*ends, mean))
+        term = LinearTerm(j, rows.names[j], *bounds, None, 1.0, _SPREAD)
+        values = term.values(rows)
+        spread = float(np.sqrt(weights @ np.square(values)))
         if spread > _CONSTANT * np.abs(ends).max():
-            low, high, mean = map(float, (*ends, moments.mean))
-            found.append(Bounded(j, low, high, mean, float(spread), deviations))
+            factor = _SPREAD / spread
+            found.append((replace(term, coefficient=factor), factor * values))
     return found
 
 

@@ -59,3 +59,18 @@ def test_table():
     pytest.importorskip("pandas")
     frame = RuleFitDisplay(["a", "b"], [1.0, -2.0], [0.1, 0.5], [1.0]).to_frame()
     assert frame["rule"].tolist() == ["b", "a"]
+
+
+def test_words_are_broken_between_words():
+    rule = "virginica: petal length (cm) <= 4.95 and petal width (cm) <= 1.65"
+    display = RuleFitDisplay([rule], [1.0], [1.0], [1.0]).plot()
+    (label,) = display.axes_[0].get_yticklabels()
+    assert label.get_text().replace("\n", " ") == rule
+
+
+def test_few_rules_leave_room_for_the_features():
+    few, many = (
+        RuleFitDisplay(["a"], [1.0], [1.0], np.ones(n)).plot(max_entries=None)
+        for n in (1, 20)
+    )
+    assert many.figure_.get_figheight() > 2 * few.figure_.get_figheight()

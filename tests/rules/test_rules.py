@@ -12,6 +12,7 @@ from sklearn_interpret.rules import (
     OneRClassifier,
     RIPPERClassifier,
     Rule,
+    RuleFitClassifier,
     SkopeRulesClassifier,
 )
 from sklearn_interpret.rules._conditions import threshold
@@ -27,6 +28,9 @@ LISTS = [
 every_list = pytest.mark.parametrize("model", LISTS, ids=str)
 SKOPE = SkopeRulesClassifier(n_estimators=5, random_state=0)
 every_model = pytest.mark.parametrize("model", [*LISTS, SKOPE], ids=str)
+RULE_FIT = RuleFitClassifier(max_rules=20, learning_rate=0.1, n_folds=2, random_state=0)
+every_classifier = pytest.mark.parametrize("model", [*LISTS, SKOPE, RULE_FIT], ids=str)
+any_number_of_classes = st.sampled_from([1, 2, 3, 26])
 
 
 def random_table(rng, n_rows):
@@ -42,13 +46,14 @@ def random_table(rng, n_rows):
     return X
 
 
-def random_case(seed):
+def random_case(seed, n_classes=3):
     """Return a table, classes that depend on it in part, and new rows."""
     rng = np.random.default_rng(seed)
-    X = random_table(rng, int(rng.integers(1, 80)))
+    few = n_classes < 9
+    X = random_table(rng, int(rng.integers(1 if few else 60, 80)))
     score = np.array([(row[1] == 3) + (row[2] == "a") + (row[0] > 0) for row in X])
-    noise = rng.random(len(X)) < 0.2
-    y = np.where(noise, rng.integers(3, size=len(X)), score)
+    noise = rng.random(len(X)) < (0.2 if few else 0.8)
+    y = np.where(noise, rng.integers(n_classes, size=len(X)), score % n_classes)
     new = random_table(rng, 30)
     new[:5, 2] = "unseen"
     new[5:8, 0] = 1e300
@@ -58,9 +63,9 @@ def random_case(seed):
 
 @every_list
 @settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_rules_evaluated_by_hand_give_the_predictions(model, seed):
-    X, y, new = random_case(seed)
+@given(seed=st.integers(0, 2**32 - 1), n_classes=any_number_of_classes)
+def test_rules_evaluated_by_hand_give_the_predictions(model, seed, n_classes):
+    X, y, new = random_case(seed, n_classes)
     weights = np.random.default_rng(seed).choice([0.1, 0.3, 2.0], size=len(X))
     model.fit(X, y, sample_weight=weights)
     rules, text = model.rules_, model.to_text()
@@ -91,9 +96,9 @@ def test_rules_evaluated_by_hand_give_the_predictions(model, seed):
 
 @every_model
 @settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_no_condition_is_redundant(model, seed):
-    X, y, _ = random_case(seed)
+@given(seed=st.integers(0, 2**32 - 1), n_classes=any_number_of_classes)
+def test_no_condition_is_redundant(model, seed, n_classes):
+    X, y, _ = random_case(seed, n_classes)
     model.fit(X, y)
     rules = model.rules_
     assert not rules[-1].conditions
@@ -117,7 +122,7 @@ def test_constant_columns_leave_the_default(model):
     assert model.to_text().split()[-1] == "b"
 
 
-@every_model
+@every_classifier
 def test_one_class_only(model):
     X = np.arange(20.0).reshape(10, 2)
     model.fit(X, ["only"] * 10)
@@ -125,20 +130,20 @@ def test_one_class_only(model):
     assert_array_equal(model.predict_proba(X), np.ones((10, 1)))
 
 
-@every_model
+@every_classifier
 def test_one_row(model):
     model.fit([[1.0, np.nan]], ["a"])
     assert model.predict([[5.0, 2.0], [np.nan, np.nan]]).tolist() == ["a", "a"]
 
 
-@every_model
+@every_classifier
 def test_columns_that_are_all_missing(model):
     X = np.column_stack([np.full(20, np.nan), np.arange(20)])
     y = np.arange(20) >= 10
     assert model.fit(X, y).score(X, y) >= 0.9
 
 
-@every_model
+@every_classifier
 @pytest.mark.parametrize("n_classes", [3, 26])
 def test_many_classes(model, n_classes):
     labels = np.array(list("abcdefghijklmnopqrstuvwxyz"))[:n_classes]
@@ -150,19 +155,19 @@ def test_many_classes(model, n_classes):
         assert model.score(X[:, None], y) == 1
 
 
-@every_model
+@every_classifier
 def test_infinite_numbers_are_refused(model):
     with pytest.raises(ValueError, match="infinity"):
         model.fit([[1.0], [np.inf]], [0, 1])
 
 
-@every_model
+@every_classifier
 def test_complex_numbers_are_refused(model):
     with pytest.raises(ValueError, match=r"Complex data not supported.*'x0'"):
         model.fit(np.array([[1j], [2.0]]), [0, 1])
 
 
-@every_model
+@every_classifier
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_are_taken_as_they_are(model, library):
     frames = pytest.importorskip(library)

@@ -9,10 +9,9 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import cross_val_score
 
 from sklearn_interpret._core.rules.out_of_bag import draw_share, judge, unlike
-from sklearn_interpret._core.rules.tree_leaves import leaf_rules
 from sklearn_interpret.rules import SkopeRulesClassifier
 from tests.references.rules import rule_holds
-from tests.rules.test_rules import random_case
+from tests.rules.test_rules import any_number_of_classes, random_case
 
 
 def votes_by_hand(rules, row):
@@ -28,9 +27,9 @@ def votes_by_hand(rules, row):
 
 
 @settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_rules_evaluated_by_hand_give_the_predictions(seed):
-    X, y, new = random_case(seed)
+@given(seed=st.integers(0, 2**32 - 1), n_classes=any_number_of_classes)
+def test_rules_evaluated_by_hand_give_the_predictions(seed, n_classes):
+    X, y, new = random_case(seed, n_classes)
     weights = np.random.default_rng(seed).choice([0.1, 0.3, 2.0], size=len(X))
     model = SkopeRulesClassifier(n_estimators=5, random_state=seed, recall_min=0)
     model.fit(X, y, sample_weight=weights)
@@ -87,20 +86,6 @@ def test_weights_of_any_size():
     model = SkopeRulesClassifier(n_estimators=3, random_state=0)
     for scale in (1e-90, 1e90):
         assert model.fit(X, y, sample_weight=np.full(150, scale)).score(X, y) > 0.9
-
-
-def test_leaves_are_rules():
-    # x0 <= 2 | x0 > 2: x1 <= 0 | x1 > 0: x0 <= 4 | x0 > 4
-    left, right = [1, -1, 3, -1, 5, -1, -1], [2, -1, 4, -1, 6, -1, -1]
-    column, cut = [0, -2, 1, -2, 0, -2, -2], [2.5, -2, 0.5, -2, 4, -2, -2]
-    endless = 2**63 - 1
-    assert leaf_rules(*map(np.array, (left, right, column, cut))) == [
-        [(0, 0, 2)],
-        [(0, 3, endless), (1, 0, 0)],
-        [(0, 3, 4), (1, 1, endless)],
-        [(0, 5, endless), (1, 1, endless)],
-    ]
-    assert leaf_rules(*map(np.array, ([-1], [-1], [-2], [-2.0]))) == [[]]
 
 
 def test_rules_that_overlap():
@@ -160,6 +145,13 @@ def test_levels_are_ordered_by_the_class():
     assert "x0 in {b, e, h}" in {str(rule) for rule in model.rules_}
     assert "x0 is missing" in {str(rule) for rule in model.rules_}
     assert model.predict([["b"], ["a"], [None]]).tolist() == [True, False, True]
+
+
+def test_known_values_make_a_rule():
+    X = np.tile([np.nan, 1.0, 2.0, np.nan], 20)[:, None]
+    model = SkopeRulesClassifier(random_state=0).fit(X, np.isnan(X[:, 0]))
+    rules = {(str(rule), bool(rule.prediction)) for rule in model.rules_[:-1]}
+    assert rules == {("x0 is missing", True), ("x0 is not missing", False)}
 
 
 def test_identifiers_make_no_rules():

@@ -60,11 +60,7 @@ class CodedTable:
 
     def holds(self, rule):
         """Whether all conditions of a rule hold for each row: (n_rows,), bool."""
-        held = np.ones(self.codes.shape[1], dtype=bool)
-        for column, first, last in rule:
-            codes = self.codes[column]
-            held &= (codes >= first) & (codes <= last)
-        return held
+        return held_rows(self.codes, rule)
 
     def sorted_rows(self, kept, order=None):
         """Rows that are kept, sorted along each column: (n_columns, n_kept).
@@ -116,6 +112,15 @@ class CodedTable:
             np.concatenate([cut, self.n_known[at] - 1, code[one]]),
             np.concatenate([below, above, equal], axis=1),
         )
+
+
+def held_rows(columns, rule):
+    """Whether all intervals of a rule hold for each row of columns: (n_rows,), bool."""
+    held = np.ones(columns.shape[1], dtype=bool)
+    for column, first, last in rule:
+        values = columns[column]
+        held &= (values >= first) & (values <= last)
+    return held
 
 
 def all_hold(rules, X, n_rows):

@@ -235,6 +235,18 @@ class HuberWithScale:
         return np.clip(parts, -self.epsilon, self.epsilon), np.abs(parts) < self.epsilon
 
 
+def constant_score(loss, targets, weights):
+    """The score of all rows whose mean loss is least, by Newton's method.
+
+    Targets and weights (n_rows,); of 0 and 1 alone, it is a large one.
+    """
+    score = np.zeros((len(targets), 1))
+    for _ in range(20):
+        slope = weights @ loss.slopes(targets[:, None], score)[:, 0]
+        score -= slope / (weights @ loss.curvatures(targets[:, None], score)[:, 0, 0])
+    return float(score[0, 0])
+
+
 def _diagonal(entries):
     """Diagonal matrices (..., k, k) of entries (..., k)."""
     return entries[..., None] * np.eye(entries.shape[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,17 +14,16 @@ from sklearn_interpret._plotting.axes import Slot, take_axes
 from sklearn_interpret._plotting.bars import (
     check_count,
     draw_bars,
-    grey_last,
     label_ends,
     ranked,
     row_height,
 )
-from sklearn_interpret._plotting.colours import OKABE_ITO, sign_colours
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, sign_colours
 from sklearn_interpret._plotting.displays import Drawn
 from sklearn_interpret._plotting.labels import literal, number_text
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.rules._plot._words import lines_of
-from sklearn_interpret.rules._rule_fit import RuleFit
+from sklearn_interpret.rules._rule_fit import RuleFit, entry_names
 
 # Characters in a line of a rule, and lines at most; inches of a line and of a panel.
 _LETTERS, _LINES, _LINE, _WIDTH = 38, 3, 0.17, 6.4
@@ -31,6 +31,7 @@ _LETTERS, _LINES, _LINE, _WIDTH = 38, 3, 0.17, 6.4
 _ROOM = 0.28
 
 
+@dataclass(eq=False, repr=False)
 class RuleFitDisplay(Drawn):
     """What matters in a sparse sum of rules: its rules and linear terms; its features.
 
@@ -73,20 +74,12 @@ class RuleFitDisplay(Drawn):
     2
     """
 
-    def __init__(
-        self,
-        rules: Any,
-        coefficients: ArrayLike,
-        rule_importances: ArrayLike,
-        feature_importances: ArrayLike,
-        *,
-        feature_names: Any = None,
-    ) -> None:
-        self.rules = rules
-        self.coefficients = coefficients
-        self.rule_importances = rule_importances
-        self.feature_importances = feature_importances
-        self.feature_names = feature_names
+    rules: Any
+    coefficients: ArrayLike
+    rule_importances: ArrayLike
+    feature_importances: ArrayLike
+    _: KW_ONLY
+    feature_names: Any = None
 
     @classmethod
     def from_estimator(
@@ -119,9 +112,9 @@ class RuleFitDisplay(Drawn):
                 f"{type(estimator).__name__}."
             )
         check_is_fitted(estimator)
-        entries = estimator._entries
+        entries = [*estimator.rules_, *estimator.linear_terms_]
         display = cls(
-            estimator._names(),
+            entry_names(estimator),
             [entry.coefficient for entry in entries],
             [entry.importance for entry in entries],
             estimator.feature_importances_,
@@ -174,18 +167,13 @@ class RuleFitDisplay(Drawn):
         self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
         left, right = self.axes_
         texts = [number_text(value, signed=True) for value in coefficients]
-        panels = (
-            (
-                left,
-                rules,
-                of_rules,
-                sign_colours(coefficients),
-                texts,
-                "importance of rules\n(beside the bars: coefficients)",
-            ),
-            (right, names, of_features, None, None, "importance of features"),
-        )
-        self.bars_ = [_draw(*panel, max_entries, n_lines) for panel in panels]
+        colours = list(sign_colours(coefficients)), [OKABE_ITO[0]] * len(names)
+        most = max_entries, n_lines
+        self.bars_ = [
+            _draw(left, rules, of_rules, colours[0], texts, "rules", *most),
+            _draw(right, names, of_features, colours[1], None, "features", *most),
+        ]
+        left.set_xlabel("importance of rules\n(beside the bars: coefficients)")
         return self
 
     def to_frame(self) -> Any:
@@ -211,30 +199,25 @@ class RuleFitDisplay(Drawn):
         return frame.sort_values("importance", ascending=False, kind="stable")
 
 
-def _draw(ax, names, importances, colours, texts, label, max_entries, n_lines):
+def _draw(ax, names, importances, colours, texts, what, max_entries, n_lines):
     """A panel of bars, the most important on top; both have room for `n_lines`."""
     shown, others = ranked(importances, max_entries)
-    lengths, lines = importances[shown], [names[j] for j in shown]
-    colours = [OKABE_ITO[0]] * len(shown) if colours is None else colours[shown]
-    ends = None if texts is None else [texts[j] for j in shown]
-    colours = list(colours)
+    lengths, colours = importances[shown], [colours[k] for k in shown]
+    names, texts = [names[k] for k in shown], texts and [texts[k] for k in shown]
     if len(others):
         lengths = np.append(lengths, importances[others].mean())
-        what = "features" if texts is None else "rules"
-        lines.append(f"mean of {len(others)} other {what}")
-        colours.append(OKABE_ITO[0])
-        ends = None if ends is None else [*ends, ""]
-    places = np.arange(len(lines))[::-1]
+        colours.append(NEUTRAL_COLOUR)
+        names.append(f"mean of {len(others)} other {what}")
+        texts = texts and [*texts, ""]
+    places = np.arange(len(names))[::-1]
     bars = draw_bars(ax, places, lengths, colours, None, height=0.7)
-    if len(others):
-        grey_last(bars)
-    label_ends(ax, lengths, places, lengths, texts=ends)
+    label_ends(ax, lengths, places, lengths, texts=texts)
     words = [
-        "\n".join(lines_of(line.split(" and "), _LETTERS, _LINES)) for line in lines
+        "\n".join(lines_of(name.split(" and "), _LETTERS, _LINES)) for name in names
     ]
     ax.set_yticks(places, list(map(literal, words)), fontsize="small")
-    ax.set_ylim(len(lines) - n_lines - 0.6, len(lines) - 0.4)
+    ax.set_ylim(len(names) - n_lines - 0.6, len(names) - 0.4)
     ax.set_xlim(0, (1 + _ROOM) * max(lengths.max(initial=0.0), 1e-300))
     ax.tick_params(axis="y", length=0, grid_linewidth=0)
-    ax.set_xlabel(label)
+    ax.set_xlabel(f"importance of {what}")
     return bars
