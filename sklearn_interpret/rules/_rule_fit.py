@@ -178,6 +178,29 @@ class RuleFit(RuleModel):
         values = self._values(X)
         return self.intercept_ + values @ self._coefficients()
 
+    def to_text(self) -> str:
+        """Return the sum as it is read aloud.
+
+        Returns
+        -------
+        str
+            What the prediction, or the log-odds of each class, is the sum of, a line
+            for each rule and linear term, with all digits: evaluated by hand, it gives
+            what `predict` does.
+        """
+        check_is_fitted(self)
+        intercepts = np.ravel(self.intercept_)
+        labels = getattr(self, "classes_", [None])[-len(intercepts) :]
+        lines = []
+        for label, intercept in zip(labels, intercepts.tolist(), strict=True):
+            what = self._response_name + ("" if label is None else f" of {label}")
+            lines.append(f"{what} = {intercept!r}")
+            own = [e for e in self._entries if label in (None, e.prediction)]
+            for entry in own:
+                sign = "-" if entry.coefficient < 0 else "+"
+                lines.append(f"  {sign} {abs(entry.coefficient)!r} {entry.factor}")
+        return "\n".join(lines)
+
     def explain(self, X: Any, *, by: str = "features") -> Explanation:
         """Find the share of each feature, or of each rule, in the score of each row.
 

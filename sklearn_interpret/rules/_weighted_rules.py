@@ -45,6 +45,11 @@ class WeightedRule(Rule):
     coefficient: float = 0.0
     importance: float = 0.0
 
+    @property
+    def factor(self) -> str:
+        """What the coefficient is multiplied by, in words."""
+        return f"if {self}"
+
 
 @dataclass(frozen=True)
 class LinearTerm:
@@ -88,6 +93,12 @@ class LinearTerm:
 
     def __str__(self) -> str:
         return f"{self.name}, linear from {self.low:.4g} to {self.high:.4g}"
+
+    @property
+    def factor(self) -> str:
+        """What the coefficient is multiplied by, in words."""
+        ends = f"from {self.low!r} to {self.high!r}"
+        return f"* ({self.name} - {self.mean!r}), {self.name} taken {ends}"
 
     def values(self, X: Any) -> NDArray[np.float64]:
         """How far the bounded value of each row is above the mean.

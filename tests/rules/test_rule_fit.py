@@ -1,5 +1,7 @@
 """RuleFit: what its rules and linear terms say is what it predicts."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 from sklearn.base import is_classifier
-from sklearn.datasets import load_iris, make_friedman1
+from sklearn.datasets import load_diabetes, load_iris, make_friedman1
 from sklearn.linear_model import Lasso, LogisticRegression
 
 from sklearn_interpret._core.statistics.score_losses import HalfSquared, Logistic
@@ -299,3 +301,32 @@ def test_bad_by():
     model = RuleFitRegressor(**SMALL).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ValueError, match="by='rule'"):
         model.explain([[0.0]], by="rule")
+
+
+def test_text_evaluated_by_hand_gives_the_predictions():
+    """Each line of the text is a number to add, where its condition holds."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    X = X[["bmi", "bp", "s5"]]
+    model = RuleFitRegressor(**SMALL).fit(X, y)
+    assert model.rules_
+    assert model.linear_terms_
+    first, *lines = model.to_text().split("\n")
+    found = np.full(len(X), float(first.removeprefix("prediction = ")))
+    for line in lines:
+        sign, size, factor = line.split(maxsplit=2)
+        parts = re.fullmatch(r"\* \((\w+) - (.*)\), \1 taken from (.*) to (.*)", factor)
+        if parts is None:
+            held = X.eval(factor.removeprefix("if "))
+        else:
+            mean, low, high = map(float, parts.groups()[1:])
+            held = X[parts[1]].clip(low, high) - mean
+        found += float(sign + size) * np.array(held)
+    assert_allclose(found, model.predict(X), rtol=1e-12)
+
+
+def test_text_names_the_class_of_each_sum():
+    X, y = load_iris(return_X_y=True)
+    model = RuleFitClassifier(**SMALL).fit(X, y)
+    lines = model.to_text().split("\n")
+    heads = [line.split(" = ")[0] for line in lines if not line.startswith(" ")]
+    assert heads == ["log-odds of 0", "log-odds of 1", "log-odds of 2"]
