@@ -148,7 +148,13 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     @classmethod
     def _from_inspector(
-        cls, inspector, X, sample_weight, *, features=None, color_by=None
+        cls,
+        inspector,
+        X,
+        sample_weight,
+        *,
+        features: Any = None,
+        color_by: str | None = None,
     ):
         display = super()._from_inspector(
             inspector, X, sample_weight, features=features
