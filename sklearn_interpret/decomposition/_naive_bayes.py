@@ -1,5 +1,7 @@
 """Contributions of features to the log-odds of naive Bayes classifiers."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Contributions of features along the decision paths of trees."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Importance of features by fitting without them (LOCO)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any

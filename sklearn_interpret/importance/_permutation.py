@@ -1,5 +1,7 @@
 """How much worse a model scores when a feature's values are those of other rows."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any

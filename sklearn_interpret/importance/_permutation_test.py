@@ -1,5 +1,7 @@
 """Permutation test of importances (PIMP)."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable
 from dataclasses import replace

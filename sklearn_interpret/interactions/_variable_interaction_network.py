@@ -1,5 +1,7 @@
 """The network of features that interact."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from numbers import Integral, Real

@@ -1,5 +1,7 @@
 """Break-down of predictions along one order of the features."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations

@@ -1,5 +1,7 @@
 """Shapley values from all coalitions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Shapley values of any model from some of the coalitions."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral

@@ -1,5 +1,7 @@
 """Shapley values of linear models."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

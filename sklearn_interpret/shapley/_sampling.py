@@ -1,5 +1,7 @@
 """Shapley values from sampled permutations."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import permutations

@@ -1,5 +1,7 @@
 """Exact Shapley values of tree ensembles."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """Shapley values by whichever estimator is the most exact and quick for a model."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any

@@ -1,5 +1,7 @@
 """Display of individual conditional expectation."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
