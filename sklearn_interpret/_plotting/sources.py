@@ -251,8 +251,8 @@ class NamedParameters:
 
     Its class lists who takes them in `_takers(name of the method)`: pairs of names and
     of a function or class that has them as parameters, and documents them. What the
-    first says holds. No subclass of `classmethod`, since Sphinx shows the docstring of
-    the function behind one.
+    first says holds. A descriptor of its own, as Sphinx shows for a `classmethod` the
+    docstring of the function behind it.
     """
 
     def __init__(self, function):

@@ -46,11 +46,11 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
         down to where the path was stopped.
     coef_path_ : ndarray of shape (1 or n_classes, n_features_in_, n_alphas)
         Coefficients at these.
-    scale_ : ndarray of shape (n_features_in_,)
+    scale_ : ndarray of shape (`n_features_in_`,)
         Standard deviations by which features were divided; 1 for constant ones.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
     Warns
