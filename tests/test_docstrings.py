@@ -135,6 +135,17 @@ def test_documented_defaults_are_those_of_the_signature(name):
             assert ast.literal_eval(default[1]) == parameter.default, parameter
 
 
+@pytest.mark.parametrize("name", public_objects())
+def test_signatures_are_printed_as_they_are_written(name):
+    """Annotations that are evaluated spell aliases out: ArrayLike fills a screen."""
+    found = resolved(name)
+    if not isinstance(found, property) and not issubclass_of(found, Exception):
+        signature = inspect.signature(found)
+        kinds = [p.annotation for p in signature.parameters.values()]
+        for kind in [*kinds, signature.return_annotation]:
+            assert isinstance(kind, str | None) or kind is signature.empty, kind
+
+
 def issubclass_of(found, parent):
     """Whether an object is a class below another."""
     return inspect.isclass(found) and issubclass(found, parent)

@@ -696,5 +696,3 @@ def test_public_signatures_are_annotated(public_class):
             method
         ).__module__.startswith("sklearn_interpret"):
             assert annotated(inspect.unwrap(method)) == [], method_name
-            # An alias by its name: numpy's ArrayLike spelled out fills a screen.
-            assert "_typing" not in str(inspect.signature(method)), method_name

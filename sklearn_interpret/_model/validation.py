@@ -3,6 +3,8 @@
 Nothing here needs a wrapped model, so that predictors of our own use it too.
 """
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
 from numbers import Integral

@@ -135,9 +135,9 @@ class Display(Drawn, ABC):
         Parameters
         ----------
         estimator : fitted predictor or inspector
-            A predictor is inspected on `X` as it is, by the inspector that belongs to
-            the display. A fitted inspector that the display can show is used as it is,
-            and not fitted again.
+            A predictor is inspected on `X` as it is, by the display's inspector. A
+            fitted inspector that the display can show is used as it is: it is not
+            fitted again, and its own parameters cannot be set any more.
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
 default=None
             Rows (texts, images) to inspect a predictor on, and to explain where the
@@ -227,14 +227,13 @@ default=None
 
     @classmethod
     def _takers(cls, method):
-        """Who takes what a method's user may set: names, function and what that is."""
-        takers = [(cls._choice_names(), cls.__init__, "the constructor")]
-        takers.append((keyword_names(cls.plot), cls.plot, "`plot`"))
-        if method != "from_explanation":
-            kind = cls._kinds[0]
-            text = f":class:`{kind.__name__}`, for a predictor"
-            takers.insert(0, (cls._parameter_names(), kind, text))
-        return takers
+        """Names that a method's user may set, and who has them as parameters."""
+        choices = cls._choice_names()
+        takers = [(choices, cls), (keyword_names(cls.plot), cls.plot)]
+        if method == "from_explanation":
+            return takers
+        inspector = cls._parameter_names(), cls._kinds[0]
+        return [inspector, (choices, cls._from_inspector), *takers]
 
     @classmethod
     def _split(cls, params, fitted):
@@ -268,8 +267,9 @@ class RegressionDisplay(Display):
         Parameters
         ----------
         estimator : fitted predictor or inspector
-            A predictor is inspected as it is, by the inspector that belongs to the
-            display. A fitted inspector is used as it is, and not fitted again.
+            A predictor is inspected as it is, by the display's inspector. A fitted
+            inspector is used as it is: it is not fitted again, and its own parameters
+            cannot be set any more.
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
 default=None
             The rows that a predictor was fitted on. Needed for a fitted inspector where
@@ -462,7 +462,9 @@ class ExplanationDisplay(Display):
         return keyword_names(cls.__init__, without=("self", "explanation"))
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, row=None, **choices):
+    def _from_inspector(
+        cls, inspector, X, sample_weight, *, row: int | None = None, **choices
+    ):
         explanation = cls._explained(inspector, X, row)
         if explanation.response_name is None:  # an explainer that is not of ours
             choices = {"response_name": response_name(inspector), **choices}

@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import wraps
+from functools import cache, wraps
 from numbers import Integral
 from types import MethodType
 from typing import Any, NamedTuple
@@ -246,65 +246,72 @@ def outputs_have_names(inspector):
     return classifies or getattr(inspector, "target", None) is not None
 
 
-class NamedParameters(classmethod):
+class NamedParameters:
     """A class method that names in its signature and docstring what `**params` are.
 
-    Its class lists who takes them in `_takers(name of the method)`: triples of the
-    names taken, a function that has them as parameters, and what that is called.
+    Its class lists who takes them in `_takers(name of the method)`: pairs of names and
+    of a function or class that has them as parameters, and documents them. What the
+    first says holds. A descriptor of its own, as Sphinx shows for a `classmethod` the
+    docstring of the function behind it.
     """
 
-    def __get__(self, instance, owner=None):
-        function = self.__func__
-        if inspect.isabstract(owner) or not hasattr(owner, "_takers"):
-            return super().__get__(instance, owner)
+    def __init__(self, function):
+        self.function = function
+
+    def __get__(self, instance, owner):
+        function = self.function
 
         @wraps(function)
         def method(*args, **kwargs):
             return function(*args, **kwargs)
 
-        own = inspect.signature(function)
-        takers = owner._takers(function.__name__)
-        known = set().union(*(names for names, *_ in takers))
-        named, texts = {}, []
-        for name, parameter in own.parameters.items():
-            # Features are what most displays, but not all, may be asked for.
-            if (parameter.kind != parameter.VAR_KEYWORD and name != "features") or (
-                name == "features" and name in known
-            ):
-                named[name] = parameter
-        for names, taker, text in takers:
-            given = inspect.signature(taker).parameters
-            for name in sorted(names - named.keys(), key=[*given, *names].index):
-                named[name] = one = _keyword(name, given.get(name))
-                texts.append(_described(one, text))
-        method.__signature__ = own.replace(parameters=named.values())
-        method.__doc__ = _with_entries(function.__doc__, texts, named)
+        if not inspect.isabstract(owner) and hasattr(owner, "_takers"):
+            takers = owner._takers(function.__name__)
+            method.__signature__ = _with_parameters(inspect.signature(function), takers)
+            if function.__doc__ is not None:  # Python -OO leaves docstrings out
+                names = method.__signature__.parameters
+                doc = _with_entries(function.__doc__, takers, names)
+                kind = getattr(owner, "_kinds", [owner])[0]
+                method.__doc__ = doc.replace(
+                    "the display's inspector", f":class:`{kind.__name__}`"
+                )
         return MethodType(method, owner)
 
 
-def _keyword(name, parameter):
-    """A parameter as one that is given by its name."""
-    default, annotation = None, Any
-    if parameter is not None:
-        default = parameter.default
-        if parameter.annotation is not parameter.empty:
-            annotation = parameter.annotation
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+def _with_parameters(own, takers):
+    """A signature with the parameters of the takers in the place of `**params`."""
+    known = set().union(*(names for names, _ in takers))
+    # Features are what most displays, but not all, may be asked for.
+    named = {
+        name: parameter
+        for name, parameter in own.parameters.items()
+        if parameter.kind != parameter.VAR_KEYWORD
+        and (name != "features" or name in known)
+    }
+    for names, taker in takers:
+        for name, parameter in inspect.signature(taker).parameters.items():
+            if name in names:
+                named.setdefault(name, parameter.replace(kind=parameter.KEYWORD_ONLY))
+    return own.replace(parameters=named.values())
 
 
-def _described(parameter, taker):
-    """Entry of a docstring: where the parameter is explained."""
-    kind = "needed"
-    if parameter.default is not parameter.empty:
-        kind = f"default={parameter.default!r}"
-    return f"{parameter.name} : {kind}\n    As in {taker}."
-
-
-def _with_entries(doc, texts, named):
-    """A docstring with these entries in the place of that of `**params`."""
+def _with_entries(doc, takers, named):
+    """A docstring with the takers' entries in the place of that of `**params`."""
     before, _, rest = inspect.cleandoc(doc).partition("\n**params : dict\n")
+    own, found = _entries(before), {}
+    for names, taker in takers:
+        found = {n: t for n, t in _entries(taker.__doc__).items() if n in names} | found
     if "features" not in named:
         before = re.sub(r"\nfeatures : .*(\n .*)+", "", before)
+    texts = [f"{n} {found[n]}" for n in named if n in found and n not in own]
     after = rest.partition("\n\n")[2]
     return "\n".join([before, *texts, "", after, ""])
+
+
+@cache
+def _entries(doc):
+    """What a docstring says of each parameter: its type and text."""
+    entry = r"^(\w+(?:, \w+)*) (: .*(?:\n+ .+)*)"
+    found = re.findall(entry, inspect.cleandoc(doc or ""), re.MULTILINE)
+    # An attribute may have the name of a parameter, which comes before.
+    return {n: text for names, text in reversed(found) for n in names.split(", ")}

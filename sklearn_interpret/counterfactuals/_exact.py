@@ -112,7 +112,7 @@ class ExactCounterfactual(BaseCounterfactual):
         Class labels, of a classifier.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where X has names that are strings.
 
     See Also

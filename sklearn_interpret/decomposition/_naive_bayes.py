@@ -1,5 +1,7 @@
 """Contributions of features to the log-odds of naive Bayes classifiers."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -36,14 +38,14 @@ class NaiveBayesContributions(BaseAttribution):
         The fitted model.
     base_values_ : float or ndarray of shape (k,)
         What the prior gives; zero for ComplementNB, which has none.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute term over the rows of `fit`, mean over outputs. Computed at its
         first use.
     output_names_ : list
         Class labels.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels.

@@ -1,5 +1,7 @@
 """Contributions of features along the decision paths of trees."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,7 +50,7 @@ class TreePathContributions(BaseAttribution):
         The fitted model.
     base_values_ : float or ndarray of shape (k,)
         The mean response of the roots.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute contribution over the rows of `fit`, mean over outputs. Computed
         at its first use.
     response_method_ : str
@@ -58,7 +60,7 @@ class TreePathContributions(BaseAttribution):
         Class labels, or positions of outputs.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.

@@ -127,7 +127,7 @@ default="similarity"
         confidence level; None for pairs unless bootstrapped.
     n_missing_ : ndarray of shape (n_entries,)
         Total weight of the rows left out: feature missing, or outside the edges.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Weighted standard deviation of the effect over the rows, mean over outputs;
         zero for features that are not inspected alone.
     features_ : list of tuple of int
@@ -136,13 +136,13 @@ default="similarity"
         Name of each entry.
     axes_ : list of tuple of Axis
         The axes of each entry.
-    categorical_features_ : ndarray of bool of shape (n_features_in_,)
+    categorical_features_ : ndarray of bool of shape (`n_features_in_`,)
         Which features are categorical.
     output_names_ : list
         Class labels, or positions of outputs.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.

@@ -95,7 +95,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         How far the curves differ in shape: each is centred at its own mean, their
         variance over the rows is averaged over the grid, and the root taken. Zero
         where the feature does not interact.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Root mean square over rows of the standard deviation of a curve along the
         grid, mean over outputs; zero for features that are not inspected alone.
     features_ : list of tuple of int
@@ -106,13 +106,13 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         The axes of each entry.
     sample_indices_ : ndarray of shape (n,)
         Rows of `X` that have a curve.
-    categorical_features_ : ndarray of bool of shape (n_features_in_,)
+    categorical_features_ : ndarray of bool of shape (`n_features_in_`,)
         Which features are categorical.
     output_names_ : list
         Class labels, or positions of outputs.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.

@@ -116,7 +116,7 @@ class PartialDependence(GridMixin, CurveEffect):
     missing_average_ : list of float, ndarray of shape (k,), or None
         The average with the feature missing, for numeric features that have missing
         values; else None.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Weighted standard deviation of the curve over the rows, mean over outputs;
         zero for features that are not inspected alone.
     features_ : list of tuple of int
@@ -125,13 +125,13 @@ class PartialDependence(GridMixin, CurveEffect):
         Name of each entry.
     axes_ : list of tuple of Axis
         The axes of each entry.
-    categorical_features_ : ndarray of bool of shape (n_features_in_,)
+    categorical_features_ : ndarray of bool of shape (`n_features_in_`,)
         Which features are categorical.
     output_names_ : list
         Class labels, or positions of outputs.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.

@@ -7,6 +7,8 @@ transform. The parameters have to fit a table of five numeric features at positi
 4, and a wrapped model has to take numbers.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any

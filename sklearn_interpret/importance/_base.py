@@ -1,5 +1,7 @@
 """Base of the importance estimators: players, means, and selection of features."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from numbers import Real
 from typing import Any

@@ -1,5 +1,7 @@
 """Importance of features by fitting without them (LOCO)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
@@ -76,7 +78,7 @@ class DropColumnImportance(RefittingImportance):
         Their mean and standard deviation over the folds.
     baseline_scores_ : ndarray of shape (n_folds,)
         Scores (or losses) on the held-out rows with all features.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean importance of each feature; members of a group all have the group's.
     results_ : dict of str to Bunch
         For each score `importances`, `importances_mean`, `importances_std` and
@@ -87,7 +89,7 @@ class DropColumnImportance(RefittingImportance):
         Names of features and groups.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.

@@ -71,7 +71,7 @@ class PartialDependenceImportance(BaseImportance):
         Importance of each feature, or feature group, in the unit of the response.
     importances_mean_, importances_std_ : ndarray of shape (n_players,)
         The same, and zeros, as all importances have them.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Importance of each feature; members of a group all have the group's.
     features_ : list of tuple of int
         Columns of each player.
@@ -79,7 +79,7 @@ class PartialDependenceImportance(BaseImportance):
         Names of features and groups.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.

@@ -1,5 +1,7 @@
 """How much worse a model scores when a feature's values are those of other rows."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any
@@ -41,7 +43,7 @@ class PermutationImportance(BaseImportance):
         Random permutations of each feature.
     comparison : {"difference", "ratio"}, default="difference"
         "ratio" divides the loss after by the loss before: one is no importance. It
-        takes losses, and scores that belong to one: "neg_...", accuracy, R squared.
+        takes losses, and scores that belong to one: ``"neg_..."``, accuracy, R squared.
     method : {"permutation", "exact", "split"}, default="permutation"
         "permutation" and "split" permute at random, among all rows or between two
         random halves. "exact" is the mean over all pairs of rows, without repeats; it
@@ -76,7 +78,7 @@ class PermutationImportance(BaseImportance):
         ``method="exact"``.
     importances_mean_, importances_std_ : ndarray of shape (n_players,)
         Their mean and standard deviation over the repeats.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         The mean for each feature; members of a group all have the group's.
     baseline_score_ : float
         Score, or loss, of the rows as they are.
@@ -89,7 +91,7 @@ class PermutationImportance(BaseImportance):
         Their names.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.

@@ -1,5 +1,7 @@
 """Permutation test of importances (PIMP)."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -64,7 +66,7 @@ class PermutationTest(RefittingImportance):
         model's own, which may share a sum: "auto" takes `coef_` (absolute, summed over
         outputs) or `feature_importances_` of the model or of the last step of a
         pipeline; another string is the path of an attribute, such as
-        "named_steps.model.coef_"; a callable is called with the fitted model.
+        ``"named_steps.model.coef_"``; a callable is called with the fitted model.
     feature_groups : dict of str to list, default=None
         Features that are tested together: permuted together, or by the sum of the
         model's own importances.
@@ -87,7 +89,7 @@ class PermutationTest(RefittingImportance):
         Importances of the model; with "permutation" between -1 and 1.
     importances_mean_, importances_std_ : ndarray of shape (n_players,)
         The same, and zeros, as all importances have them.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Importance of each feature; members of a group all have the group's.
     features_ : list of tuple of int
         Columns of each player.
@@ -95,7 +97,7 @@ class PermutationTest(RefittingImportance):
         Names of features and groups.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.

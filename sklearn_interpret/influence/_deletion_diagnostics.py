@@ -102,7 +102,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         Class labels, or positions, of the outputs.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.

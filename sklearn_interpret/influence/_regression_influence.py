@@ -1,5 +1,7 @@
 """Regression diagnostics: leverages, and what leaving out single rows changes."""
 
+from __future__ import annotations
+
 from typing import Any, ClassVar
 
 import numpy as np

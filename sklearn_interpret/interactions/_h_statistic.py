@@ -129,7 +129,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
     total_ : float or ndarray of shape (k,)
         Share of the response's variance that the sum of all partial dependences does
         not explain; NaN where `features` leaves some out.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         `overall_unnormalized_`, mean over outputs; members of a group all have the
         group's, features left out have zero.
     features_ : list of tuple of int
@@ -142,7 +142,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         Class labels, or positions of outputs.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.

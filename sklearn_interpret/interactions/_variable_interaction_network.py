@@ -1,5 +1,7 @@
 """The network of features that interact."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from numbers import Integral, Real
@@ -105,7 +107,7 @@ class VariableInteractionNetwork(BaseInteraction):
         Class labels, or positions of outputs.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.

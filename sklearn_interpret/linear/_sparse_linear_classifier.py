@@ -31,7 +31,7 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
-    coef_ : ndarray of shape (1, n_features_in_) or (n_classes, n_features_in_)
+    coef_ : ndarray of shape (1, `n_features_in_`) or (n_classes, `n_features_in_`)
         Coefficients of the features as they are given; of two classes, those of the
         second one.
     intercept_ : ndarray of shape (1,) or (n_classes,)
@@ -44,13 +44,13 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
     alphas_ : ndarray of shape (n_alphas,)
         Penalties where coefficients come or go, from the smallest one that leaves none
         down to where the path was stopped.
-    coef_path_ : ndarray of shape (1 or n_classes, n_features_in_, n_alphas)
+    coef_path_ : ndarray of shape (1 or n_classes, `n_features_in_`, n_alphas)
         Coefficients at these.
-    scale_ : ndarray of shape (n_features_in_,)
+    scale_ : ndarray of shape (`n_features_in_`,)
         Standard deviations by which features were divided; 1 for constant ones.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
     Warns

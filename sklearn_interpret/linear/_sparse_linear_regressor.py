@@ -28,7 +28,7 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (`n_features_in_`,)
         Coefficients of the features as they are given.
     intercept_ : float
         Intercept.
@@ -39,13 +39,13 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
     alphas_ : ndarray of shape (n_alphas,)
         Penalties where features enter or leave, from the smallest one that leaves none
         down to where the path was stopped.
-    coef_path_ : ndarray of shape (n_features_in_, n_alphas)
+    coef_path_ : ndarray of shape (`n_features_in_`, n_alphas)
         Coefficients at these; between them they are on a straight line.
-    scale_ : ndarray of shape (n_features_in_,)
+    scale_ : ndarray of shape (`n_features_in_`,)
         Standard deviations by which features were divided; 1 for constant ones.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
     Warns

@@ -91,7 +91,7 @@ class KMedoids(
         How often all rows were tried, from the start whose medoids are kept.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
     Warns

@@ -129,7 +129,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The gamma in use; None for other kernels.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
 
     Raises

@@ -134,7 +134,7 @@ class NearestPrototypeClassifier(ClassifierMixin, _NearestPrototype):
         Class labels. One that no prototype has is never predicted.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
     See Also
@@ -208,7 +208,7 @@ class NearestPrototypeRegressor(RegressorMixin, _NearestPrototype):
         Their targets.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
     See Also

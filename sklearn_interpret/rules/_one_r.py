@@ -40,7 +40,7 @@ class OneRClassifier(RuleListClassifier):
     ----------
     feature_ : int
         Position of the feature; of equally good ones the first.
-    errors_ : ndarray of shape (n_features_in_,)
+    errors_ : ndarray of shape (`n_features_in_`,)
         Share of the rows of `fit` that the rules on each feature get wrong.
     rules_ : list of Rule
         The rules: one for each bin or level, one for missing values if there are any,
@@ -49,7 +49,7 @@ class OneRClassifier(RuleListClassifier):
         Class labels.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
     See Also

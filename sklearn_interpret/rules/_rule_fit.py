@@ -299,14 +299,14 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
         The linear terms, the most important first.
     intercept_ : float
         What is predicted where no rule holds, at the means of the linear terms.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Importances of rules and linear terms, those of rules shared equally by their
         features (Friedman & Popescu 2008, equation 35).
     penalty_ : float
         The lasso's penalty.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
     See Also
@@ -414,7 +414,7 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
         The linear terms, likewise.
     intercept_ : float or ndarray of shape (n_classes,)
         Log-odds where no rule holds, at the means of the linear terms.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Importances of rules and linear terms of all classes, those of rules shared
         equally by their features (Friedman & Popescu 2008, equation 35).
     penalty_ : float or ndarray of shape (n_classes,)
@@ -423,7 +423,7 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
         Class labels.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
     See Also

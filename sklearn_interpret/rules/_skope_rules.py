@@ -93,7 +93,7 @@ class SkopeRulesClassifier(RuleClassifier):
         Class labels.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
     See Also

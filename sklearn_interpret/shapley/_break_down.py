@@ -1,5 +1,7 @@
 """Break-down of predictions along one order of the features."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -172,7 +174,7 @@ class BreakDown(BaseCoalitional):
         The mean response over the background, after the link.
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute attribution over the drawn rows of `fit`, and over outputs.
         Computed on first access.
     features_, player_names_ : list

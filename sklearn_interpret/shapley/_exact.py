@@ -1,5 +1,7 @@
 """Shapley values from all coalitions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -63,7 +65,7 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
         The mean response over the background, after the link.
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute attribution over the drawn rows of `fit`, and over outputs.
         Computed on first access.
     features_, player_names_ : list

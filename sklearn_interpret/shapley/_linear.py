@@ -1,5 +1,7 @@
 """Shapley values of linear models."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +72,7 @@ class LinearSHAP(BaseShapley):
         The mean response over the background.
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute attribution over the rows of `fit`, mean over
         outputs. Computed on first access.
     features_, player_names_ : list

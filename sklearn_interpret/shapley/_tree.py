@@ -1,5 +1,7 @@
 """Exact Shapley values of tree ensembles."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -89,7 +91,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         cover of the trees.
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute Shapley value over the rows of `fit`, mean over outputs. Computed
         at its first use.
     features_ : list of tuple of int
@@ -103,7 +105,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         Class labels, or positions of outputs.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.

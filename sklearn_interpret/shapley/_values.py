@@ -1,5 +1,7 @@
 """Shapley values by whichever estimator is the most exact and quick for a model."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any
@@ -115,7 +117,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         The mean response over the background.
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute Shapley value over the rows of `fit` that were drawn, mean over
         outputs. Computed at its first use.
     features_, player_names_ : list

@@ -106,7 +106,7 @@ class GlobalSurrogate(BaseInspector):
     agreement_ : float
         Share of these rows to which both give the same label; only of classifiers, and
         where labels follow from what the surrogate was fitted to.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         The surrogate's: its own, or its absolute coefficients times the standard
         deviations of their columns, mean over outputs. Columns made from one feature
         count together. Only where the surrogate has such, and its steps, if any, are

@@ -103,7 +103,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     ----------
     estimator_ : estimator
         The fitted model.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute effect, the weight times the feature's scale, over the rows of
         `fit`; mean over outputs. Computed on first access.
     stability_ : float

@@ -1,5 +1,7 @@
 """Linear surrogates around texts: what a prediction loses without some of its words."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,5 +1,7 @@
 """Result of the local surrogates: small models of single predictions."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 

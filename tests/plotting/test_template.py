@@ -1,6 +1,10 @@
 """What all displays share: signatures, words for the target, descriptions."""
 
+import importlib
 import inspect
+import re
+import subprocess
+import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,6 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from sklearn_interpret.decomposition import DecisionPathDisplay
 from sklearn_interpret.effects import (
     EffectComparisonDisplay,
     PartialDependence,
@@ -24,11 +29,95 @@ from sklearn_interpret.shapley import (
     ShapleyWaterfallDisplay,
 )
 from tests.plotting.drawings import DRAWINGS, EXPLANATION
+from tests.test_public_api import PUBLIC
 
 X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["age", "bmi"])
 Y = pd.Series(X["age"] - X["bmi"] ** 2, name="cnt")
 MODEL = LinearRegression().fit(X, Y)
 ASKED = {"random_state", "response_method"}
+MADE = [
+    f"{module}.{name}.{method}"
+    for module in PUBLIC
+    for name in importlib.import_module(module).__all__
+    if name.endswith("Display")
+    for method in ("from_estimator", "from_cv_results", "from_explanation")
+    if hasattr(getattr(importlib.import_module(module), name), method)
+]
+
+
+def made(full_name):
+    """The class and the method of a full name."""
+    module, name, method = full_name.rsplit(".", 2)
+    display = getattr(importlib.import_module(module), name)
+    return display, getattr(display, method)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_parameters_are_named_documented_and_taken(name):
+    _, method = made(name)
+    parameters = inspect.signature(method).parameters
+    scraping = pytest.importorskip("numpydoc.docscrape")
+    documented = {
+        one: (entry.type, entry.desc)
+        for entry in scraping.FunctionDoc(method)["Parameters"]
+        for one in entry.name.split(", ")
+    }
+    assert list(documented) == list(parameters)
+    for parameter in parameters.values():
+        assert parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        assert parameter.annotation is not parameter.empty, parameter
+        kind, text = documented[parameter.name]
+        assert re.match(r"(?!default=)\S", kind), parameter  # not a default alone
+        assert text, parameter
+    # Names are looked at before the model, which is none.
+    needed = {"cv_results": {"estimator": [object()]}, "feature": 0}
+    given = {
+        n: needed.get(n, object()) if p.default is p.empty else p.default
+        for n, p in parameters.items()
+    }
+    for wrong in ({}, {"surely_wrong": 1}):
+        with pytest.raises((TypeError, ValueError, AttributeError)) as caught:
+            method(**given, **wrong)
+        unknown = re.search("no parameter|unexpected keyword", str(caught.value))
+        assert bool(unknown) == bool(wrong)
+    assert caught.type is TypeError
+    assert "surely_wrong" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_tools_that_look_past_the_method_find_its_docstring(name):
+    """Sphinx shows that of the function behind a class method."""
+    display, method = made(name)
+    found = inspect.getattr_static(display, method.__name__)
+    behind = getattr(found, "__func__", method)
+    assert inspect.getdoc(behind) == inspect.getdoc(method)
+
+
+def test_defaults_are_those_in_effect():
+    taken = inspect.signature(DecisionPathDisplay.from_estimator).parameters
+    assert (taken["row"].default, taken["tree"].default) == (0, 0)
+    taken = inspect.signature(HStatisticDisplay.from_estimator).parameters
+    assert taken["unnormalized"].default is False
+    taken = inspect.signature(ShapleyImportanceDisplay.from_estimator).parameters
+    assert taken["response_name"].default is None  # that of the explanation
+    taken = inspect.signature(EffectComparisonDisplay.from_estimator).parameters
+    assert taken["centered"].default is None  # as each effect has it
+
+
+def test_docstrings_name_the_inspector_of_predictors():
+    doc = inspect.getdoc(HStatisticDisplay.from_estimator)
+    assert "inspected on `X` as it is, by :class:`HStatistic`." in doc
+
+
+def test_drawing_needs_no_docstrings():
+    """Python's -OO leaves them out."""
+    code = """
+from sklearn.linear_model import LinearRegression
+from sklearn_interpret.effects import PartialDependenceDisplay
+X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]
+PartialDependenceDisplay.from_estimator(LinearRegression().fit(X, [0, 1, 2]), X, [0])
+"""
+    subprocess.run([sys.executable, "-OO", "-c", code], check=True)
 
 
 @pytest.mark.parametrize("name", DRAWINGS)

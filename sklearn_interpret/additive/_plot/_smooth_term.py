@@ -229,7 +229,7 @@ default=None
 
     @classmethod
     def _takers(cls, method):
-        return [(keyword_names(cls.plot), cls.plot, "`plot`")]
+        return [(keyword_names(cls.plot), cls.plot)]
 
     def plot(
         self,

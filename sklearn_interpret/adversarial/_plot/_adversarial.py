@@ -182,7 +182,9 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
         return cls._of_estimator(estimator, X, sample_weight, params, names, ax, y=y)
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, y=None, row=0, **choices):
+    def _from_inspector(
+        cls, inspector, X, sample_weight, *, y=None, row: int = 0, **choices
+    ):
         position = cls._row_position(row, as_rows(X).n_rows)
         one = Data(X, y).take([position])
         known = {"image_shape": getattr(inspector, "image_shape", None)}

@@ -1,5 +1,7 @@
 """Display of the rule that is enough for one prediction."""
 
+from __future__ import annotations
+
 from textwrap import wrap
 from typing import Any, Self
 

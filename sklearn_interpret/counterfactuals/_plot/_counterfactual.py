@@ -1,5 +1,7 @@
 """Display of what would have to change in one row, feature by feature."""
 
+from __future__ import annotations
+
 from textwrap import fill
 from typing import Any, Self
 

@@ -1,5 +1,7 @@
 """Display of a text with the words struck out that change the prediction."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

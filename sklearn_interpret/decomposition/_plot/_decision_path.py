@@ -50,9 +50,7 @@ class DecisionPathDisplay(Display):
     the shares of the classes; otherwise the mean, with one standard deviation of the
     leaves below to each side.
 
-    Build it with `from_estimator`, which takes `row` and `tree`, positions of the row
-    in X (default 0) and of the tree in the model (default 0; boosting of several
-    classes has a tree for each class in each iteration).
+    Build it with `from_estimator`, which takes positions of the row and of the tree.
 
     Parameters
     ----------
@@ -123,7 +121,17 @@ class DecisionPathDisplay(Display):
     _shows_rows = True
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, row=0, tree=0):
+    def _from_inspector(
+        cls, inspector, X, sample_weight, *, row: int = 0, tree: int = 0
+    ):
+        """The display of one row's path.
+
+        row : int, default=0
+            Position in `X` of the row whose path is drawn.
+        tree : int, default=0
+            Position of the tree in the model. Boosting of several classes has a tree
+            for each class in each iteration.
+        """
         rows = as_rows(X)
         one = rows.take([row_position(row, rows.n_rows, "row")])
         path = inspector.decision_path(one.native, tree=tree)

@@ -1,5 +1,7 @@
 """Display of accumulated local effects."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Display of several effects of one feature on one axes."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 

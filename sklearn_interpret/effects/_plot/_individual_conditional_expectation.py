@@ -1,5 +1,7 @@
 """Display of individual conditional expectation."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
@@ -148,7 +150,13 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     @classmethod
     def _from_inspector(
-        cls, inspector, X, sample_weight, *, features=None, color_by=None
+        cls,
+        inspector,
+        X,
+        sample_weight,
+        *,
+        features: Any = None,
+        color_by: str | None = None,
     ):
         display = super()._from_inspector(
             inspector, X, sample_weight, features=features

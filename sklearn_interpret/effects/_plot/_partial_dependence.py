@@ -1,5 +1,7 @@
 """Display of partial dependence."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 

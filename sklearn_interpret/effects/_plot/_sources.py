@@ -54,7 +54,7 @@ class EffectSources(FoldsMixin, Display):
     _by_fold: ClassVar[str]
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, features=None):
+    def _from_inspector(cls, inspector, X, sample_weight, *, features: Any = None):
         names = (*cls._points, *cls._means, *cls._spreads)
         arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
         entries = chosen_entries(inspector, features)
@@ -120,6 +120,7 @@ class ComparisonSources(Drawn):
         feature: int | str,
         *,
         methods: Sequence[str] = tuple(COMPARED),
+        centered: bool | None = None,
         sample_weight: ArrayLike | None = None,
         target_name: str | None = None,
         unit: str | None = None,
@@ -141,6 +142,8 @@ class ComparisonSources(Drawn):
         methods : sequence of str, default=("partial_dependence", \
 "conditional_dependence", "accumulated_local_effects")
             Effects to draw, of those three.
+        centered : bool, default=None
+            Whether effects are centred; None leaves that to each method.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         target_name, unit : str, default=None
@@ -178,6 +181,7 @@ class ComparisonSources(Drawn):
         given = given if len(given) > 1 else given * len(methods)
         sources = {method: [one] for method, one in zip(methods, given, strict=True)}
         words = target_name, unit
+        params |= {} if centered is None else {"centered": centered}
         return cls._drawn(sources, X, sample_weight, feature, words, ax, params)
 
     @NamedParameters
@@ -188,6 +192,7 @@ class ComparisonSources(Drawn):
         feature: int | str,
         *,
         methods: Sequence[str] = tuple(COMPARED),
+        centered: bool | None = None,
         sample_weight: ArrayLike | None = None,
         target_name: str | None = None,
         unit: str | None = None,
@@ -208,6 +213,8 @@ class ComparisonSources(Drawn):
         methods : sequence of str, default=("partial_dependence", \
 "conditional_dependence", "accumulated_local_effects")
             Effects to draw, of those three.
+        centered : bool, default=None
+            Whether effects are centred; None leaves that to each method.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         target_name, unit : str, default=None
@@ -226,6 +233,7 @@ class ComparisonSources(Drawn):
         """
         sources = dict.fromkeys(checked_methods(methods), fold_estimators(cv_results))
         words = target_name, unit
+        params |= {} if centered is None else {"centered": centered}
         return cls._drawn(
             sources, X, sample_weight, feature, words, ax, params, folds=True
         )
@@ -233,10 +241,10 @@ class ComparisonSources(Drawn):
     @classmethod
     def _takers(cls, method):
         takers = [
-            (parameter_names(kind) - {"features"}, kind, f":class:`{kind.__name__}`")
+            (parameter_names(kind) - {"features"}, kind)
             for kind in (compared.kind for compared in COMPARED.values())
         ]
-        return [*takers, (keyword_names(cls.plot), cls.plot, "`plot`")]
+        return [*takers, (keyword_names(cls.plot), cls.plot)]
 
     @classmethod
     def _drawn(

@@ -1,5 +1,9 @@
 """Displays of interactions from predictors, inspectors and folds."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from sklearn_interpret._choosing import output_position
@@ -51,9 +55,23 @@ class PairSources(FoldsMixin, InteractionSources):
     _choices = frozenset({"target", "unnormalized"})
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, **choices):
-        display = cls(**_pair_arrays(inspector, **choices))
-        return display._told(inspector, choices.get("target"))
+    def _from_inspector(
+        cls,
+        inspector,
+        X,
+        sample_weight,
+        *,
+        target: Any = None,
+        unnormalized: bool = False,
+    ):
+        """The display of a fitted inspector's pairs.
+
+        unnormalized : bool, default=False
+            Whether H statistics are shown as the standard deviation of the
+            interaction, in the response's unit, and not as shares.
+        """
+        arrays = _pair_arrays(inspector, target=target, unnormalized=unnormalized)
+        return cls(**arrays)._told(inspector, target)
 
     @classmethod
     def _from_folds(cls, inspectors, X, sample_weight, **choices):

@@ -168,8 +168,15 @@ default=None
             Rows to explain.
         feature : int, str or pair of these, default=None
             The feature to draw, which has to be named.
-        sample_weight, target_name, unit, ax : object, default=None
-            As in the other displays.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows that a predictor is explained on.
+        target_name : str, default=None
+            What labels call the target; None takes the name of the `y` that a fitted
+            inspector has seen, where it had one.
+        unit : str, default=None
+            Unit of the response, for labels.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
         **params : dict
             What the inspector, the display and `plot` take.
 
@@ -192,7 +199,14 @@ default=None
 
     @classmethod
     def _from_inspector(
-        cls, inspector, X, sample_weight, *, feature, interaction_values=None, **choices
+        cls,
+        inspector,
+        X,
+        sample_weight,
+        *,
+        feature,
+        interaction_values: ArrayLike | None = None,
+        **choices,
     ):
         able = _is_pair(feature) and hasattr(inspector, "interaction_values")
         if able and interaction_values is None:

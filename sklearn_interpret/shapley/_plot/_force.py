@@ -1,5 +1,7 @@
 """Display of predictions between the features that push them up and down."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 from sklearn_interpret._plotting.axes import take_single

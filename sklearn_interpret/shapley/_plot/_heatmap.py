@@ -1,5 +1,7 @@
 """Display of all Shapley values as a heat map, similar rows side by side."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

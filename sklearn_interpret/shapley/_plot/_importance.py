@@ -120,7 +120,18 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         return {"target", "response_name"}
 
     @classmethod
-    def _of(cls, explanation, *, target=None, response_name=None):
+    def _takers(cls, method):
+        return [(cls._choice_names(), cls._of), *super()._takers(method)]
+
+    @classmethod
+    def _of(cls, explanation, *, target: Any = None, response_name: str | None = None):
+        """The display of an explanation.
+
+        target : class label or int, default=None
+            Of several outputs, the one to show; None shows all.
+        response_name : str, default=None
+            What is explained; None takes the explanation's name of it.
+        """
         checked(explanation)
         names = explanation.output_names
         if response_name is None:

@@ -92,7 +92,7 @@ class ShapleyInteractionDisplay(Display):
     _check_request = ShapleyDisplay._check_request
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, target=None):
+    def _from_inspector(cls, inspector, X, sample_weight, *, target: Any = None):
         if not hasattr(inspector, "interaction_values"):
             raise TypeError(
                 f"{type(inspector).__name__} has found an algorithm without "

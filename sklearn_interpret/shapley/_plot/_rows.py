@@ -1,5 +1,7 @@
 """Base of the displays in which explained rows stand side by side, in an order."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

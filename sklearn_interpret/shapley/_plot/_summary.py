@@ -1,5 +1,7 @@
 """Display of all Shapley values, one swarm of points for each feature."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

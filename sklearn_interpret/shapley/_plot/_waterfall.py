@@ -1,5 +1,7 @@
 """Display of one prediction's Shapley values, as steps from the base value."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Self
 

@@ -1,5 +1,7 @@
 """Display of a global surrogate."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

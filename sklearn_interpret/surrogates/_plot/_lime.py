@@ -1,5 +1,7 @@
 """Display of the surrogate around one row of a table, as bars."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

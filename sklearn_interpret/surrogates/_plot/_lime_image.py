@@ -1,5 +1,7 @@
 """Display of LIME for an image: weights laid over it."""
 
+from __future__ import annotations
+
 from numbers import Integral
 from typing import Any, Self
 

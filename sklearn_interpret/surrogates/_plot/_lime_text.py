@@ -1,5 +1,7 @@
 """Display of a text with its words highlighted, and their weights as bars."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import Any, Self
 
