@@ -75,9 +75,11 @@ class BayesianRuleListClassifier(RuleListClassifier):
     Parameters
     ----------
     list_length_prior : float, default=3.0
-        Mean of the Poisson prior of the number of rules, without the default: lambda.
+        Mean of the Poisson prior of the number of rules, without the default: lambda
+        of Letham et al.
     rule_size_prior : float, default=1.0
-        Mean of the Poisson prior of the number of conditions of a rule: eta.
+        Mean of the Poisson prior of the number of conditions of a rule: eta of Letham
+        et al.
     alpha : float, default=1.0
         Parameter of the Dirichlet prior of shares: so many rows of each class are taken
         to be there before any is seen.
