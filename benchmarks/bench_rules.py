@@ -208,6 +208,7 @@ def against(
         gain, error = right[0].mean() - right[1].mean(), error_of_gain(right)
         shares = "right {:.4f} and {:.4f}".format(*right.mean(axis=1))
         notes.append(f"{shares}, {gain:+.4f} +- {error:.4f}{terms}")
+        # imodels' OneR cuts in another way; ours is judged beside Weka's.
         judged = not isinstance(model, OneRClassifier)
         shortfall = max(-gain - 2 * error, 0.0) if judged else 0.0
         return max(wrong_by_hand(fitted, X), shortfall)
