@@ -5,6 +5,7 @@ __all__ = [
     "ConstantFeatureWarning",
     "CostlyInspectionWarning",
     "DependentTermsWarning",
+    "DisagreeingChainsWarning",
     "EmptyIntervalWarning",
     "FixedSumWarning",
     "InspectionWarning",
@@ -43,6 +44,10 @@ class CostlyInspectionWarning(InspectionWarning):
 
 class DependentTermsWarning(InspectionWarning):
     """Columns of a linear model depend on each other: their weights are arbitrary."""
+
+
+class DisagreeingChainsWarning(InspectionWarning):
+    """Markov chains sample different regions: shares of samples are no posterior."""
 
 
 class EmptyIntervalWarning(InspectionWarning):

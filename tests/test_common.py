@@ -112,6 +112,10 @@ no_anchors = pytest.mark.filterwarnings(
 other_weights = pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.OtherTrainingRowsWarning"
 )
+# Few samples, of classes that are noise.
+few_samples = pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning"
+)
 # Some of its tables have more columns than rows, and classes far from each other.
 no_tests = [
     pytest.mark.filterwarnings(f"ignore::sklearn_interpret.exceptions.{warning}")
@@ -124,6 +128,7 @@ no_tests = [
 @nothing_found
 @no_anchors
 @other_weights
+@few_samples
 @no_tests[0]
 @no_tests[1]
 @pytest.mark.filterwarnings(
@@ -144,6 +149,7 @@ def test_scikit_learn_check(estimator, check):
 @nothing_found
 @no_anchors
 @other_weights
+@few_samples
 @with_own_checks(
     [
         estimator

@@ -169,8 +169,11 @@ def fitted():
     return of_tables | {c: [c(model).fit(texts, labels)] for c in OF_TEXTS}
 
 
-# The labels are told apart by two columns.
+# The labels are told apart by two columns, and chains are short.
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.SeparationWarning")
+@pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning"
+)
 @pytest.mark.parametrize("public_class", ESTIMATORS, ids=lambda c: c.__name__)
 def test_fitted_attributes_are_the_documented_ones(public_class, fitted):
     """All that `fit` sets is documented, and all that is documented is there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -18,8 +19,12 @@ from sklearn_interpret._core.rules.rule_list_posterior import (
     sample_lists,
 )
 from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret.exceptions import DisagreeingChainsWarning
 from sklearn_interpret.rules._rule_lists import RuleListClassifier
 from sklearn_interpret.rules._rules import Rule
+
+# Above this, chains disagree (Gelman and Rubin).
+_LARGEST_R_HAT = 1.1
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class BayesianRule(Rule):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn_interpret.rules import BayesianRuleListClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = BayesianRuleListClassifier(n_samples=100, random_state=0).fit(X, y)
+    >>> model = BayesianRuleListClassifier(random_state=0).fit(X, y)
     >>> rule = model.rules_[-1]
     >>> print(rule, rule.prediction)
     otherwise 2
@@ -70,9 +75,11 @@ class BayesianRuleListClassifier(RuleListClassifier):
     Parameters
     ----------
     list_length_prior : float, default=3.0
-        Mean of the Poisson prior of the number of rules, without the default: lambda.
+        Mean of the Poisson prior of the number of rules, without the default: lambda
+        of Letham et al.
     rule_size_prior : float, default=1.0
-        Mean of the Poisson prior of the number of conditions of a rule: eta.
+        Mean of the Poisson prior of the number of conditions of a rule: eta of Letham
+        et al.
     alpha : float, default=1.0
         Parameter of the Dirichlet prior of shares: so many rows of each class are taken
         to be there before any is seen.
@@ -105,14 +112,20 @@ class BayesianRuleListClassifier(RuleListClassifier):
         Logarithmic posteriors of the sampled lists, up to a constant.
     r_hat_ : float
         Variance of `log_posteriors_` among chains relative to that within, as a ratio
-        of standard deviations (Gelman and Rubin). Above 1.05 or so the chains disagree:
-        `posterior_` needs more samples.
+        of standard deviations (Gelman and Rubin). Above 1.1 the chains disagree, and a
+        warning says so.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
+
+    Warns
+    -----
+    DisagreeingChainsWarning
+        The chains sample different regions, so that `posterior_` is not the posterior,
+        and there may be a better list than `rules_`: raise `n_samples` or `n_chains`.
 
     See Also
     --------
@@ -130,6 +143,10 @@ class BayesianRuleListClassifier(RuleListClassifier):
     stands at a place of the list, from their exact conditional posterior; or to which
     place a rule moves. Probabilities are posterior means of shares, (n_k + alpha) /
     (n + K alpha). A default rule that decides on no row of `fit` predicts from all.
+
+    The more rows, the more probable is a list than those near it. On thousands of rows
+    chains may stay where they are, however long they run. Then `rules_` is the best of
+    the lists that they came by.
 
     Rows that meet the same conditions and are of one class are counted as one, so that
     weights do what repeated rows do. Weights that have no common unit are rounded to
@@ -222,6 +239,15 @@ class BayesianRuleListClassifier(RuleListClassifier):
             for found, count in Counter(lists).most_common()
         ]
         self.log_posteriors_, self.r_hat_ = logs, r_hat(logs)
+        if self.r_hat_ > _LARGEST_R_HAT:
+            warnings.warn(
+                f"The chains disagree: r_hat_={self.r_hat_:.3g} is above "
+                f"{_LARGEST_R_HAT}. Shares in `posterior_` mean little, and there may "
+                f"be a better list than `rules_`. Raise n_samples={self.n_samples} or "
+                f"n_chains={self.n_chains}.",
+                DisagreeingChainsWarning,
+                stacklevel=5,
+            )
         return [rules[i] for i in posterior.best[1]]
 
     def _rule(self, conditions, sums, all_sums):

@@ -4,12 +4,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import beta
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
+from sklearn_interpret.exceptions import DisagreeingChainsWarning
 from sklearn_interpret.rules import BayesianRuleListClassifier
 from tests.references.rules import first_rule
 from tests.references.tables import monks
+
+# Few samples are enough for what is tested here.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning"
+)
 
 
 def flags(n_rows=60):
@@ -166,3 +172,13 @@ def test_bad_parameters(parameter, value):
     model = BayesianRuleListClassifier(**{parameter: value})
     with pytest.raises(ValueError, match=parameter):
         model.fit([[0.0], [1.0]], [0, 1])
+
+
+def test_chains_that_disagree_are_told():
+    X, y = load_digits(return_X_y=True)
+    model = BayesianRuleListClassifier(n_chains=2, n_samples=20, random_state=0)
+    with pytest.warns(DisagreeingChainsWarning, match="Raise n_samples=20") as told:
+        model.fit(X, y)
+    assert model.r_hat_ > 1.1
+    assert f"r_hat_={model.r_hat_:.3g}" in str(told[0].message)
+    assert told[0].filename == __file__

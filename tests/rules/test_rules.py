@@ -18,6 +18,11 @@ from sklearn_interpret.rules import (
 from sklearn_interpret.rules._conditions import threshold
 from tests.references.rules import first_rule, predicted_by_text, rule_holds
 
+# Few samples are enough for what is tested here.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning"
+)
+
 LISTS = [
     OneRClassifier(),
     OneRClassifier(strategy="uniform"),

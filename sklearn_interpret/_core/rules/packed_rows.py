@@ -3,6 +3,8 @@
 import numpy as np
 
 _WORD = 64
+# So many words are worked on at a time: they fit into a processor's cache.
+_BLOCK = 16
 # Weights are whole numbers of a unit, at most so many in all, or so many for each row.
 _MOST_UNITS, _MOST_UNITS_OF_ROW = 2**20, 16
 
@@ -34,7 +36,12 @@ class PackedRows:
         sizes = np.bincount(labels, minlength=n_classes)
         ends = np.cumsum(-(-sizes // _WORD))
         starts = np.append(0, ends[:-1])
-        self._words = list(map(slice, starts, ends))
+        self._n_classes, self._n_words = n_classes, ends[-1]
+        self._blocks = [
+            (label, slice(first, min(first + _BLOCK, end)))
+            for label, (start, end) in enumerate(zip(starts, ends, strict=True))
+            for first in range(start, end, _BLOCK)
+        ]
         # The rows of a class take its bits in their order.
         by_class = np.argsort(labels, kind="stable")
         skipped = starts * _WORD - (np.cumsum(sizes) - sizes)
@@ -48,33 +55,35 @@ class PackedRows:
 
     def pack(self, flags):
         """Flags of rows (n_sets, n_rows) as words of sets (n_words, n_sets)."""
-        bits = np.zeros((len(flags), self._words[-1].stop * _WORD), dtype=bool)
+        bits = np.zeros((len(flags), self._n_words * _WORD), dtype=bool)
         bits[:, self._bits] = flags
         return np.ascontiguousarray(np.packbits(bits, axis=1).view(np.uint64).T)
 
-    def sums(self, sets):
+    def sums(self, sets, within=None):
         """Weights, in units, of each class in sets of rows.
 
         Parameters
         ----------
         sets : ndarray of shape (..., n_words, n_sets), uint64
             The sets.
+        within : ndarray of shape (n_words,), uint64, default=None
+            The set of rows that count; by default all.
 
         Returns
         -------
         ndarray of shape (n_classes, ..., n_sets), int
             The sums.
         """
-        shape = len(self._words), *sets.shape[:-2], sets.shape[-1]
+        within = self.everything if within is None else within
+        shape = self._n_classes, *sets.shape[:-2], sets.shape[-1]
         total = np.zeros(shape, dtype=np.int64)
         for power, of_power in enumerate(self._of_power):
-            own = sets & of_power[:, None] if len(self._of_power) > 1 else sets
-            counts = np.bitwise_count(own)
-            # Sums of many bytes are much faster in two bytes than in eight.
-            dtype = np.uint16 if len(self._bits) < 2**16 else np.int64
-            for of_class, words in zip(total, self._words, strict=True):
-                sums = counts[..., words, :].sum(axis=-2, dtype=dtype)
-                of_class += sums.astype(np.int64) << power
+            counted = (within & of_power)[:, None]
+            for label, words in self._blocks:
+                own = np.bitwise_count(sets[..., words, :] & counted[words])
+                # Sums of bytes are much faster in two bytes than in eight.
+                sums = own.sum(axis=-2, dtype=np.uint16)
+                total[label] += sums.astype(np.int64) << power
         return total
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn_interpret._core.rules.conditions import distinct_rows
 from sklearn_interpret._core.rules.description_length import error_bits, theory_bits
 
-# A description that is so many bits longer than the shortest one ends the search.
-_SURPLUS = 64
+# Cohen's d: a description so many bits longer than the shortest ends the search.
+_MAX_SURPLUS = 64
 
 
 class _Found(NamedTuple):
@@ -48,26 +48,26 @@ class ClassRules:
         self.n_conditions = table.n_conditions
 
     def covering(self):
-        """Rules that are grown until they make no errors, and not pruned."""
-        return [found.rule for found in self._with_more([], self.grow, np.inf)]
+        """Rules of sequential covering: grown until they make no errors, not pruned."""
+        return [found.rule for found in self._add_rules([], self.grow, np.inf)]
 
     def pruned(self, n_optimizations):
-        """Rules as RIPPER finds them."""
-        found = self._with_more([], self._grow_and_prune, _SURPLUS)
+        """Rules of RIPPER: IREP*, then passes that optimize them."""
+        found = self._add_rules([], self._grow_and_prune, _MAX_SURPLUS)
         for _ in range(n_optimizations):
             found = self._optimized(found)
-            found = self._with_more(found, self._grow_and_prune, _SURPLUS)
-            found, _ = self._simplified(found)
+            found = self._add_rules(found, self._grow_and_prune, _MAX_SURPLUS)
+            found, _ = self._reduced(found)
         return [rule for rule, _, _ in found]
 
-    def _with_more(self, found, find, max_surplus):
+    def _add_rules(self, found, find, max_surplus):
         """Add rules for the rows that those found leave uncovered."""
         found, left = list(found), self._uncovered_by(found)
-        shortest = self._bits(found)
+        shortest = self._description_length(found)
         while (left & self.positive).any():
-            new = self._described(find(left))
+            new = self._measured(find(left))
             of_class, covered = self.weights @ (left & new.held)
-            bits = self._bits([*found, new])
+            bits = self._description_length([*found, new])
             wrong = of_class <= covered / 2
             if not new.rule or wrong or bits > shortest + max_surplus:
                 break
@@ -116,8 +116,9 @@ class ClassRules:
     def _prune(self, rule, rows, whole=False):
         """Drop the last conditions where that makes a rule better on other rows.
 
-        A rule is as good as (p + 1) / (t + 2), for the weights p of the class and t in
-        all that it covers; with `whole`, as the share of all rows that it gets right.
+        A rule is worth (p + 1) / (t + 2), for the weights p of the class and t in all
+        that it covers: Weka's, in place of Cohen's (2 p - t) / t. With `whole`, it is
+        worth the share of all rows that it gets right.
         """
         of_class, total = self.weights @ rows
         if total == 0:
@@ -134,13 +135,13 @@ class ClassRules:
         return rule[:kept]
 
     def _optimized(self, found):
-        """Each rule, or what takes fewer bits in its place."""
+        """Each rule, or its revision or replacement, whichever takes fewest bits."""
         found, left = list(found), self._uncovered_by([])
         for k, rule in enumerate(found):
             if (left & self.positive).any() and (left & rule.held).any():
                 variants = [rule, *self._variants(rule, left, found[k + 1 :])]
                 bits = [
-                    self._simplified([*found[:k], variant, *found[k + 1 :]])[1]
+                    self._reduced([*found[:k], variant, *found[k + 1 :]])[1]
                     for variant in variants
                 ]
                 found[k] = variants[int(np.argmin(bits))]
@@ -148,19 +149,20 @@ class ClassRules:
         return found
 
     def _variants(self, found, left, later):
-        """A revision of a rule, which adds to it, and a replacement."""
+        """Cohen's revision of a rule, grown on from it, and replacement, afresh."""
         grown_on, pruned_on = self._split(left)
         pruned_on &= self._uncovered_by(later)
         for start in (found.rule, ()):
             rule = self._prune(self.grow(grown_on, start), pruned_on, whole=True)
             if rule:
-                yield self._described(rule)
+                yield self._measured(rule)
 
-    def _described(self, rule):
+    def _measured(self, rule):
+        """A rule with its rows and bits."""
         bits = theory_bits(len(rule), self.n_conditions)
         return _Found(rule, self.table.holds(rule), bits)
 
-    def _simplified(self, found):
+    def _reduced(self, found):
         """Rules without those, from the last on, that save no bits; bits of these."""
         counts = np.zeros(len(self.positive), dtype=np.intp)
         for rule in found:
@@ -177,8 +179,8 @@ class ClassRules:
                 kept.insert(0, rule)
         return kept, errors + theory
 
-    def _bits(self, found):
-        """Bits of rules and their errors."""
+    def _description_length(self, found):
+        """Bits that it takes to send rules and their errors."""
         covered = self.weights @ ~self._uncovered_by(found)
         return self._error_bits(covered) + sum(rule.bits for rule in found)
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import gammaln
 
-# So many numbers are kept of what was computed before.
-_REMEMBERED = 2**21
+# Largest number of sums that are kept for the lists to come.
+_MAX_KEPT_SUMS = 2**22
 
 
 class RuleListPosterior:
@@ -31,6 +31,7 @@ class RuleListPosterior:
 
     def __init__(self, mined, *, length_prior, size_prior, alpha):
         self.rows, self.sets, self._sizes = mined.rows, mined.sets, mined.sizes
+        self._set_of_rule = np.ascontiguousarray(self.sets.T)
         self.length_prior = length_prior
         self._n_of_size = np.bincount(mined.sizes, minlength=1)
         n = np.arange(len(self._n_of_size))
@@ -42,7 +43,7 @@ class RuleListPosterior:
         constant = gammaln(n_classes * alpha) - n_classes * gammaln(alpha)
         self._of_class = gammaln(weights + alpha)
         self._of_all = constant - gammaln(weights + n_classes * alpha)
-        self._priors, self._known = {}, {}
+        self._log_priors, self._splits = {}, {}
         self.best = -np.inf, []
 
     def log_likelihoods(self, sums):
@@ -54,7 +55,7 @@ class RuleListPosterior:
 
     def log_prior(self, sizes):
         """Logarithmic prior of a list of rules of these sizes."""
-        if sizes not in self._priors:
+        if sizes not in self._log_priors:
             left = self._n_of_size.copy()
             log = len(sizes) * np.log(self.length_prior) - gammaln(len(sizes) + 1)
             for size in sizes:
@@ -62,26 +63,26 @@ class RuleListPosterior:
                 share = self._size_pmf[size] / self._size_pmf[left > 0].sum()
                 log += np.log(share / left[size])
                 left[size] -= 1
-            self._priors[sizes] = log
-        return self._priors[sizes]
+            self._log_priors[sizes] = log
+        return self._log_priors[sizes]
 
     def log_posteriors(self, lists):
         """Logarithmic posteriors of lists."""
-        deciding = [self._deciding(rules) for rules in lists]
-        logs = self.log_likelihoods(self.rows.sums(np.concatenate(deciding).T))
-        ends = np.cumsum([len(sets) for sets in deciding])
+        captured = [self._captured(rules) for rules in lists]
+        logs = self.log_likelihoods(self.rows.sums(np.concatenate(captured).T))
+        ends = np.cumsum([len(sets) for sets in captured])
         likelihoods = np.add.reduceat(logs, np.append(0, ends[:-1]))
         return likelihoods + [self.log_prior(self._sizes_of(rules)) for rules in lists]
 
     def _sizes_of(self, rules):
         return tuple(self._sizes[rules].tolist())
 
-    def _deciding(self, rules):
-        """Rows on which each rule, and the default, decide: (n_rules + 1, n_words)."""
+    def _captured(self, rules):
+        """Rows that each rule, and the default, decides: (n_rules + 1, n_words)."""
         left, sets = self.rows.everything, []
-        for rule in rules:
-            sets.append(left & self.sets[:, rule])
-            left = left & ~self.sets[:, rule]
+        for own in self._set_of_rule[rules]:
+            sets.append(left & own)
+            left = left & ~own
         return np.array([*sets, left])
 
     def insertions(self, rules, at):
@@ -89,35 +90,15 @@ class RuleListPosterior:
 
         Returns
         -------
-        logs : ndarray of shape (n_rules + 1,)
+        ndarray of shape (n_rules + 1,)
             One for each rule, minus infinity for those in the list, and for the list.
-        upto : ndarray of shape (n_rules + 1,)
-            Sums of their exponents up to each, up to a factor.
         """
-        key = at, *rules
-        if key not in self._known:
-            logs = self._insertions(rules, at)
-            largest = int(logs.argmax())
-            self.note(logs[largest], self.inserted(rules, at, largest))
-            if len(self._known) * len(logs) > _REMEMBERED:
-                self._known.clear()
-            self._known[key] = logs, np.exp(logs - logs[largest]).cumsum()
-        return self._known[key]
-
-    def note(self, log, rules):
-        """Keep a list if it is the best one so far."""
-        if log > self.best[0]:
-            self.best = log, rules
-
-    def _insertions(self, rules, at):
-        sets = self._deciding(rules)
-        sums = self.rows.sums(sets.T)
-        old = self.log_likelihoods(sums)
-        # What an inserted rule takes from later ones.
-        taken = self.rows.sums(self.sets & sets[at:, :, None])
+        captured = self._captured(rules)
+        old = self.log_likelihoods(self.rows.sums(captured.T))
+        # An inserted rule captures rows of later ones; the others stay theirs.
+        sums, of_rest = zip(*map(self._split, captured[at:]), strict=True)
         logs = np.empty(self.sets.shape[1] + 1)
-        logs[:-1] = self.log_likelihoods(taken.sum(axis=1)) + old[:at].sum()
-        logs[:-1] += self.log_likelihoods(sums[:, at:, None] - taken).sum(axis=0)
+        logs[:-1] = old[:at].sum() + self.log_likelihoods(sum(sums)) + sum(of_rest)
         sizes = self._sizes_of(rules)
         # Where all rules of a size are in the list, none is left that counts.
         priors = np.zeros(len(self._n_of_size))
@@ -127,10 +108,31 @@ class RuleListPosterior:
         logs[:-1] += priors[self._sizes]
         logs[rules] = -np.inf
         logs[-1] = old.sum() + self.log_prior(sizes)
+        best = int(logs.argmax())
+        self.note(logs[best], self.inserted(rules, at, best))
         return logs
 
+    def _split(self, rows):
+        """Class sums of each rule within a set of rows; log-likelihoods of the rest.
+
+        Lists that follow each other have most of their sets in common.
+        """
+        key = rows.tobytes()
+        if key not in self._splits:
+            sums = self.rows.sums(self.sets, rows)
+            rest = self.rows.sums(rows[:, None]) - sums
+            if len(self._splits) * sums.size > _MAX_KEPT_SUMS:
+                self._splits.clear()
+            self._splits[key] = sums, self.log_likelihoods(rest)
+        return self._splits[key]
+
+    def note(self, log, rules):
+        """Keep a list if it is the best one so far."""
+        if log > self.best[0]:
+            self.best = log, rules
+
     def inserted(self, rules, at, rule):
-        """A list with one of the results of `insertions`."""
+        """A list with a rule inserted, or as it is: a position in `insertions`."""
         if rule == self.sets.shape[1]:
             return rules
         return [*rules[:at], rule, *rules[at:]]
@@ -185,16 +187,17 @@ def _step(posterior, rules, random):
     if kind < 0.2:
         lists = [[*others[:i], rules[at], *others[i:]] for i in range(length)]
         logs = posterior.log_posteriors(lists)
-        chosen = _draw(np.exp(logs - logs.max()).cumsum(), random)
+        chosen = _draw(logs, random)
         posterior.note(logs[chosen], lists[chosen])
         return lists[chosen], logs[chosen]
-    logs, upto = posterior.insertions(others, at)
-    chosen = _draw(upto, random)
+    logs = posterior.insertions(others, at)
+    chosen = _draw(logs, random)
     return posterior.inserted(others, at, chosen), logs[chosen]
 
 
-def _draw(upto, random):
-    """Draw a position by the sums of the weights up to each."""
+def _draw(logs, random):
+    """Draw a position, with probabilities proportional to the exponents."""
+    upto = np.exp(logs - logs.max()).cumsum()
     return int(upto.searchsorted(random.random_sample() * upto[-1], side="right"))
 
 
