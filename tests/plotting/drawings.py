@@ -13,6 +13,7 @@ from sklearn_interpret import (
     interactions,
     linear,
     prototypes,
+    rules,
     shapley,
     surrogates,
 )
@@ -38,6 +39,7 @@ FAMILIES = (
     interactions,
     linear,
     prototypes,
+    rules,
     shapley,
     surrogates,
 )
@@ -464,6 +466,25 @@ def _decision_path(values, **parts):
     ).plot()
 
 
+YOUNG = Condition(0, "age", high=30.0)
+MANY = Condition(2, "number of earlier visits", low=4.0)
+RULES = [
+    rules.Rule((YOUNG, MANY), "$yes", 0.3, 0.9, (0.1, 0.9)),
+    rules.Rule((MANY,), "no", 0.2, 0.6, (0.6, 0.4)),
+    rules.Rule((), "no", 0.5, 1.0, (1.0, 0.0)),
+]
+
+
+def _rules(kept=RULES, **parts):
+    return lambda: rules.RulesDisplay(kept, **parts).plot()
+
+
+def _rule_fit(names):
+    sizes = np.arange(4.0, 4.0 - len(names), -1.0)
+    parts = sizes * (-1) ** np.arange(len(names)), sizes, [3.0, 0.5, 0.0, 1.0]
+    return lambda: rules.RuleFitDisplay(names, *parts, feature_names=NAMES).plot()
+
+
 def _explained(kind, **choices):
     return lambda: getattr(shapley, kind).from_explanation(EXPLANATION, **choices)
 
@@ -546,6 +567,13 @@ DRAWINGS = {
             [[0.2, 0.5, 0.3], [0.0, 0.9, 0.1], [0.0, 1.0, 0.0]],
             output_names=["$no", "so", "yes"],
         ),
+    ],
+    "RulesDisplay": [
+        _rules(classes=["no", "$yes"]),
+        _rules([rules.WeightedRule((MANY,), None, 0.2, coefficient=-2.0)]),
+    ],
+    "RuleFitDisplay": [
+        _rule_fit(["age <= 30 and number of earlier visits > 4", "debt, linear"]),
     ],
     "InfluenceDisplay": [
         _influences(),
