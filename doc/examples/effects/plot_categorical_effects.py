@@ -67,7 +67,7 @@ mixed = ConditionalDependence(model, features=["month"]).fit(X)
 _ = EffectComparisonDisplay.from_estimator([mixed, local], X, feature="month")
 
 # %%
-# In the figure the M-plot climbs from winter to summer by about 200 bicycles, where the
+# In the figure the M-plot climbs from winter to summer by some 170 bicycles, where the
 # accumulated local effects stay near zero but for the holidays and the new term. In
 # numbers, beside the truth of the simulation:
 means = dict(zip(mixed.edges_[0], mixed.average_[0], strict=True))
