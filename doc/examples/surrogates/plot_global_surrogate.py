@@ -25,7 +25,7 @@ X_train, X_test, y_train, y_test = train_test_split(
     X, labels, test_size=0.4, random_state=0, stratify=labels
 )
 machine = make_pipeline(StandardScaler(), SVC()).fit(X_train, y_train)
-print(f"Accuracy of the machine on patients it never saw: ", end="")
+print("Accuracy of the machine on patients it never saw: ", end="")
 print(f"{machine.score(X_test, y_test):.2f}")
 
 # %%
@@ -35,7 +35,7 @@ print(f"{machine.score(X_test, y_test):.2f}")
 # R squared between surrogate and machine, on the rows of the fit and on others, and the
 # share of patients to whom both give the same label. The targets are the machine's
 # predictions, so that no others are needed. Choose by the fidelity on patients that
-# were not in the fit: it falls again where a tree grows too large.
+# were not in the fit: it gains little beyond three questions in a row.
 surrogates = {
     f"tree of depth {depth}": DecisionTreeRegressor(
         max_depth=depth, min_samples_leaf=10, random_state=0
