@@ -23,10 +23,9 @@ from sklearn_interpret.interactions import (
 
 NAMES = ["age", "dose", "weight", "sleep", "stress", "steps"]
 rng = np.random.default_rng(0)
-X = pd.DataFrame(rng.uniform(-1, 1, size=(800, 6)), columns=NAMES)
-y = 5 * X["dose"] * X["weight"] * (X["age"] > 0) + 3 * X["sleep"] * X["stress"]
-y += X["steps"]
-y += rng.normal(scale=0.2, size=len(X))
+X = pd.DataFrame(rng.uniform(size=(800, 6)), columns=NAMES)
+y = 4 * X["dose"] * X["weight"] * (X["age"] > 0.5) + 3 * X["sleep"] * X["stress"]
+y += X["steps"] + rng.normal(scale=0.1, size=len(X))
 
 # %%
 # What a boosting of deep trees has found
@@ -37,7 +36,7 @@ y += rng.normal(scale=0.2, size=len(X))
 # pair; the larger a node, the more the feature does alone.
 deep = GradientBoostingRegressor(max_depth=4, random_state=0).fit(X, y)
 network = VariableInteractionNetwork(
-    FrozenEstimator(deep), threshold=0.02, max_order=3, random_state=0
+    FrozenEstimator(deep), threshold=0.01, max_order=3, random_state=0
 ).fit(X)
 _ = VariableInteractionNetworkDisplay.from_estimator(network, X)
 
@@ -65,6 +64,6 @@ figure, axes = plt.subplots(1, 2, figsize=(11.5, 5), layout="constrained")
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     model.fit(X[:600], y[:600])
     VariableInteractionNetworkDisplay.from_estimator(
-        model, X, threshold=0.02, random_state=0, ax=ax
+        model, X, threshold=0.01, random_state=0, ax=ax
     )
     ax.set_title(f"{name}, R² = {model.score(X[600:], y[600:]):.2f}")
