@@ -7,7 +7,6 @@ hour, in another way on working days, on the temperature and on the weather. The
 has no effect. A generalised additive model finds that out, beside a boosted one.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -79,7 +78,10 @@ for name, model in {"additive model": gam, "boosted trees": boosted}.items():
 # working days when people ride to work and back, a single hill on free days, warmth up
 # to about 24 degrees, and next to nothing for the wind.
 _ = SmoothTermDisplay.from_estimator(
-    gam, train, terms=["hour:day", "temperature", "weather", "wind"], target_name="bikes"
+    gam,
+    train,
+    terms=["hour:day", "temperature", "weather", "wind"],
+    target_name="bikes",
 )
 
 # %%

@@ -57,8 +57,10 @@ _ = AdversarialDisplay.from_explanation(
 # A patch
 # -------
 #
-# ``AdversarialPatch`` learns one small image that sends every digit to class 8, wherever
-# it is pasted. ``apply`` pastes it on images that it was not learned on.
+# ``AdversarialPatch`` learns one small image that sends digits to class 8, whatever
+# they are. ``apply`` pastes it on images that it was not learned on, here at random
+# places. Digits stand in the middle of their images, so that it matters much where it
+# is.
 patch = AdversarialPatch(
     FrozenEstimator(regression),
     target=8,
@@ -73,12 +75,15 @@ others = X_test[y_test != 8]
 patched = patch.apply(others, random_state=0)
 before, after = (np.mean(regression.predict(rows) == 8) for rows in (others, patched))
 print(f"Read as an 8: {before:.0%} of the other digits, {after:.0%} with the patch")
+print(
+    f"somewhere, {patch.success_rates_.max():.0%} of those of the fit at its best place"
+)
 
 figure, axes = plt.subplots(1, 6, figsize=(9, 1.9), layout="constrained")
-axes[0].imshow(patch.patch_, cmap="gray_r", vmin=0, vmax=16)
+axes[0].imshow(patch.patch_, cmap="gray", vmin=0, vmax=16)
 axes[0].set_title("the patch")
 for ax, row in zip(axes[1:], patched, strict=False):
-    ax.imshow(row.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
+    ax.imshow(row.reshape(8, 8), cmap="gray", vmin=0, vmax=16)
     ax.set_title(f"read as {regression.predict([row])[0]}")
 for ax in axes:
     ax.set(xticks=[], yticks=[])
@@ -88,9 +93,9 @@ for ax in axes:
 # -------------------------
 #
 # The forest has no slopes. ``SubstituteAttack`` asks it to label some images, teaches a
-# model of its own to answer alike, and attacks that: what fools the copy often fools the
-# forest. The curve of the forest beside that of the logistic regression, whose slopes
-# are known:
+# model of its own to answer alike, and attacks that: what fools the copy often fools
+# the forest. The curve of the forest beside that of the logistic regression, whose
+# slopes are known:
 budget = {"units": "raw", "bounds": (0, 16), "n_steps": 5, "n_restarts": 0}
 known = ProjectedGradient(FrozenEstimator(regression), epsilon=2, **budget)
 copied = SubstituteAttack(

@@ -93,7 +93,9 @@ for name, effect in effects.items():
     for j, truth in enumerate(TRUTH.values()):
         low, high = np.quantile(X[:, j], [0.05, 0.95])
         rows = X[(low < X[:, j]) & (X[:, j] < high)]
-        print(f"{(effect.transform(rows)[:, j] - truth(rows[:, j])).std():8.3f}", end="")
+        print(
+            f"{(effect.transform(rows)[:, j] - truth(rows[:, j])).std():8.3f}", end=""
+        )
     print()
 
 # %%

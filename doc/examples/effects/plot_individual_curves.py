@@ -25,8 +25,8 @@ model = FrozenEstimator(forest)
 # One curve for each patient (ICE)
 # --------------------------------
 #
-# A curve is the prediction for one patient as the body mass index varies, all else as it
-# is; the thick line is the mean, which is the partial dependence. Curves start at
+# A curve is the prediction for one patient as the body mass index varies, all else as
+# it is; the thick line is the mean, which is the partial dependence. Curves start at
 # different heights, as patients differ in other things, and so many of them cross that
 # one can hardly say whether they run alike.
 ice = IndividualConditionalExpectation(model, features=["bmi", "s5"]).fit(X)

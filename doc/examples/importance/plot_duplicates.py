@@ -27,7 +27,9 @@ single = pd.DataFrame(
     rng.normal(size=(N_ROWS, 4)), columns=["income", "age", "height", "shoe size"]
 )
 noise = rng.normal(size=N_ROWS)
-copies = {name: single["income"] + 0.04 * rng.normal(size=N_ROWS) for name in COPIES[1:]}
+copies = {
+    name: single["income"] + 0.04 * rng.normal(size=N_ROWS) for name in COPIES[1:]
+}
 copied = single.assign(**copies)
 y = 2 * single["income"] + single["age"] + noise
 

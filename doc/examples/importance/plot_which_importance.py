@@ -2,10 +2,10 @@
 Important for what? Four questions, four answers
 ================================================
 
-"Is this feature important?" can mean: does the model lean on it, could we do without it,
-does the prediction move with it, or is it more than chance? The diabetes patients of
-scikit-learn get a column of random numbers as a fifth wheel, and a gradient boosting is
-asked all four.
+"Is this feature important?" can mean: does the model lean on it, could we do without
+it, does the prediction move with it, or is it more than chance? The diabetes patients
+of scikit-learn get a column of random numbers as a fifth wheel, and a gradient boosting
+is asked all four.
 """
 
 import matplotlib.pyplot as plt
@@ -40,9 +40,9 @@ model = FrozenEstimator(clone(boosting).fit(X_train, y_train))
 #
 # *Permutation* (left) takes a feature's values from other rows, and looks how much the
 # score of the same model falls; ``method="exact"`` takes them from all other rows, so
-# that nothing is random. *Dropping* (right) fits again without the feature, in each fold
-# of a cross-validation, and looks how much the new model is worse. Of s1 and s2, both of
-# cholesterol, either can do what the other does: neither is missed.
+# that nothing is random. *Dropping* (right) fits again without the feature, in each
+# fold of a cross-validation, and looks how much the new model is worse. Of s1 and s2,
+# both of cholesterol, either can do what the other does: neither is missed.
 permuted = PermutationImportance(model, method="exact").fit(X_test, y_test)
 dropped = DropColumnImportance(boosting, cv=5).fit(X, y)
 figure, axes = plt.subplots(1, 2, figsize=(12, 3.8), layout="constrained")

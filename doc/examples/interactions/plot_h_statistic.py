@@ -4,10 +4,11 @@ Which features act together? The H statistic on Friedman's function
 
 Of five features Friedman's first function joins two:
 
-.. math:: y = 10 \\sin(\\pi x_0 x_1) + 20 (x_2 - 0.5)^2 + 10 x_3 + 5 x_4 + \\text{noise}.
+.. math::
+    y = 10 \\sin(\\pi x_0 x_1) + 20 (x_2 - 0.5)^2 + 10 x_3 + 5 x_4 + \\text{noise}.
 
-The pair is x0 and x1, and nothing else. A gradient boosting has learned it from rows. Do
-the H statistics of Friedman and Popescu find the pair, and only that one?
+The pair is x0 and x1, and nothing else. A gradient boosting has learned it from rows.
+Do the H statistics of Friedman and Popescu find the pair, and only that one?
 """
 
 import matplotlib.pyplot as plt
@@ -53,9 +54,9 @@ _ = PartialDependenceDisplay.from_estimator(model, X, [0, 1, (0, 1)])
 # -----------------------
 #
 # H² is a ratio. A larger model, which has learned more of the noise, has given x5 and
-# x6, which have no effect at all, a little of one, and a good part of that together: next
-# to nothing above the line, next to nothing below it, and a ratio larger than that of the
-# true pair.
+# x6, which have no effect at all, a little of one, and a good part of that together:
+# next to nothing above the line, next to nothing below it, and a ratio larger than that
+# of the true pair.
 large = HistGradientBoostingRegressor(max_iter=150, random_state=0).fit(X, y)
 noisy = HStatistic(FrozenEstimator(large)).fit(X)
 print("pair      H²   standard deviation of what the pair does")
@@ -72,8 +73,8 @@ _ = HStatisticDisplay.from_estimator(noisy, X, unnormalized=True, kind="heatmap"
 # -----------------
 #
 # Statistics of small samples vary. Here 25 to 200 of the rows are drawn 20 times each,
-# and the spread over the draws stands beside the mean. It falls with the number of rows,
-# but even with few of them x0:x1 is far from a pair that does not interact.
+# and the spread over the draws stands beside the mean. It falls with the number of
+# rows, but even with few of them x0:x1 is far from a pair that does not interact.
 sizes = (25, 50, 100, 200)
 figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 for (j, k), colour in (((0, 1), "tab:orange"), ((2, 3), "tab:blue")):

@@ -41,8 +41,9 @@ network = VariableInteractionNetwork(
 _ = VariableInteractionNetworkDisplay.from_estimator(network, X)
 
 # %%
-# The *cliques* are the sets of features of which the response is, up to the threshold, a
-# sum of functions: these can be looked at apart, and each has to be looked at as a whole.
+# The *cliques* are the sets of features of which the response is, up to the threshold,
+# a sum of functions: these can be looked at apart, and each has to be looked at as a
+# whole.
 for clique in network.cliques_:
     strength, error = network.strengths_[clique], network.standard_errors_[clique]
     print(f"{' and '.join(clique):26}{strength:6.3f} ± {error:.3f}")

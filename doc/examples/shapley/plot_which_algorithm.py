@@ -51,7 +51,7 @@ for name, inspector in inspectors.items():
 # large share for s1 that the others have not: s1 and s2 nearly cancel each other in it.
 figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
 for ax, (name, inspector) in zip(axes, inspectors.items(), strict=True):
-    ShapleyImportanceDisplay.from_explanation(inspector.explain(X[:20]), ax=ax)
+    ShapleyImportanceDisplay.from_explanation(inspector.explain(X[:12]), ax=ax)
     ax.set_title(name)
 
 # %%
@@ -59,9 +59,9 @@ for ax, (name, inspector) in zip(axes, inspectors.items(), strict=True):
 # -------------------
 #
 # "interventional" is true to the model: an absent feature has its values from other
-# patients, and each feature gets what its own coefficient does. "correlation" is true to
-# the data: an absent feature is what the present ones predict of it, so that features
-# that go together share. The large opposite shares of s1 and s2 are gone then.
+# patients, and each feature gets what its own coefficient does. "correlation" is true
+# to the data: an absent feature is what the present ones predict of it, so that
+# features that go together share. The large opposite shares of s1 and s2 are gone then.
 figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 for ax, kind in zip(axes, ("interventional", "correlation"), strict=True):
     inspector = LinearSHAP(FrozenEstimator(linear), perturbation=kind, random_state=0)
@@ -77,9 +77,11 @@ for ax, kind in zip(axes, ("interventional", "correlation"), strict=True):
 # ``interactions=True`` gives it a step of its own, where it is larger than what either
 # does alone: here age and sex have a step together. The result is a
 # ``BreakDownExplanation``, which knows the steps.
-patient = X.iloc[[2]]
-told = BreakDown(FrozenEstimator(machine), interactions=True, random_state=0)
-told = told.fit(X).explain(patient)
+patient = X.iloc[[95]]
+inspector = BreakDown(
+    FrozenEstimator(machine), interactions=True, subsample=20, random_state=0
+)
+told = inspector.fit(X).explain(patient)
 print(type(told).__name__, told.step_names(0))
 _ = ShapleyWaterfallDisplay.from_explanation(told)
 

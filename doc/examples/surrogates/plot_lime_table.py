@@ -31,10 +31,10 @@ patient = X.iloc[[doubtful]]
 # One patient, in words
 # ---------------------
 #
-# Numbers are cut into quarters, and each bar is what it gives to be in the patient's own
-# quarter. The model is a sum of trees, whose local line is found exactly, as with
+# Numbers are cut into quarters, and each bar is what it gives to be in the patient's
+# own quarter. The model is a sum of trees, whose local line is found exactly, as with
 # infinitely many samples. The title has the local R²: how much of what the forest does
-# around this patient the line tells.
+# around this patient the line tells. The result is a ``LocalExplanation``.
 lime = LimeTabular(
     FrozenEstimator(forest), target="malignant", n_features_to_select=6, random_state=0
 ).fit(X)
