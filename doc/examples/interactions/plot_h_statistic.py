@@ -32,10 +32,10 @@ frozen = FrozenEstimator(model)
 # One pair
 # --------
 #
-# The upper bars are the share of the variance of the response that a feature has
-# together with all others: x0 and x1 stand out. The lower bars are pairs, and of these
-# x0:x1 is many times as long as the next. That the others are not quite zero is the
-# model's doing: it has learned a little of the noise, too.
+# The upper bars are the share of the variance of the response that comes from what a
+# feature does together with all others: x0 and x1 stand out. The lower bars are pairs,
+# and of these x0:x1 is many times as long as the next. That the others are not quite
+# zero is the model's doing: it has learned a little of the noise, too.
 h = HStatistic(frozen).fit(X)
 _ = HStatisticDisplay.from_estimator(h, X)
 
