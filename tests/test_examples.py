@@ -7,25 +7,18 @@ import sys
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot as plt
 import pytest
 import sklearn
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = sorted((ROOT / "doc" / "examples").rglob("*.py"))
-QUICKSTART = ROOT / "doc" / "examples" / "quickstart.py"
-
-
-def check_figures(folder, printed):
-    """The script has left its figures in ``figures/``, and says so."""
-    assert [path.name for path in folder.iterdir()] == ["figures"]
-    figures = sorted((folder / "figures").iterdir())
-    assert figures
-    assert all(figure.read_bytes().startswith(b"\x89PNG") for figure in figures)
-    assert "figures" in printed
+FOLDER = ROOT / "doc" / "examples"
+QUICKSTART = FOLDER / "quickstart.py"
+GALLERY = sorted(FOLDER.glob("*/plot_*.py"))
 
 
 def test_quickstart_runs_in_an_interpreter_of_its_own(tmp_path):
-    """It ends well and warns of nothing, where warnings are errors."""
+    """It ends well, warns of nothing where warnings are errors, and saves figures."""
     run = subprocess.run(
         [sys.executable, "-W", "error", str(QUICKSTART)],
         cwd=tmp_path,
@@ -35,17 +28,37 @@ def test_quickstart_runs_in_an_interpreter_of_its_own(tmp_path):
     )
     assert run.returncode == 0, run.stderr
     assert run.stderr == ""
-    check_figures(tmp_path, run.stdout)
+    assert [path.name for path in tmp_path.iterdir()] == ["figures"]
+    figures = sorted((tmp_path / "figures").iterdir())
+    assert figures
+    assert all(figure.read_bytes().startswith(b"\x89PNG") for figure in figures)
+    assert "figures" in run.stdout
+
+
+@pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
+def test_example_runs_and_draws(script, tmp_path, monkeypatch, capfd):
+    """It ends well and warns of nothing; here, for an interpreter takes seconds."""
+    monkeypatch.chdir(tmp_path)
+    plt.close("all")
+    with sklearn.config_context(), matplotlib.rc_context():
+        runpy.run_path(str(script), run_name="__main__")
+    drawn = plt.get_fignums()
+    plt.close("all")
+    assert drawn
+    assert capfd.readouterr().err == ""
+
+
+def test_names_of_examples_differ():
+    """The gallery has one page for each name, whatever its folder."""
+    names = [script.name for script in GALLERY]
+    assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize(
-    "script", [e for e in EXAMPLES if e != QUICKSTART], ids=lambda script: script.stem
+    "folder", sorted({script.parent for script in GALLERY}), ids=lambda path: path.name
 )
-def test_example_runs_and_saves_figures(script, tmp_path, monkeypatch, capfd):
-    """It ends well and warns of nothing; here, for an interpreter takes seconds."""
-    monkeypatch.chdir(tmp_path)
-    with sklearn.config_context(), matplotlib.rc_context():
-        runpy.run_path(str(script), run_name="__main__")
-    printed = capfd.readouterr()
-    assert printed.err == ""
-    check_figures(tmp_path, printed.out)
+def test_folder_has_a_heading(folder):
+    """A title that is underlined, and a sentence."""
+    title, line, _, sentence = (folder / "README.txt").read_text().splitlines()[:4]
+    assert line == len(title) * "-"
+    assert sentence

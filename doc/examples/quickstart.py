@@ -1,4 +1,6 @@
-"""Quickstart: what has a model of disease progression learned?
+"""
+Quickstart: what has a model of disease progression learned?
+============================================================
 
 The data are scikit-learn's diabetes patients: age, sex, body mass index (bmi), mean
 blood pressure (bp) and six blood serum values (s1 to s6), and a measure of how far the

@@ -1,28 +1,12 @@
-"""Which words sent this letter to the wrong department?
+"""
+Which words sent this letter to the wrong department?
+=====================================================
 
 A shop sorts letters of customers into three departments: delivery, billing and repair.
 A logistic regression on tf-idf weights learns from letters that were sorted by hand.
 One letter about a broken kettle goes to delivery. Which words have to go for the model
 to send it elsewhere, and which words are enough for its answer?
-
-`TextCounterfactual` finds the fewest words without which the model answers otherwise,
-and proves that no fewer will do: without them, the letter goes to repair. The figure
-strikes them out. A random forest needs other words to be taken away. With `desired`,
-the question is what keeps the letter from a certain department, and the answer takes
-more words.
-
-`AnchorsText` asks the opposite: with the words of the rule in the letter, the model
-nearly always says "delivery", whatever becomes of the others.
-
-Run it as ``python doc/examples/counterfactuals/plot_text.py``. It prints the words and
-saves a figure in ``figures/``.
 """
-
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")  # files only, no screen needed
 
 import matplotlib.pyplot as plt
 from sklearn.ensemble import RandomForestClassifier
@@ -32,12 +16,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from sklearn_interpret.counterfactuals import (
+    AnchorsDisplay,
     AnchorsText,
     TextCounterfactual,
     TextCounterfactualDisplay,
 )
-
-FIGURES = Path("figures")
 
 LETTERS = {
     "delivery": """
@@ -88,50 +71,47 @@ LETTER = (
     "The kettle in my last parcel leaks. When the courier arrived, nobody checked it, "
     "and now the button is broken, too. Where can I send it?"
 )
+texts, labels = [], []
+for department, lines in LETTERS.items():
+    letters = lines.strip().split("\n")
+    texts += letters
+    labels += [department] * len(letters)
+regression = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10))
+forest = make_pipeline(TfidfVectorizer(), RandomForestClassifier(random_state=0))
+for model in (regression, forest):
+    model.fit(texts, labels)
 
+# %%
+# Words without which the letter goes elsewhere
+# ---------------------------------------------
+#
+# ``TextCounterfactual`` finds the fewest words without which the model answers
+# otherwise, and proves that no fewer will do: without them, the letter goes to repair.
+# The figure strikes them out. A random forest needs other words to be taken away. With
+# ``desired``, the question is what keeps the letter from a certain department, and the
+# answer takes more words. Each explanation is a ``RemovalExplanation``.
+questions = {
+    "Logistic regression": (regression, "other"),
+    "Random forest": (forest, "other"),
+    "Logistic regression: why not billing?": (regression, "billing"),
+}
+figure, axes = plt.subplots(3, 1, figsize=(7.4, 4.8), layout="constrained")
+for ax, (name, (model, desired)) in zip(axes, questions.items(), strict=True):
+    inspector = TextCounterfactual(FrozenEstimator(model), desired=desired)
+    explanation = inspector.fit(texts).explain([LETTER])
+    print(f"{name}: {explanation.text(0)}")
+    TextCounterfactualDisplay.from_explanation(explanation, ax=ax)
+    ax.set_title(name, loc="right", fontweight="bold")
 
-def letters():
-    """Return letters and their departments."""
-    pairs = [
-        (letter, department)
-        for department, lines in LETTERS.items()
-        for letter in lines.strip().split("\n")
-    ]
-    texts, labels = zip(*pairs, strict=True)
-    return list(texts), list(labels)
-
-
-def main():
-    """Fit two models, and draw which words make them send a letter to delivery."""
-    texts, labels = letters()
-    regression = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10))
-    forest = make_pipeline(TfidfVectorizer(), RandomForestClassifier(random_state=0))
-    for model in (regression, forest):
-        model.fit(texts, labels)
-
-    questions = {
-        "Logistic regression": (regression, "other"),
-        "Random forest": (forest, "other"),
-        "Logistic regression: why not billing?": (regression, "billing"),
-    }
-    figure, axes = plt.subplots(3, 1, figsize=(7.4, 4.8), layout="constrained")
-    for ax, (name, (model, desired)) in zip(axes, questions.items(), strict=True):
-        inspector = TextCounterfactual(FrozenEstimator(model), desired=desired)
-        explanation = inspector.fit(texts).explain([LETTER])
-        print(f"{name}: {explanation.text(0)}")
-        TextCounterfactualDisplay.from_explanation(explanation, ax=ax)
-        ax.set_title(name, loc="right", fontweight="bold")
-
-    anchors = AnchorsText(FrozenEstimator(regression), random_state=0).fit(texts)
-    rules = anchors.explain([LETTER])
-    print(f"Enough for {rules.answers[0]}: {rules.text(0)}")
-    print(f"  precision {rules.precision[0]:.2f}, coverage {rules.coverage[0]:.2f}")
-
-    FIGURES.mkdir(exist_ok=True)
-    path = FIGURES / "letters.png"
-    figure.savefig(path, dpi=150)
-    print(f"\nFigure: {path.resolve()}")
-
-
-if __name__ == "__main__":
-    main()
+# %%
+# Words that are enough
+# ---------------------
+#
+# ``AnchorsText`` asks the opposite: with the words of the rule in the letter, the model
+# nearly always says "delivery", whatever becomes of the others. Each word of the rule
+# is a ``WordCondition``, and the whole a ``RuleExplanation``.
+anchors = AnchorsText(FrozenEstimator(regression), random_state=0).fit(texts)
+rules = anchors.explain([LETTER])
+print(f"Enough for {rules.answers[0]}: {rules.text(0)}")
+print(f"  precision {rules.precision[0]:.2f}, coverage {rules.coverage[0]:.2f}")
+_ = AnchorsDisplay.from_explanation(rules, target_name="department")

@@ -1,28 +1,13 @@
-"""Which words make a comment spam?
+"""
+Which words make a comment spam?
+================================
 
 Two models learn to tell spam from honest comments on music videos: a logistic
 regression on tf-idf weights, and a decision tree that counts words. LIME leaves words
 of a comment out, lets the model predict for the rest, and fits a small linear model to
 its predictions: the weight of a word is what the probability of spam gains by the
 word's being there.
-
-The first figure has one comment for both models. The regression adds up many words, and
-"What" speaks against spam, as in "What a voice!". The tree is as sure, but asks for a
-single word: "my". All others could be replaced. The local R squared above each text
-tells how far the small linear model follows the large one.
-
-The second figure has an honest comment that the regression takes for spam, and shows
-why: the words, not their sense, are what it knows.
-
-Run it as ``python doc/examples/surrogates/plot_lime_text.py``. It prints the words and
-saves two figures in ``figures/``.
 """
-
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")  # files only, no screen needed
 
 import matplotlib.pyplot as plt
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
@@ -32,8 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret.surrogates import LimeText, LimeTextDisplay
-
-FIGURES = Path("figures")
 
 SPAM = """
 Check out my channel for new covers every week
@@ -120,60 +103,55 @@ COMMENT = (
 )
 MISTAKEN = "Please check how free her voice is now, my favourite song on this channel"
 
-
-def comments():
-    """Return comments and whether each is spam."""
-    spam, honest = SPAM.strip().split("\n"), HONEST.strip().split("\n")
-    return spam + honest, ["spam"] * len(spam) + ["honest"] * len(honest)
-
-
-def explained(model, texts, labels):
-    """Return an explainer of a model that is fitted to all comments."""
-    model.fit(texts, labels)
-    explainer = LimeText(
-        FrozenEstimator(model), n_features_to_select=8, target="spam", random_state=0
-    )
-    return explainer.fit(texts)
-
-
-def draw_both(explainers):
-    """Return a figure of one comment, for each of the models."""
-    figure, axes = plt.subplots(1, 2, figsize=(13, 5.2), layout="constrained")
-    for ax, (name, explainer) in zip(axes, explainers.items(), strict=True):
-        display = LimeTextDisplay.from_estimator(explainer, [COMMENT], ax=ax)
-        display.axes_[0, 0].set_title(name, loc="left", fontweight="bold")
-    return figure
-
-
-def main():
-    """Fit both models, print the words that weigh most, draw them."""
-    texts, labels = comments()
-    regression = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10))
-    tree = make_pipeline(
+spam, honest = SPAM.strip().split("\n"), HONEST.strip().split("\n")
+texts = spam + honest
+labels = ["spam"] * len(spam) + ["honest"] * len(honest)
+models = {
+    "Logistic regression on tf-idf": make_pipeline(
+        TfidfVectorizer(), LogisticRegression(C=10)
+    ),
+    "Decision tree on counts": make_pipeline(
         CountVectorizer(), DecisionTreeClassifier(min_samples_leaf=3, random_state=0)
-    )
-    explainers = {
-        "Logistic regression on tf-idf": explained(regression, texts, labels),
-        "Decision tree on counts": explained(tree, texts, labels),
-    }
-    for name, explainer in explainers.items():
-        explanation = explainer.explain([COMMENT])
-        print(f"{name}: P(spam) = {explanation.predictions[0]:.2f}")
-        print(f"  local R squared {explanation.fidelity[0]:.2f}")
-        for word, weight in explanation.words(0)[:4]:
-            print(f"  {word:10}{weight:+.3f}")
+    ),
+}
+explainers = {
+    name: LimeText(
+        FrozenEstimator(model.fit(texts, labels)),
+        n_features_to_select=8,
+        target="spam",
+        random_state=0,
+    ).fit(texts)
+    for name, model in models.items()
+}
 
-    FIGURES.mkdir(exist_ok=True)
-    both = FIGURES / "spam_two_models.png"
-    draw_both(explainers).savefig(both, dpi=150)
+# %%
+# One comment, two models
+# -----------------------
+#
+# The regression adds up many words, and "What" speaks against spam, as in "What a
+# voice!". The tree is as sure, but asks for a single word: "my". All others could be
+# replaced. The local R squared above each text tells how far the small linear model
+# follows the large one.
+figure, axes = plt.subplots(1, 2, figsize=(13, 5.2), layout="constrained")
+for ax, (name, explainer) in zip(axes, explainers.items(), strict=True):
+    display = LimeTextDisplay.from_estimator(explainer, [COMMENT], ax=ax)
+    display.axes_[0, 0].set_title(name, loc="left", fontweight="bold")
 
-    display = LimeTextDisplay.from_estimator(
-        explainers["Logistic regression on tf-idf"], [MISTAKEN]
-    )
-    why = FIGURES / "honest_taken_for_spam.png"
-    display.figure_.savefig(why, dpi=150)
-    print(f"\nFigures: {both.resolve()}\n         {why.resolve()}")
+# %%
+# The result is a ``TextExplanation``, which knows where each word stands.
+for name, explainer in explainers.items():
+    explanation = explainer.explain([COMMENT])
+    print(f"{name}: P(spam) = {explanation.predictions[0]:.2f},", end=" ")
+    print(f"local R squared {explanation.fidelity[0]:.2f}")
+    for word, weight in explanation.words(0)[:4]:
+        print(f"  {word:10}{weight:+.3f}")
 
-
-if __name__ == "__main__":
-    main()
+# %%
+# A mistake
+# ---------
+#
+# An honest comment that the regression takes for spam, and why: the words, not their
+# sense, are what it knows.
+_ = LimeTextDisplay.from_estimator(
+    explainers["Logistic regression on tf-idf"], [MISTAKEN]
+)
