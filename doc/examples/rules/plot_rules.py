@@ -1,77 +1,63 @@
-"""Rules that are good by themselves.
+"""
+Which rules are good by themselves?
+===================================
 
 In a list, a rule is true only where those before it do not hold. *Skope rules* stand
 each for itself: of the leaves of many small trees, those are kept whose precision (how
 often the rule is right where it holds) and recall (the share of its class for which it
 holds) are large enough, on tumours that were not drawn to find them.
-
-Breast cancer again: 569 tumours, 30 measurements. Rules are found on two thirds of them
-and read to the others. The table has the precision and recall that each rule was chosen
-for, and those on the other tumours, which are a little worse for most: of many rules
-those were taken that looked best.
-
-The rules also vote. The output has how often their vote is right about tumours that
-they have not seen, with and without those for which no rule holds or rules disagree.
-
-The figure has a line for each rule: its conditions, the classes of the tumours for
-which it holds, and how many these are (*coverage*).
-
-Run it as ``python doc/examples/rules/plot_rules.py``. It prints the rules and saves a
-figure in ``figures/``.
 """
-
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")  # files only, no screen needed
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from sklearn_interpret.rules import RulesDisplay, SkopeRulesClassifier
+from sklearn_interpret.rules import RulesDisplay, SkopeRule, SkopeRulesClassifier
 
-FIGURES = Path("figures")
+# %%
+# The rules
+# ---------
+#
+# Breast cancer: 569 tumours, 30 measurements. Rules are found on two thirds of them and
+# read to the others. The figure has a line for each rule: its conditions, the classes
+# of the tumours for which it holds, and how many these are (*coverage*).
+X, target = load_breast_cancer(return_X_y=True, as_frame=True)
+y = np.where(target == 0, "malignant", "benign")
+X_train, X_test, y_train, y_test = train_test_split(
+    X, y, test_size=1 / 3, stratify=y, random_state=0
+)
+model = SkopeRulesClassifier(precision_min=0.9, recall_min=0.3, random_state=0)
+model.fit(X_train, y_train)
+_ = RulesDisplay.from_estimator(model)
 
+# %%
+# Are they as good on other tumours?
+# ----------------------------------
+#
+# Each ``SkopeRule`` has the precision and recall that it was chosen for; beside them
+# are those on the other tumours, which are a little worse for most: of many rules those
+# were taken that looked best.
+*rules, default = model.rules_
+assert all(isinstance(rule, SkopeRule) for rule in rules)
+print("precision, on others; recall, on others")
+for rule in rules:
+    holds, own = rule.holds(X_test), y_test == rule.prediction
+    precision = f"{rule.precision:.2f} {own[holds].mean():.2f}"
+    recall = f"{rule.recall:.2f} {holds[own].mean():.2f}"
+    print(f"{precision}  {recall}  {rule.prediction} if {rule}")
 
-def main():
-    """Find rules, judge them on new tumours, and draw them."""
-    X, target = load_breast_cancer(return_X_y=True, as_frame=True)
-    y = np.where(target == 0, "malignant", "benign")
-    X_train, X_test, y_train, y_test = train_test_split(
-        X, y, test_size=1 / 3, stratify=y, random_state=0
-    )
-    model = SkopeRulesClassifier(precision_min=0.9, recall_min=0.3, random_state=0).fit(
-        X_train, y_train
-    )
-    *rules, default = model.rules_
-
-    print("precision, on others; recall, on others")
-    for rule in rules:
-        holds, own = rule.holds(X_test), y_test == rule.prediction
-        precision = f"{rule.precision:.2f} {own[holds].mean():.2f}"
-        recall = f"{rule.recall:.2f} {holds[own].mean():.2f}"
-        print(f"{precision}  {recall}  {rule.prediction} if {rule}")
-
-    right = model.predict(X_test) == y_test
-    votes = [
-        np.any([rule.holds(X_test) for rule in rules if rule.prediction == label], 0)
-        for label in model.classes_
-    ]
-    agree = np.sum(votes, axis=0) == 1
-    print(f"Right about {right.mean():.3f} of other tumours,")
-    print(
-        f"about {right[agree].mean():.3f} of the {agree.mean():.0%} where rules agree."
-    )
-    print(f"Where none holds: {default.prediction}")
-
-    FIGURES.mkdir(exist_ok=True)
-    display = RulesDisplay.from_estimator(model)
-    path = FIGURES / "rules_skope.png"
-    display.figure_.savefig(path, dpi=150)
-    print(f"Figure: {path.resolve()}")
-
-
-if __name__ == "__main__":
-    main()
+# %%
+# The vote
+# --------
+#
+# How often is their vote right about tumours that they have not seen, with and without
+# those for which no rule holds or rules disagree?
+right = model.predict(X_test) == y_test
+votes = [
+    np.any([rule.holds(X_test) for rule in rules if rule.prediction == label], 0)
+    for label in model.classes_
+]
+agree = np.sum(votes, axis=0) == 1
+print(f"Right about {right.mean():.3f} of other tumours,")
+print(f"about {right[agree].mean():.3f} of the {agree.mean():.0%} where rules agree.")
+print(f"Where none holds: {default.prediction}")
