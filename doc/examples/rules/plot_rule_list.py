@@ -16,11 +16,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from sklearn_interpret.rules import (
-    BayesianRule,
     BayesianRuleListClassifier,
     OneRClassifier,
     RIPPERClassifier,
-    Rule,
     RulesDisplay,
 )
 
@@ -49,21 +47,21 @@ forest = RandomForestClassifier(random_state=0).fit(X_train, y_train)
 print(f"A forest: {forest.score(X_test, y_test):.3f}")
 
 # %%
-# The figures have a line for each ``Rule``: its conditions, the classes of the tumours
-# that it decides on, how many these are (*coverage*) and how often it is right
-# (*precision*), among the tumours that it was found on.
+# The figures have a line for each :class:`~sklearn_interpret.rules.Rule`: its
+# conditions, the classes of the tumours that it decides on, how many these are
+# (*coverage*) and how often it is right (*precision*), among the tumours that it was
+# found on.
 for model in models.values():
-    assert all(isinstance(rule, Rule) for rule in model.rules_)
     RulesDisplay.from_estimator(model)
 
 # %%
 # How sure is each line?
 # ----------------------
 #
-# Each ``BayesianRule`` has the probability that it gives for malignant, with its 95 %
-# credible interval: a line that decides on few tumours is less sure.
+# A :class:`~sklearn_interpret.rules.BayesianRule` has the probability that it gives for
+# malignant, with its 95% credible interval: a line that decides on few tumours is less
+# sure.
 bayes = models["Bayesian rule list"]
-assert isinstance(bayes.rules_[0], BayesianRule)
 columns = {
     "rule": "rule",
     "share of malignant": "malignant",

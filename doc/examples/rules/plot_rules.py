@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from sklearn_interpret.rules import RulesDisplay, SkopeRule, SkopeRulesClassifier
+from sklearn_interpret.rules import RulesDisplay, SkopeRulesClassifier
 
 # %%
 # The rules
@@ -34,17 +34,17 @@ _ = RulesDisplay.from_estimator(model)
 # Are they as good on other tumours?
 # ----------------------------------
 #
-# Each ``SkopeRule`` has the precision and recall that it was chosen for; beside them
-# are those on the other tumours, which are a little worse for most: of many rules those
-# were taken that looked best.
+# A :class:`~sklearn_interpret.rules.SkopeRule` has the precision and recall that it was
+# chosen for. On the other tumours each is right a little less often: of many rules
+# those were taken that looked best.
 *rules, default = model.rules_
-assert all(isinstance(rule, SkopeRule) for rule in rules)
-print("precision, on others; recall, on others")
+print(f"{'':12}{'precision':20}recall")
+print(f"{'predicts':12}" + 2 * f"{'chosen':8}{'others':12}")
 for rule in rules:
     holds, own = rule.holds(X_test), y_test == rule.prediction
-    precision = f"{rule.precision:.2f} {own[holds].mean():.2f}"
-    recall = f"{rule.recall:.2f} {holds[own].mean():.2f}"
-    print(f"{precision}  {recall}  {rule.prediction} if {rule}")
+    precision = f"{rule.precision:<8.2f}{own[holds].mean():<12.2f}"
+    recall = f"{rule.recall:<8.2f}{holds[own].mean():.2f}"
+    print(f"{rule.prediction:12}{precision}{recall}")
 
 # %%
 # The vote
