@@ -42,9 +42,9 @@ for name, other in others.items():
 #
 # A :class:`~sklearn_interpret.rules.WeightedRule` is a rule with its coefficient, what
 # is added where it holds; a :class:`~sklearn_interpret.rules.LinearTerm` is a straight
-# line. :class:`~sklearn_interpret.rules.RuleFitDisplay` draws their *importance*: by how
-# much, as a standard deviation over the patients, each moves the prediction. That of a
-# measurement is that of its line, and its share of its rules.
+# line. :class:`~sklearn_interpret.rules.RuleFitDisplay` draws their *importance*: by
+# how much, as a standard deviation over the patients, each moves the prediction. That
+# of a measurement is that of its line, and its share of its rules.
 model.fit(X, y)
 print(f"{len(model.rules_)} rules and {len(model.linear_terms_)} lines")
 _ = RuleFitDisplay.from_estimator(model)
