@@ -12,7 +12,11 @@ from sklearn_interpret._core.statistics.score_losses import (
 )
 
 
-@pytest.mark.parametrize("loss", [HalfSquared(), Logistic(), HalfTweedie(1.0)], ids=str)
+@pytest.mark.parametrize(
+    "loss",
+    [HalfSquared(), Logistic(), HalfTweedie(1.0)],
+    ids=lambda loss: type(loss).__name__,
+)
 def test_the_constant_score_has_the_least_loss(loss):
     rng = np.random.default_rng(0)
     targets, weights = 1.0 * (rng.random(50) < 0.1), rng.random(50)
