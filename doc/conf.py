@@ -1,8 +1,8 @@
 """Settings of the documentation site, which CONTRIBUTING.md says how to build."""
 
 import os
+import re
 import sys
-import warnings
 from pathlib import Path
 
 DOC = Path(__file__).parent
@@ -10,9 +10,10 @@ sys.path[:0] = [str(DOC.parent), str(DOC / "_ext")]
 # What draws needs no screen, also in the processes that read pages.
 os.environ["MPLBACKEND"] = "Agg"
 
-import sklearn_interpret
 from markdown_pages import gather
 from names import guide_pages
+
+import sklearn_interpret
 
 project = "sklearn_interpret"
 copyright = "The sklearn_interpret developers, BSD-3-Clause licence"
@@ -22,12 +23,12 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "sphinx_copybutton",
     "sphinx_design",
     "figures",
+    "mathml",
     "names",
     "tables",
 ]
@@ -45,7 +46,7 @@ add_module_names = False
 python_use_unqualified_type_names = True
 numpydoc_show_class_members = False
 toc_object_entries_show_parents = "hide"
-# Names and addresses of other projects' objects are kept here: a build needs no network.
+# Addresses of other projects' objects are kept here: a build needs no network.
 intersphinx_mapping = {
     name: (address, f"inventories/{name}.inv")
     for name, address in {
@@ -61,20 +62,13 @@ intersphinx_mapping = {
 # -- The gallery -------------------------------------------------------------------
 
 
-def strict(gallery_conf, script):
-    """Before each example: a warning is an error, as it is in the tests."""
-    warnings.resetwarnings()
-    warnings.simplefilter("error")
-
-
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "auto_examples",
     "ignore_pattern": "quickstart",
     "doc_module": ("sklearn_interpret",),
-    "reference_url": {"sklearn_interpret": None},
     "backreferences_dir": "generated/backreferences",
-    "reset_modules": ("matplotlib", strict),
+    "reset_modules": ("matplotlib", "examples.strict"),
     "image_srcset": ["2x"],
     "thumbnail_size": (560, 392),
     "within_subsection_order": "ExampleTitleSortKey",
@@ -90,6 +84,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 # -- The look ----------------------------------------------------------------------
 
 html_theme = "pydata_sphinx_theme"
+html_math_renderer = "mathml"
 html_title = "sklearn_interpret"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
@@ -117,16 +112,21 @@ def skip_machinery(app, what, name, obj, skip, options):
     return True if routing or name == "get_metadata_routing" else None
 
 
-def without_foreign_labels(app, what, name, obj, options, lines):
-    """Inherited docstrings refer to sections of scikit-learn's guide; keep the words."""
-    import re
+def without_labels(app, what, name, obj, options, lines):
+    """Keep the words of what would be read as a reference, and is none here.
 
-    text = re.sub(r":ref:`([^`<]+?)\s*(<[^`]*>)?`", r"\1", "\n".join(lines))
-    lines[:] = text.split("\n")
+    Inherited docstrings refer to scikit-learn's guide; a shape such as (n_classes_,) of a
+    property looks like a reference.
+    """
+    for i, line in enumerate(lines):
+        line = re.sub(r":ref:`([^`<]+?)\s*(<[^`]*>)?`", r"\1", line)
+        if line.lstrip().startswith(":obj:"):
+            line = re.sub(r"(?<=\w)_(?=[,)])", r"\\_", line)
+        lines[i] = line
 
 
 def setup(app):
     """Connect the above, and gather the changes into a page."""
     app.connect("autodoc-skip-member", skip_machinery)
-    app.connect("autodoc-process-docstring", without_foreign_labels)
+    app.connect("autodoc-process-docstring", without_labels)
     app.connect("builder-inited", gather, priority=100)

@@ -1,16 +1,19 @@
 """Figures that the examples of a page draw are put behind them.
 
-The doctest blocks of a page run in order, in one namespace, while the page is read; what
-they print is compared elsewhere, by pytest. An unexpected error fails the build.
+The doctest blocks of a page run in order, in one namespace, while the page is read.
+What they print is compared elsewhere, by pytest. An unexpected error fails the build.
 """
 
 import doctest
 import os
 import re
+import sys
 import warnings
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
+from types import ModuleType
+from unittest import mock
 
 import matplotlib
 from docutils import nodes
@@ -47,12 +50,12 @@ class Figures(SphinxTransform):
             import matplotlib.pyplot as plt
 
             plt.close("all")
-            namespace, folder = {"__name__": "__main__"}, os.getcwd()
-            with matplotlib.rc_context(), warnings.catch_warnings():
+            main = ModuleType("__main__")  # what the examples define can be pickled
+            modules = mock.patch.dict(sys.modules, {"__main__": main})
+            with modules, matplotlib.rc_context(), warnings.catch_warnings():
                 matplotlib.rcParams.update(matplotlib.rcParamsDefault)
                 for block in blocks:
-                    self.run(block, namespace, plt)
-            os.chdir(folder)
+                    self.run(block, vars(main), plt)
 
     def run(self, block, namespace, plt):
         """Run one block, and place what it draws."""

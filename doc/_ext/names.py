@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from pathlib import Path
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
@@ -11,16 +10,13 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 
 def guide_pages(folder):
-    """Return a function that says on which pages of the guide a name is most at home."""
-    pages = {page.stem: page.read_text(encoding="utf-8") for page in folder.glob("*.rst")}
-    used = {stem: Counter(re.findall(r"\w+", text)) for stem, text in pages.items()}
-
-    def ranked(name):
-        short = name.rpartition(".")[2]
-        found = [(count[short], stem) for stem, count in used.items() if count[short]]
-        return [stem for _, stem in sorted(found, key=lambda one: (-one[0], one[1]))][:2]
-
-    return ranked
+    """Return, by name, the two pages of the guide that say most of it."""
+    found = {}
+    for page in sorted(folder.glob("*.rst")):
+        words = re.findall(r"\b[A-Z]\w+", page.read_text(encoding="utf-8"))
+        for name, count in Counter(words).items():
+            found.setdefault(name, []).append((-count, page.stem))
+    return {name: [stem for _, stem in sorted(of)[:2]] for name, of in found.items()}
 
 
 class Names(SphinxPostTransform):
@@ -55,8 +51,14 @@ class Names(SphinxPostTransform):
         for name in ours:
             known[name] = known[name.rpartition(".")[2]] = ("py", "obj", name)
         for label in self.env.domains.standard_domain.labels:
-            if found := re.fullmatch(r"sphx_glr_auto_examples_(\w+?)_(plot_\w+\.py)", label):
-                known["doc/examples/{}/{}".format(*found.groups())] = ("std", "ref", label)
+            if found := re.fullmatch(
+                r"sphx_glr_auto_examples_(\w+?)_(plot_\w+\.py)", label
+            ):
+                known["doc/examples/{}/{}".format(*found.groups())] = (
+                    "std",
+                    "ref",
+                    label,
+                )
                 known[found[2]] = ("std", "ref", label)
         return known
 

@@ -7,7 +7,9 @@ class Table(Autosummary):
     """``autosummary`` with words of the page's own, where it has any."""
 
     def get_items(self, names):
-        own = dict(line.split(maxsplit=1) for line in self.content if " " in line.strip())
+        own = dict(
+            line.split(maxsplit=1) for line in self.content if " " in line.strip()
+        )
         return [
             (name.rpartition(".")[2], None, own.get(full, words), full)
             for full, (name, _, words, _) in zip(
