@@ -115,8 +115,8 @@ def skip_machinery(app, what, name, obj, skip, options):
 def without_labels(app, what, name, obj, options, lines):
     """Keep the words of what would be read as a reference, and is none here.
 
-    Inherited docstrings refer to scikit-learn's guide; a shape such as (n_classes_,) of a
-    property looks like a reference.
+    Inherited docstrings refer to scikit-learn's guide; a shape such as (n_classes_,)
+    of a property looks like a reference.
     """
     for i, line in enumerate(lines):
         line = re.sub(r":ref:`([^`<]+?)\s*(<[^`]*>)?`", r"\1", line)
