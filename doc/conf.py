@@ -68,7 +68,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": "quickstart",
     "doc_module": ("sklearn_interpret",),
     "backreferences_dir": "generated/backreferences",
-    "reset_modules": ("matplotlib", "examples.strict"),
+    "reset_modules": ("matplotlib", "gallery.strict"),
     "image_srcset": ["2x"],
     "thumbnail_size": (560, 392),
     "within_subsection_order": "ExampleTitleSortKey",

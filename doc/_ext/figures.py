@@ -17,8 +17,10 @@ from unittest import mock
 
 import matplotlib
 from docutils import nodes
-from sphinx.errors import ExtensionError
 from sphinx.transforms import SphinxTransform
+from sphinx.util.logging import getLogger
+
+logger = getLogger(__name__)
 
 
 def described(figure):
@@ -44,21 +46,21 @@ class Figures(SphinxTransform):
     default_priority = 880
 
     def apply(self):
+        import matplotlib.pyplot as plt
+
         blocks = list(self.document.findall(nodes.doctest_block))
-        docname = self.env.docname
-        if blocks and not docname.startswith("auto_examples"):
-            import matplotlib.pyplot as plt
+        main = ModuleType("__main__")  # what the examples define can be pickled
+        modules = mock.patch.dict(sys.modules, {"__main__": main})
+        with modules, matplotlib.rc_context(), warnings.catch_warnings():
+            matplotlib.rcdefaults()
+            for block in blocks:
+                source = self.run(block, vars(main))
+                for number in reversed(plt.get_fignums()):
+                    self.place(block, plt.figure(number), source)
+                    plt.close(number)
 
-            plt.close("all")
-            main = ModuleType("__main__")  # what the examples define can be pickled
-            modules = mock.patch.dict(sys.modules, {"__main__": main})
-            with modules, matplotlib.rc_context(), warnings.catch_warnings():
-                matplotlib.rcParams.update(matplotlib.rcParamsDefault)
-                for block in blocks:
-                    self.run(block, vars(main), plt)
-
-    def run(self, block, namespace, plt):
-        """Run one block, and place what it draws."""
+    def run(self, block, namespace):
+        """Run one block, and return its code."""
         examples = doctest.DocTestParser().get_examples(block.astext())
         for example in examples:
             try:
@@ -66,12 +68,10 @@ class Figures(SphinxTransform):
                     exec(example.source, namespace)
             except Exception as error:
                 if example.exc_msg is None:
-                    where = f"{self.env.docname}, {example.source.strip()!r}"
-                    raise ExtensionError(f"example on {where}", error) from error
-        source = "".join(example.source for example in examples)
-        for number in reversed(plt.get_fignums()):
-            self.place(block, plt.figure(number), source)
-            plt.close(number)
+                    logger.warning(
+                        "%r raises %r", example.source, error, location=block
+                    )
+        return "".join(example.source for example in examples)
 
     def place(self, block, figure, source):
         """Save a figure with two dots for each pixel, and put it behind the block."""
