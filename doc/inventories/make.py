@@ -53,7 +53,9 @@ def names_in(text):
     for module, many, few in re.findall(imports, text):
         for name in re.findall(r"\w+", many or few):
             yield f"{module}.{name}"
-    for short, rest in re.findall(r"\b(np|pd|plt)\.((?:linalg\.)?\w+)\(", text):
+    for short, rest in re.findall(
+        r"\b(np|pd|plt)\.((?:linalg\.|random\.)?\w+)\(", text
+    ):
         yield f"{SHORT[short]}.{rest}"
     yield from re.findall(r"\b(?:sklearn|numpy|scipy)\.(?:\w+\.)*\w+", text)
 
@@ -79,11 +81,11 @@ def kind_of(name):
 
 def main():
     """Write a file for each project."""
-    lines = {project: [] for project in PAGES}
+    lines = {start.partition(".")[0]: [] for start in PAGES}
     for name in used():
         if kind := kind_of(name):
-            project = project_of(name)
-            lines[project].append(f"{name} {kind} {PAGES[project].format(name)}")
+            address = PAGES[project_of(name)].format(name)
+            lines[name.partition(".")[0]].append(f"{name} {kind} {address}")
     lines["python"] = [
         f"{name} class library/{page}.html" for page in PYTHON for name in PYTHON[page]
     ]
@@ -94,7 +96,7 @@ def main():
             "# Version: stable",
         ]
         text = "\n".join([*head, *found]) + "\n"
-        (HERE / f"{project.partition('.')[0]}.inv").write_text(text, encoding="utf-8")
+        (HERE / f"{project}.inv").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
