@@ -10,6 +10,7 @@ sys.path[:0] = [str(DOC.parent), str(DOC / "_ext")]
 # What draws needs no screen, also in the processes that read pages.
 os.environ["MPLBACKEND"] = "Agg"
 
+from gallery import dismiss_workers
 from markdown_pages import gather
 from names import guide_pages
 
@@ -130,3 +131,4 @@ def setup(app):
     app.connect("autodoc-skip-member", skip_machinery)
     app.connect("autodoc-process-docstring", without_labels)
     app.connect("builder-inited", gather, priority=100)
+    app.connect("builder-inited", dismiss_workers, priority=900)
