@@ -43,7 +43,7 @@ def alt_text(figure, source):
 class Figures(SphinxTransform):
     """Run the examples of a page, and put the figures that they leave open behind."""
 
-    default_priority = 880
+    default_priority = 800  # before Sphinx looks for images
 
     def apply(self):
         import matplotlib.pyplot as plt

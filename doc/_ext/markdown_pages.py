@@ -16,7 +16,8 @@ def as_rst(text):
     """Translate the little Markdown that these files use."""
     text = re.sub(r"```(\w+)\n(.*?)```", fenced, text, flags=re.DOTALL)
     text = re.sub(r"^(#+) (.*)$", heading, text, flags=re.MULTILINE)
-    text = re.sub(r"(?<![:`\w])`([^`<]+)`(?!`)", r"``\1``", text).replace("|", r"\|")
+    text = re.sub(r"(?<![:`\w])`([^`<]+)`(?!`)", r"``\1``", text)
+    text = re.sub(r"(``.*?``)|\|", lambda found: found[1] or r"\|", text)
     return re.sub(r"\[([^]]*)\]\(doc/([\w/]+)\.rst\)", r":doc:`\1 </\2>`", text)
 
 
