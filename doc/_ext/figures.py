@@ -1,0 +1,97 @@
+"""Figures that the examples of a page draw are put behind them.
+
+The doctest blocks of a page run in order, in one namespace, while the page is read.
+What they print is compared elsewhere, by pytest. An unexpected error fails the build.
+"""
+
+import doctest
+import os
+import re
+import sys
+import warnings
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from types import ModuleType
+from unittest import mock
+
+import matplotlib
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+from sphinx.util.logging import getLogger
+
+logger = getLogger(__name__)
+
+
+def described(figure):
+    """Return what a figure shows, by its titles and labels."""
+    labels = []
+    for ax in figure.axes:
+        x, y = ax.get_xlabel(), ax.get_ylabel()
+        over = f"{y} against {x}" if x and y else x or y
+        labels += [": ".join(filter(None, [ax.get_title(), over]))]
+    words = " ".join("; ".join(dict.fromkeys(filter(None, labels))).split())
+    return words.replace("$", "")[:240]
+
+
+def alt_text(figure, source):
+    """Return which Display drew a figure, and what stands at its axes."""
+    drawn = re.findall(r"\b(\w+Display)\b", source)
+    return ": ".join(filter(None, [*drawn[-1:], described(figure)])) or "Figure"
+
+
+class Figures(SphinxTransform):
+    """Run the examples of a page, and put the figures that they leave open behind."""
+
+    default_priority = 800  # before Sphinx looks for images
+
+    def apply(self):
+        import matplotlib.pyplot as plt
+
+        blocks = list(self.document.findall(nodes.doctest_block))
+        main = ModuleType("__main__")  # what the examples define can be pickled
+        modules = mock.patch.dict(sys.modules, {"__main__": main})
+        with modules, matplotlib.rc_context(), warnings.catch_warnings():
+            matplotlib.rcdefaults()
+            for block in blocks:
+                source = self.run(block, vars(main))
+                for number in reversed(plt.get_fignums()):
+                    self.place(block, plt.figure(number), source)
+                    plt.close(number)
+
+    def run(self, block, namespace):
+        """Run one block, and return its code."""
+        examples = doctest.DocTestParser().get_examples(block.astext())
+        for example in examples:
+            try:
+                with redirect_stdout(StringIO()):
+                    exec(example.source, namespace)
+            except Exception as error:
+                if example.exc_msg is None:
+                    logger.warning(
+                        "%r raises %r", example.source, error, location=block
+                    )
+        return "".join(example.source for example in examples)
+
+    def place(self, block, figure, source):
+        """Save a figure with two dots for each pixel, and put it behind the block."""
+        folder = Path(self.app.doctreedir, "figures")
+        folder.mkdir(parents=True, exist_ok=True)
+        name = self.env.docname.replace("/", "-")
+        path = folder / f"{name}-{self.env.new_serialno('figure')}.png"
+        figure.savefig(path, dpi=200, bbox_inches="tight", metadata={"Software": None})
+        width = matplotlib.image.imread(path).shape[1] // 2
+        page = Path(self.env.doc2path(self.env.docname)).parent
+        image = nodes.image(
+            uri=Path(os.path.relpath(path, page)).as_posix(),
+            alt=alt_text(figure, source),
+            width=f"{width}px",
+            classes=["drawn"],
+        )
+        block.parent.insert(block.parent.index(block) + 1, image)
+
+
+def setup(app):
+    """Register the transform."""
+    app.add_transform(Figures)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,197 @@
+"""The built site: its internal links lead somewhere, and a browser is content with it.
+
+``.ci/run`` builds the site before it runs these tests; CONTRIBUTING.md has the command.
+"""
+
+import functools
+import http.server
+import json
+import re
+import shutil
+import subprocess
+import threading
+import time
+import urllib.parse
+import urllib.request
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+SITE = Path(__file__).parents[1] / "doc" / "_build" / "html"
+built = pytest.mark.skipif(
+    not (SITE / "search.html").is_file(), reason="the site is not built"
+)
+browsed = pytest.mark.skipif(
+    not (shutil.which("chromium") and shutil.which("chromedriver")),
+    reason="chromium is not installed",
+)
+
+
+class Page(HTMLParser):
+    """The anchors of a page, and what it refers to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.anchors, self.targets = set(), set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        self.anchors |= {values[key] for key in ("id", "name") if values.get(key)}
+        self.targets |= {values[key] for key in ("href", "src") if values.get(key)}
+        for one in filter(None, (values.get("srcset") or "").split(",")):
+            self.targets.add(one.split()[0])
+
+
+@built
+def test_internal_links_lead_to_files_and_anchors():
+    """Every link and every picture of every page is there."""
+    pages = {path.resolve(): Page(path) for path in SITE.rglob("*.html")}
+    broken = set()
+    for path, page in pages.items():
+        for target in page.targets:
+            url = urllib.parse.urlsplit(target)
+            if url.scheme or url.netloc:
+                continue
+            to = (path.parent / urllib.parse.unquote(url.path)).resolve()
+            to = to if url.path else path
+            there = to.is_file() and (
+                not url.fragment
+                or to not in pages
+                or urllib.parse.unquote(url.fragment) in pages[to].anchors
+            )
+            if not there:
+                broken.add((path.name, target))
+    assert sorted(broken) == []
+
+
+@built
+def test_pages_ask_nothing_of_other_sites():
+    """Scripts, styles and pictures are the site's own, so that it needs no network."""
+    loaded = re.compile(
+        r"<(?:script|img|link rel=\"stylesheet\")[^>]*?(?:src|href)=\"(//|http)"
+    )
+    pages = [
+        path.name for path in SITE.rglob("*.html") if loaded.search(path.read_text())
+    ]
+    assert pages == []
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves files, and says nothing."""
+
+    def log_message(self, *args):
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def address():
+    """Serve the site, and return its address."""
+    handler = functools.partial(Quiet, directory=SITE)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class Browser:
+    """Chromium, driven by the few words of the WebDriver protocol that are needed."""
+
+    def __init__(self, port, profile):
+        self.root = f"http://127.0.0.1:{port}/session"
+        arguments = "headless no-sandbox disable-gpu disable-quic no-first-run"
+        arguments += (
+            " disable-background-networking disable-component-update disable-sync"
+        )
+        options = {
+            "args": [
+                *(f"--{one}" for one in arguments.split()),
+                f"--user-data-dir={profile}",
+            ]
+        }
+        wanted = {
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL"},
+        }
+        made = self.ask("", {"capabilities": {"alwaysMatch": wanted}})
+        self.root += f"/{made['sessionId']}"
+
+    def ask(self, what, data=None, method=None):
+        """Send a command, and return its value."""
+        body = None if data is None else json.dumps(data).encode()
+        request = urllib.request.Request(self.root + what, body, method=method)
+        request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)["value"]
+
+    def open(self, url):
+        """Go to a page."""
+        self.ask("/url", {"url": url})
+
+    def run(self, script):
+        """Return what a script on the page returns."""
+        return self.ask("/execute/sync", {"script": script, "args": []})
+
+    def complaints(self):
+        """Return what the console says since it was last asked."""
+        log = self.ask("/se/log", {"type": "browser"})
+        return [entry["message"] for entry in log if entry["level"] != "INFO"]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A browser without a window."""
+    command = ["chromedriver", "--port=0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
+        for line in driver.stdout:
+            if found := re.search(r"started successfully on port (\d+)", line):
+                break
+        one = Browser(found[1], tmp_path_factory.mktemp("profile"))
+        yield one
+        one.ask("", method="DELETE")
+        driver.terminate()
+
+
+@built
+@browsed
+@pytest.mark.parametrize(
+    "page, heading",
+    [
+        ("index.html", "sklearn_interpret"),
+        ("user_guide/effects.html", "Feature effects"),
+        ("auto_examples/effects/plot_correlated_features.html", "features"),
+        (
+            "generated/sklearn_interpret.effects.AccumulatedLocalEffects.html",
+            "AccumulatedLocalEffects",
+        ),
+    ],
+)
+def test_page_is_drawn_without_complaint(browser, address, page, heading):
+    """A page has its heading and its pictures, and the console stays silent."""
+    browser.open(f"{address}/{page}")
+    assert heading in browser.run("return document.querySelector('h1').innerText")
+    empty = (
+        "return [...document.images].filter(i => i.complete && !i.naturalWidth).length"
+    )
+    assert browser.run(empty) == 0
+    assert browser.run("return document.images.length") > 0
+    assert browser.complaints() == []
+
+
+@built
+@browsed
+def test_search_finds_a_class_by_its_abbreviation(browser, address):
+    """Who looks for ALE comes to its class."""
+    browser.open(f"{address}/search.html?q=ALE")
+    links = (
+        "return [...document.querySelectorAll('#search-results li a')].map(a => a.href)"
+    )
+    for _ in range(100):
+        found = browser.run(links)
+        if any("effects.AccumulatedLocalEffects.html" in link for link in found):
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail(f"search finds {found}")
+    assert browser.complaints() == []
