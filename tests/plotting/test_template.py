@@ -120,6 +120,15 @@ PartialDependenceDisplay.from_estimator(LinearRegression().fit(X, [0, 1, 2]), X,
     subprocess.run([sys.executable, "-OO", "-c", code], check=True)
 
 
+OF_MODELS = (
+    "PrototypeDisplay",
+    "RuleFitDisplay",
+    "RulesDisplay",
+    "SmoothTermDisplay",
+    "SparsePathDisplay",
+)
+
+
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_signatures_name_all_that_is_taken(name):
     display = type(DRAWINGS[name][0]())
@@ -132,8 +141,7 @@ def test_signatures_name_all_that_is_taken(name):
         drawn = set(inspect.signature(display.plot).parameters) - {"self"}
         assert drawn <= parameters.keys()
         # These are of what was fitted, not of a predictor that has to be inspected.
-        fitted = name in ("PrototypeDisplay", "SmoothTermDisplay", "SparsePathDisplay")
-        if method == "from_estimator" and not fitted:
+        if method == "from_estimator" and name not in OF_MODELS:
             kind = getattr(display, "_kinds", [PartialDependence])[0]
             own = inspect.signature(kind).parameters.keys()
             assert {"random_state", "response_method"} & own <= parameters.keys()
