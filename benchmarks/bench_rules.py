@@ -84,7 +84,7 @@ def mixed(n_rows: int) -> Table:
 
 def of_tests(name: str) -> Table:
     """Return a table of categories that the tests have."""
-    sys.path.append(str(Path(__file__).parents[1]))
+    sys.path.insert(0, str(Path(__file__).parents[1]))
     from tests.references import tables
 
     return getattr(tables, name)()

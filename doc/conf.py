@@ -34,7 +34,12 @@ extensions = [
     "tables",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "examples", "auto_examples/**/GALLERY_HEADER.rst"]
+exclude_patterns = [
+    "_build",
+    "examples",
+    "sg_execution_times.rst",
+    "auto_examples/**/GALLERY_HEADER.rst",
+]
 default_role = "literal"
 nitpicky = False
 
@@ -73,7 +78,7 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
     "thumbnail_size": (560, 392),
     "within_subsection_order": "ExampleTitleSortKey",
-    "min_reported_time": 20,
+    "write_computation_times": False,
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
@@ -89,6 +94,8 @@ html_math_renderer = "mathml"
 html_title = "sklearn_interpret"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_favicon = "_static/icon.svg"
+html_context = {"default_mode": "auto"}
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 html_sidebars = {"index": []}
 html_theme_options = {
