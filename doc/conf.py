@@ -10,7 +10,6 @@ sys.path[:0] = [str(DOC.parent), str(DOC / "_ext")]
 # What draws needs no screen, also in the processes that read pages.
 os.environ["MPLBACKEND"] = "Agg"
 
-from gallery import dismiss_workers
 from markdown_pages import gather
 from names import guide_pages
 
@@ -83,7 +82,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "download_all_examples": False,
     "abort_on_example_error": True,
-    "parallel": True,
+    "parallel": 2,  # processes, in which a warning is an error
 }
 copybutton_exclude = ".linenos, .gp, .go"
 
@@ -138,4 +137,3 @@ def setup(app):
     app.connect("autodoc-skip-member", skip_machinery)
     app.connect("autodoc-process-docstring", without_labels)
     app.connect("builder-inited", gather, priority=100)
-    app.connect("builder-inited", dismiss_workers, priority=900)

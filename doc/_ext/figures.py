@@ -13,7 +13,6 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from types import ModuleType
-from unittest import mock
 
 import matplotlib
 from docutils import nodes
@@ -50,14 +49,17 @@ class Figures(SphinxTransform):
 
         blocks = list(self.document.findall(nodes.doctest_block))
         main = ModuleType("__main__")  # what the examples define can be pickled
-        modules = mock.patch.dict(sys.modules, {"__main__": main})
-        with modules, matplotlib.rc_context(), warnings.catch_warnings():
-            matplotlib.rcdefaults()
-            for block in blocks:
-                source = self.run(block, vars(main))
-                for number in reversed(plt.get_fignums()):
-                    self.place(block, plt.figure(number), source)
-                    plt.close(number)
+        ours, sys.modules["__main__"] = sys.modules["__main__"], main
+        try:
+            with matplotlib.rc_context(), warnings.catch_warnings():
+                matplotlib.rcdefaults()
+                for block in blocks:
+                    source = self.run(block, vars(main))
+                    for number in reversed(plt.get_fignums()):
+                        self.place(block, plt.figure(number), source)
+                        plt.close(number)
+        finally:
+            sys.modules["__main__"] = ours
 
     def run(self, block, namespace):
         """Run one block, and return its code."""
@@ -75,7 +77,7 @@ class Figures(SphinxTransform):
 
     def place(self, block, figure, source):
         """Save a figure with two dots for each pixel, and put it behind the block."""
-        folder = Path(self.app.doctreedir, "figures")
+        folder = Path(self.env.doctreedir, "figures")
         folder.mkdir(parents=True, exist_ok=True)
         name = self.env.docname.replace("/", "-")
         path = folder / f"{name}-{self.env.new_serialno('figure')}.png"
@@ -94,4 +96,5 @@ class Figures(SphinxTransform):
 def setup(app):
     """Register the transform."""
     app.add_transform(Figures)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    # Models fit in threads, for which forked processes would wait.
+    return {"parallel_read_safe": False, "parallel_write_safe": True}

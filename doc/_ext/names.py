@@ -8,15 +8,21 @@ from sphinx.addnodes import pending_xref
 from sphinx.ext.intersphinx import InventoryAdapter
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+OVERVIEWS = "which_method", "coming_from", "misleading"
+
 
 def guide_pages(folder):
-    """Return, by name, the two pages of the guide that say most of it."""
+    """Return, by name, the two pages of the guide that say most of it.
+
+    Overviews come last, as they name everything.
+    """
     found = {}
     for page in sorted(folder.glob("*.rst")):
         words = re.findall(r"\b[A-Z]\w+", page.read_text(encoding="utf-8"))
         for name, count in Counter(words).items():
-            found.setdefault(name, []).append((-count, page.stem))
-    return {name: [stem for _, stem in sorted(of)[:2]] for name, of in found.items()}
+            entry = page.stem in OVERVIEWS, -count, page.stem
+            found.setdefault(name, []).append(entry)
+    return {name: [stem for *_, stem in sorted(of)[:2]] for name, of in found.items()}
 
 
 class Names(SphinxPostTransform):
