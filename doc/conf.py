@@ -78,6 +78,7 @@ sphinx_gallery_conf = {
     "thumbnail_size": (560, 392),
     "within_subsection_order": "ExampleTitleSortKey",
     "write_computation_times": False,
+    "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,

@@ -71,6 +71,7 @@ effects = {
 TRUTH = {"x0": lambda x: x, "x1": lambda x: x**2}
 TEXT = {"x0": "truth: x", "x1": "truth: x²"}
 
+# sphinx_gallery_thumbnail_number = 2
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 for j, (name, truth) in enumerate(TRUTH.items()):
     display = EffectComparisonDisplay.from_estimator(
