@@ -8,6 +8,8 @@ into a frame. There are four kinds, by what is found for a row: a number for eac
 feature, other rows, a number for each training row, and a rule.
 """
 
+import warnings
+
 import pandas as pd
 from sklearn.datasets import load_iris
 from sklearn.frozen import FrozenEstimator
@@ -22,6 +24,7 @@ from sklearn_interpret.counterfactuals import (
     ExactCounterfactual,
 )
 from sklearn_interpret.decomposition import NeighborContributions
+from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.explanations import (
     BaseExplanation,
     Condition,
@@ -111,8 +114,9 @@ print(votes.distances.round(2))
 # A rule
 # ------
 #
-# A ``RuleExplanation`` has a rule for each row: a tuple of ``Condition`` (of
-# ``WordCondition``, for texts). ``holds`` says of which other rows it speaks.
+# A ``RuleExplanation`` has a rule for each row: a tuple of ``Condition`` (for texts, of
+# :class:`~sklearn_interpret.explanations.WordCondition`). ``holds`` says of which other
+# rows it speaks.
 rules = Anchors(model, precision=0.9, random_state=0).fit(X).explain(X.iloc[[0, 99]])
 assert isinstance(rules, RuleExplanation)
 print(rules)
@@ -128,3 +132,43 @@ table = {
     type(one).__name__: [len(one), one.response_name, one.target_name] for one in kinds
 }
 print(pd.DataFrame(table, index=["rows", "response", "target"]).T.to_string())
+
+# %%
+# What it warns of
+# ----------------
+#
+# A result that fails its own check says so, by a warning of a class of its own: here a
+# petal that has one width, so that its effect is a point.
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    PartialDependence(LogisticRegression()).fit(X.assign(width=1.0), y)
+for warning in caught:
+    print(f"{warning.category.__name__}: {warning.message}")
+
+# %%
+# The others speak of
+#
+# - **features and rows**:
+#   :class:`~sklearn_interpret.exceptions.ConstantFeatureWarning`,
+#   :class:`~sklearn_interpret.exceptions.EmptyIntervalWarning`,
+#   :class:`~sklearn_interpret.exceptions.UnseenCategoryWarning`,
+#   :class:`~sklearn_interpret.exceptions.LowWeightWarning`,
+#   :class:`~sklearn_interpret.exceptions.OtherTrainingRowsWarning`;
+# - **responses**:
+#   :class:`~sklearn_interpret.exceptions.SaturatedResponseWarning`,
+#   :class:`~sklearn_interpret.exceptions.NonFiniteResponseError`,
+#   :class:`~sklearn_interpret.exceptions.AdditivityWarning`;
+# - **measures**:
+#   :class:`~sklearn_interpret.exceptions.FixedSumWarning`,
+#   :class:`~sklearn_interpret.exceptions.UndefinedShareWarning`,
+#   :class:`~sklearn_interpret.exceptions.LowFidelityWarning`,
+#   :class:`~sklearn_interpret.exceptions.UndefinedFidelityWarning`;
+# - **models**:
+#   :class:`~sklearn_interpret.exceptions.RefitWarning`,
+#   :class:`~sklearn_interpret.exceptions.UnreadableModelError`,
+#   :class:`~sklearn_interpret.exceptions.DependentTermsWarning`,
+#   :class:`~sklearn_interpret.exceptions.SeparationWarning`,
+#   :class:`~sklearn_interpret.exceptions.SkippedSizeWarning`,
+#   :class:`~sklearn_interpret.exceptions.DisagreeingChainsWarning`;
+# - **time**:
+#   :class:`~sklearn_interpret.exceptions.CostlyInspectionWarning`.
