@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, assert_all_finite, check_consistent_length
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags, assert_all_finite
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS
 from sklearn_interpret._core.additive.fitting import Targets, fit_additive
@@ -27,8 +27,14 @@ from sklearn_interpret._model._sklearn_compat import (
     check_pandas_support,
 )
 from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
-from sklearn_interpret._model.validation import Sample, check_rows, check_weights
+from sklearn_interpret._model.validation import (
+    Sample,
+    check_rows,
+    check_targets,
+    check_weights,
+)
 from sklearn_interpret.additive._terms import TermReader
 
 # Up to so many rows, equal ones are merged.
@@ -38,10 +44,11 @@ _FEW_ROWS = 1000
 class BaseGAM(TransformerMixin, BaseEstimator):
     """Base of both: terms, their fit, and what there is to know of them.
 
-    A subclass calls `_sample` and `_fit`, checks targets (`_checked_targets`), makes
-    numbers of them (`_known_targets`), and has `_family` and `_link`, names.
+    A subclass calls `_sample` and `_fit`, makes numbers of targets (`_known_targets`),
+    and has `_family` and `_link`, names.
     """
 
+    _target_dtype = None
     _parameter_constraints = {
         "terms": [dict, list, None],
         "n_splines": [Interval(Integral, 4, None, closed="left"), dict],
@@ -92,10 +99,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
     def _sample(self, X, y, sample_weight):
         """Rows of positive weight; there have to be two."""
         rows = self._rows(X, reset=True)
-        # Says that y is needed, where it is None.
-        validate_data(self, rows.native, y, reset=False, skip_check_array=True)
-        y = self._checked_targets(y)
-        check_consistent_length(rows.native, y)
+        y = check_targets(self, rows, y, dtype=self._target_dtype)
         sample = Sample.of(rows, y, check_weights(sample_weight, rows, count_rows=True))
         if sample.rows.n_rows < 2:
             raise ValueError(
@@ -358,6 +362,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
             the linear predictor.
         """
         predictor, effects, _ = self._effects(X)
+        y = check_targets(self, as_rows(X), y, dtype=self._target_dtype)
         link = LINKS[self._link]
         residuals = self._known_targets(y) - link.mean(predictor)
         residuals /= link.slope(predictor)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from sklearn_interpret._model._sklearn_compat import fit_context
@@ -212,6 +211,7 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         """
         self._family, self._link = "binomial", "logit"
         sample = self._sample(X, y, sample_weight)
+        check_classification_targets(sample.y)
         self.classes_ = np.unique(sample.y)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -221,16 +221,12 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         self._fit(sample, list(self._known_targets(sample.y)))
         return self
 
-    def _checked_targets(self, y):
-        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        return y
-
     def _known_targets(self, y):
         """Indicators of each class, of the second only where there are two."""
+        if unknown := set(y.tolist()) - set(self.classes_.tolist()):
+            raise ValueError(f"y has {unknown.pop()!r}, which is no class of `fit`.")
         labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        return (np.asarray(y) == labels[:, None]).astype(np.float64)
+        return (y == labels[:, None]).astype(np.float64)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Log-odds.

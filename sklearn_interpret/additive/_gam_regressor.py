@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import gamma, nbinom, t
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_array, column_or_1d
 
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS
 from sklearn_interpret._model._sklearn_compat import StrOptions, fit_context
@@ -156,6 +155,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     array([208.,  98.])
     """
 
+    _target_dtype = np.float64
     _parameter_constraints = {
         **BaseGAM._parameter_constraints,
         "family": [StrOptions(set(FAMILIES))],
@@ -242,11 +242,8 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         self._fit(sample, [sample.y])
         return self
 
-    def _checked_targets(self, y):
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        return column_or_1d(y, warn=True)
-
-    _known_targets = _checked_targets
+    def _known_targets(self, y):
+        return y
 
     def predict(
         self, X: Any, return_std: bool = False

@@ -116,3 +116,17 @@ def test_the_last_iteration_is_warned_of():
     X, y = table()
     with pytest.warns(ConvergenceWarning, match="max_iter=1 "):
         GAMClassifier(max_iter=1).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a", "b"], "inconsistent numbers of samples"),
+        (["a", "?", "b"], "'\\?', which"),
+    ],
+)
+def test_residuals_of_other_targets_are_refused(y, message):
+    X = np.arange(30.0)[:, None]
+    model = GAMClassifier(n_splines=4).fit(X, np.tile(["a", "b"], 15))
+    with pytest.raises(ValueError, match=message):
+        model.partial_residuals(X[:3], y)
