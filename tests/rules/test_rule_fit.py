@@ -20,6 +20,9 @@ from tests.rules.test_rules import random_case
 
 SMALL = {"max_rules": 20, "n_folds": 2, "learning_rate": 0.1, "random_state": 0}
 BOTH = [RuleFitRegressor(**SMALL), RuleFitClassifier(**SMALL)]
+L1 = {"l1_ratio": 1}
+if LogisticRegression().penalty == "l2":  # until scikit-learn 1.7
+    L1["penalty"] = "elasticnet"
 both = pytest.mark.parametrize("model", BOTH, ids=lambda m: type(m).__name__)
 
 
@@ -115,7 +118,7 @@ def test_lasso_against_scikit_learn(logistic):
     peer = Lasso(alpha=penalty, tol=1e-10)
     if logistic:
         peer = LogisticRegression(
-            l1_ratio=1, C=1 / penalty, solver="saga", tol=1e-9, max_iter=100_000
+            C=1 / penalty, solver="saga", tol=1e-9, max_iter=100_000, **L1
         )
     peer.fit(columns, targets, sample_weight=weights)
     assert 3 < (peer.coef_ != 0).sum() < 40
