@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from sklearn_interpret._core.statistics.score_losses import one_vs_rest_shares
 from sklearn_interpret._model._sklearn_compat import fit_context
 from sklearn_interpret.additive._gam import BaseGAM
 
@@ -257,11 +257,7 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`.
         """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.stack([expit(-scores), expit(scores)], axis=1)
-        shares = expit(scores)
-        return shares / shares.sum(axis=1, keepdims=True)
+        return one_vs_rest_shares(self.decision_function(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable classes.

@@ -54,19 +54,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):
 
     @abstractmethod
     def _found_rules(self, sample, space):
-        """Rules of the rows of `fit`, in their order, with the default.
-
-        Parameters
-        ----------
-        sample : Sample
-            Rows of positive weight; `y` has the positions of their classes.
-        space : ConditionSpace
-            The conditions on them.
-
-        Returns
-        -------
-        list of Rule
-        """
+        """Rules of a `Sample` of labels 0, 1, ..., in their order; the default last."""
 
     @abstractmethod
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

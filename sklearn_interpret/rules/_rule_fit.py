@@ -8,13 +8,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.conditions import distinct_rows
-from sklearn_interpret._core.statistics.score_losses import HalfSquared, Logistic
+from sklearn_interpret._core.statistics.score_losses import (
+    HalfSquared,
+    Logistic,
+    one_vs_rest_shares,
+)
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of
 from sklearn_interpret._model._sklearn_compat import Interval, fit_context
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -514,10 +517,7 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
         scores = self.decision_function(X)
         if len(self.classes_) == 1:
             return np.ones((len(scores), 1))
-        if scores.ndim == 1:
-            scores = np.stack([-scores, scores], axis=1)
-        shares = expit(scores)
-        return shares / shares.sum(axis=1, keepdims=True)
+        return one_vs_rest_shares(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class; of equal ones the first.

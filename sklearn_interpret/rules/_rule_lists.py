@@ -22,22 +22,7 @@ class RuleListClassifier(RuleClassifier):
 
     @abstractmethod
     def _find_rules(self, space, labels, weights):
-        """The conditions of rules, in the order in which they are asked.
-
-        Parameters
-        ----------
-        space : ConditionSpace
-            The rows of `fit`.
-        labels : ndarray of shape (n_rows,), int
-            Positions of their classes in `classes_`.
-        weights : ndarray of shape (n_rows,)
-            Their weights, all positive.
-
-        Returns
-        -------
-        list of tuple of Condition
-            Without the default rule. Such as decide on no row are left out.
-        """
+        """Tuples of `Condition`, as they are asked, without the default."""
 
     def _found_rules(self, sample, space):
         found = self._find_rules(space, sample.y, sample.weights)

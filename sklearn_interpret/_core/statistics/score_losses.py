@@ -8,7 +8,7 @@ third derivative in curvatures.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit, logsumexp, xlogy
+from scipy.special import expit, log_expit, logit, logsumexp, softmax, xlogy
 
 
 class HalfSquared:
@@ -245,6 +245,17 @@ def constant_score(loss, targets, weights):
         slope = weights @ loss.slopes(targets[:, None], score)[:, 0]
         score -= slope / (weights @ loss.curvatures(targets[:, None], score)[:, 0, 0])
     return float(score[0, 0])
+
+
+def one_vs_rest_shares(log_odds):
+    """Probabilities of classes from their log-odds, each against all others.
+
+    Of two classes there are those of the second alone, (n_rows,).
+    """
+    if log_odds.ndim == 1:
+        log_odds = np.stack([-log_odds, log_odds], axis=1)
+    # By logarithms: where no class is likely, it is no ratio of zeros.
+    return softmax(log_expit(log_odds), axis=1)
 
 
 def _diagonal(entries):
