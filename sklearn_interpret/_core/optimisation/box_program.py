@@ -23,6 +23,8 @@ _WHOLE, _MORE = 1e-7, 1e-6
 # Shares of a known cost, up to which programs are small.
 _SHARES = 0.125, 0.25, 0.5
 _INFEASIBLE = 2  # a status of linprog
+# Smaller costs cannot be divided by, and larger ones are infinite to solvers.
+_LEAST_UNIT, _MOST_COST = 1e-290, 1e15
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
         lower = _surely_less(boxes, known, end)
     while True:
         for half in halves:
-            most = known if np.isinf(known) else known - max(GAP * known, step / 2)
+            most = _just_below(known, step)
             half = within_reach(half, most)
             if half is None:
                 continue
@@ -82,11 +84,18 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
             if bound <= most and np.isfinite(bound):
                 heappush(parts, (bound, next(number), program))
         if not parts or parts[0][0] > most:
-            return Solved(point, known)
+            return Solved(point, known if step else max(_just_below(known), 0.0))
         if monotonic() > end:
             return Solved(point, min(parts[0][0], known))
         lower, _, program = heappop(parts)
         halves = program.halves()
+
+
+def _just_below(cost, step=0.0):
+    """The highest cost that is less than one by more than rounding."""
+    if np.isinf(cost):
+        return cost
+    return min(cost - max(GAP * cost, step / 2), np.nextafter(cost, -np.inf))
 
 
 def _surely_less(boxes, known, end):
@@ -292,11 +301,12 @@ class Program:
         tree = np.unique(self.boxes.tree, return_inverse=True)[1]
         shares = self.n_steps + np.arange(self.n_boxes)
         shape = tree[-1] + 1, len(self.costs)
-        scale = _UNIT / most if 0 < most < np.inf else 1.0
+        unit = max(_UNIT, self.costs.max(initial=0)) if np.isinf(most) else most
+        unit = max(unit, _LEAST_UNIT)
         bounds = np.tile([0.0, 1.0], (len(self.costs), 1))
         bounds[self.n_shares :, 1] = np.inf
         solved = linprog(
-            self.costs * scale,
+            np.minimum(self.costs / unit * _UNIT, _MOST_COST),
             A_ub=matrix,
             b_ub=limits,
             A_eq=csr_array((np.ones(len(tree)), (tree, shares)), shape=shape),
@@ -311,8 +321,8 @@ class Program:
             return 0.0
         self.steps = solved.x[: self.n_steps]
         reduced = solved.lower.marginals + solved.upper.marginals
-        lower = solved.fun / scale + self.constant
-        spare = (most - lower) * scale * (1 + _MORE) + _MORE
+        lower = solved.fun / _UNIT * unit + self.constant
+        spare = (most - lower) / unit * _UNIT * (1 + _MORE) + _MORE
         self._leave_out(reduced > spare, -reduced > spare)
         return lower
 

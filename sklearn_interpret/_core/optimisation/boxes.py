@@ -108,6 +108,34 @@ class BoxSums:
             gains=self.gains[kept],
         )
 
+    def without(self, point):
+        """The same, but no point that lies in the same boxes as this one is as wished.
+
+        A tree of one more box around these, and of boxes beside it, takes from the sums.
+        """
+        around = ((self.low <= point) & (point <= self.high)).all(axis=1)
+        first, last = self.low[around].max(axis=0), self.high[around].min(axis=0)
+        box = np.array([np.zeros_like(self.sizes), self.sizes - 1])
+        boxes = []
+        for j in range(len(point)):
+            for cell, edge in ((first[j] - 1, 0), (last[j] + 1, self.sizes[j] - 1)):
+                if 0 <= cell < self.sizes[j]:
+                    boxes.append(box.copy())
+                    boxes[-1][:, j] = sorted((cell, edge))
+            box[:, j] = first[j], last[j]
+        low, high = np.array([*boxes, box]).swapaxes(0, 1)
+        # More than all trees together can spare.
+        size = np.abs(self.gains).max(axis=0) * (self.tree[-1] + 1)
+        taken = np.zeros((len(low), len(self.needs)))
+        taken[-1] = -2 * (size + np.abs(self.needs)) - np.finfo(float).tiny
+        return replace(
+            self,
+            tree=np.append(self.tree, np.full(len(low), self.tree[-1] + 1)),
+            low=np.concatenate([self.low, low]),
+            high=np.concatenate([self.high, high]),
+            gains=np.concatenate([self.gains, taken]),
+        )
+
     def least_costs(self):
         """The least that each box costs in each column, (n_boxes, p)."""
         least = np.empty(self.low.shape)

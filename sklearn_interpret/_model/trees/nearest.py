@@ -1,6 +1,6 @@
 """The nearest rows that models of trees answer as wished."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 
 import numpy as np
@@ -17,6 +17,10 @@ from sklearn_interpret._model.trees.tree_response import read_trees, tree_respon
 # Sums that are nearer to what is needed, relative to their size, may be on either side:
 # of models that add up in double, and in single precision.
 _DOUBLE, _SINGLE = 1e-10, 1e-6
+# By how much constraints may be missed, relative to the size of their terms.
+_ROUNDING = 1e-13
+# By how much of this doubt sums exceed what is needed, where it must not matter.
+_SURELY = 100
 # How often numbers may make up for all others of a constraint.
 _FAR = 100
 # The share of the time for rows that are not proved.
@@ -101,40 +105,81 @@ class TreeSearch:
             ensemble = read.ensemble
             if read.additive:
                 link, scale = "identity", 1.0
-        self.wish = SumWish.of(wish, ensemble.n_outputs, link, scale, margin)
+        returned = np.asarray(wish.response.raw(rows.take([0]).native))
+        single = returned.dtype == np.float32
+        self.wish = SumWish.of(
+            wish,
+            ensemble.n_outputs,
+            link,
+            scale,
+            margin,
+            precision=np.finfo(np.float32 if single else np.float64).eps,
+            tied_class=model.tied_class,
+        )
         self.cells = TreeCells(model, ensemble, feasible, rows, known.decode)
         self.ensemble = ensemble
         codes = self.cells.codes(rows)
         self.known = self.cells.own_cells(known.values, codes)
         self.known_sums = ensemble.raw_of_codes(codes)
-        returned = wish.response.raw(rows.take([0]).native)
-        single = np.asarray(returned).dtype == np.float32
         self.tolerance = _SINGLE if single else _DOUBLE
+        terms = np.vstack([ensemble.value, ensemble.base]) * model.n_averaged
+        # Whole numbers add up without rounding: all equal sums are answered alike.
+        self.sums_are_exact = not single and np.allclose(
+            terms, np.rint(terms), rtol=0, atol=_DOUBLE
+        )
 
     def found(self, task, row, settings, feasible):
         """Encoded row or None, and a lower bound that is infinite if there is none.
 
         `settings` say what is sought, as `Cheapest`.
         """
-        origin = task.values[[row]]
+        origin, index = task.values[[row]], np.array([row])
         if np.isnan(feasible.excess(origin)[0]).any():
             return None, np.inf
-        own = None if task.own is None else task.own[row]
+        ways = self._possible_ways(task, row)
         end = monotonic() + settings.time_limit
-        best, lower = None, 0.0
-        for sure in (False, True):
-            space = _Space.of_row(self.cells, feasible, task, row, sure * _SINGLE)
-            best, bound = self._best_way(space, own, settings, end, sure)
-            if best is None:
-                lower = lower if sure else bound
+        space = _Space.of_row(self.cells, feasible, task, row)
+        searched = [self._searched(space, way, settings) for way in ways]
+        lower = 0.0
+        while True:
+            solved = settings.solved(_nearest_first(space, searched), end)
+            lower = max(lower, solved.lower_bound)
+            if solved.point is None:
+                return None, lower
+            values = space.values(solved.point)[None]
+            best = feasible.projected(values, origin)
+            holds = task.holds(best, index)[0]
+            if holds and feasible.keeps(best)[0]:
+                return best[0], lower
+            late = monotonic() > end - settings.time_limit / 2
+            if holds or late or not np.array_equal(best, values):
                 break
-            lower = max(lower, bound)
-            best = feasible.projected(best[None], origin)
-            holds = task.holds(best, np.array([row])) & feasible.keeps(best)
-            best = best[0]
-            if holds[0]:
-                break
-        return best, lower
+            searched = [
+                (self._without(boxes, doubt, solved.point), starts, doubt)
+                for boxes, starts, doubt in searched
+            ]
+        space = _Space.of_row(self.cells, feasible, task, row, _SINGLE)
+        searched = [self._searched(space, way, settings, sure=True) for way in ways]
+        solved = settings.solved(_nearest_first(space, searched), end)
+        if solved.point is None:
+            return None, lower
+        values = space.values(solved.point)[None]
+        return feasible.projected(values, origin)[0], lower
+
+    def _possible_ways(self, task, row):
+        """Ways in which the wish can come true, as of `SumWish`."""
+        ways = self.wish.ways(None if task.own is None else task.own[row])
+        return [way for way in ways if np.isfinite(way[1]).all()]
+
+    def _without(self, boxes, doubt, point):
+        """The same sums without a point at which the model answers otherwise."""
+        spare = boxes.sums(point[None])[0] - boxes.needs
+        if (spare < 0).any():
+            return boxes
+        tied = spare <= 2 * doubt
+        if self.sums_are_exact and tied.any():
+            return replace(boxes, needs=boxes.needs + np.where(tied, 2 * doubt, 0))
+        return boxes.without(point)
 
     def region(self, task, row, values, settings):
         """Ends of a box around an encoded row in which all rows are as wished."""
@@ -148,10 +193,10 @@ class TreeSearch:
         wide = ~feasible.categorical & self.cells.ordered & feasible.vary & (cells >= 0)
         if settings.max_changes is not None:
             wide &= changed
-        for way in self.wish.ways(None if task.own is None else task.own[row]):
+        for way in self._possible_ways(task, row):
             if not len(space.own):
                 continue
-            boxes = self._boxes(space, way, settings, True)
+            boxes, _ = self._boxes(space, way, settings, sure=True)
             if (boxes.sums(first[None])[0] < boxes.needs).any():
                 continue
             for columns in (wide & changed, wide & ~changed):
@@ -167,32 +212,26 @@ class TreeSearch:
             high[j] = max(high[j], min(self.cells.high[j][cells[1, j]], most[j]))
         return low, high
 
-    def _best_way(self, space, own, settings, end, sure):
-        """The nearest row of all ways in which the wish comes true.
+    def _searched(self, space, way, settings, *, sure=False):
+        """`BoxSums` of a way, points to start from, and the doubt about its sums."""
+        boxes, doubt = self._boxes(space, way, settings, sure=sure)
+        return boxes, self._starts(space, way), doubt
 
-        Ways for which little is missing come first.
+    def _boxes(self, space, way, settings, *, sure):
+        """`BoxSums` of a way, and by how much its sums may be wrong.
+
+        Their needs are lowered by this, unless rows have to be `sure`.
         """
-        ways = [
-            (self._boxes(space, way, settings, sure), self._starts(space, way))
-            for way in self.wish.ways(own)
-            if len(space.own)
-        ]
-        ways.sort(key=lambda way: way[0].missing(space.own[None])[0])
-        solved = settings.solved(ways, end)
-        values = None if solved.point is None else space.values(solved.point)
-        return values, solved.lower_bound
-
-    def _boxes(self, space, way, settings, sure):
-        weights, needs, equal = way
+        weights, needs, equal, rounding = way
         values = self.ensemble.value[space.leaf] @ weights.T
         base = self.ensemble.base @ weights.T
         size = np.abs(values).max(axis=0, initial=0) * self.ensemble.n_trees
-        tolerance = self.tolerance * (size + np.abs(base))
-        if sure:
-            tolerance *= 100
-        needs = needs - base + np.where(equal & (not sure), -tolerance, tolerance)
+        doubt = self.tolerance * (size + np.abs(base)) + rounding
+        raised = ~equal if self.sums_are_exact else np.zeros_like(equal)
+        signs = np.where(raised, 1, -1)
+        needs = needs - base + doubt * (_SURELY if sure else signs)
         change_weights, most_changed = settings.limits(len(space.free))
-        return BoxSums(
+        boxes = BoxSums(
             space.costs,
             space.own,
             space.tree,
@@ -204,10 +243,11 @@ class TreeSearch:
             most_changed,
             space.within,
         )
+        return boxes, doubt
 
     def _starts(self, space, way):
         """Cells of the nearest known rows as wished."""
-        weights, needs, _ = way
+        weights, needs, *_ = way
         wished = (self.known_sums @ weights.T >= needs).all(axis=1)
         cells = space.split(self.known[wished][:, space.free])
         for j, cost in enumerate(space.costs):
@@ -218,6 +258,15 @@ class TreeSearch:
             start=np.zeros(len(cells)),
         )
         return cells[np.argsort(costs, kind="stable")[:_NEAREST]]
+
+
+def _nearest_first(space, searched):
+    """Sums and starts of ways; those for which little is missing come first."""
+    if not len(space.own):
+        return []
+    own = space.own[None]
+    searched = sorted(searched, key=lambda way: way[0].missing(own)[0])
+    return [(boxes, starts) for boxes, starts, _ in searched]
 
 
 @dataclass(frozen=True)
@@ -297,8 +346,20 @@ class _Space:
             at = self.within.columns
             near[at] += self.within.shifts(point)[0] / self.scale[at]
             near[at] = np.clip(near[at], low[at], high[at])
+            near[at] = self._returned(point, near)[at]
         values = self.origin.copy()
         values[self.free] = near
+        return values
+
+    def _returned(self, point, values):
+        """Values at their origins, where those keep the constraints as well."""
+        values, origin = values.copy(), self.origin[self.free]
+        moves = np.abs(values - origin) * self.scale
+        moves[(np.abs(point - self.own) > 1) | ~self.in_three] = 0
+        for j in np.argsort(moves)[np.count_nonzero(moves == 0) :]:
+            tried = np.where(np.arange(len(values)) == j, origin, values)
+            if self.within.kept(tried * self.scale):
+                values = tried
         return values
 
 
@@ -361,7 +422,7 @@ def _within(feasible, origin, free, columns, scale, spare):
         return None
     terms = feasible.excess(origin[None])[1][0]
     fixed = np.where(free, 0, feasible.coefficients) @ np.nan_to_num(origin)
-    bounds = feasible.bounds - fixed + (_DOUBLE - spare) * terms
+    bounds = feasible.bounds - fixed + (_ROUNDING - spare) * terms
     coefficients = feasible.coefficients[:, free] / scale
     used = np.flatnonzero(coefficients.any(axis=0))
     sizes = np.abs(coefficients).max(axis=1, initial=0)
