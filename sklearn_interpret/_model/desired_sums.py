@@ -13,6 +13,8 @@ _INVERSE = {
     "exp": np.log,
 }
 
+# Relative difference of distances that are the same.
+SAME = 1e-6
 _DOUBLE = np.finfo(np.float64).eps
 # Rounding errors of links, in units of the precision.
 _ULPS = 4
@@ -80,15 +82,14 @@ class SumWish:
                 low, high = 1 - high, 1 - low
             most = 1 if link == "logistic" else np.inf
             ends = np.clip([low, high], 0, most)
-            # An end of all responses stays: none is beyond but for rounding.
-            errors = np.minimum([error, error], np.minimum(ends, most - ends) / 2)
-            if link == "exp":
-                errors = error * ends
             with np.errstate(divide="ignore", invalid="ignore"):
+                # Ends of all responses stay: none is beyond but for rounding.
+                errors = np.fmin(error, np.fmin(ends, most - ends) / 2)
+                errors = error * ends if link == "exp" else errors
                 inverse = _INVERSE[link]
                 wide = inverse(ends + errors * [-1, 1]) / scale
                 low, high = inverse(ends) / scale
-                rounding = tuple(np.nan_to_num(np.abs(wide - [low, high])))
+                rounding = tuple(np.nan_to_num(np.abs(wide - [low, high]), posinf=0.0))
         # Sums of other outputs than the target's may be there still.
         output = wish.response.target or 0 if n_sums > 1 else 0
         return cls(n_sums, (low, high), output, margin=margin, rounding=rounding)

@@ -8,10 +8,23 @@ from sklearn_interpret.exceptions import UnreadableModelError
 # Rows at which the linear function is compared with what changes add up to.
 _SPOTS = 50
 _TOLERANCE = 1e-7
+_DOUBLE = np.finfo(np.float64).eps
+
+
+def precision(feasible):
+    """The precision of the least precise column of numbers."""
+    numbers = np.flatnonzero(~feasible.categorical)
+    kinds = {values.dtype for values in map(feasible.known.values, numbers.tolist())}
+    return float(max((np.finfo(k).eps for k in kinds if k.kind == "f"), default=_DOUBLE))
 
 
 class ColumnEffects:
     """Slopes of numbers and effects of levels, of a linear model of encoded columns.
+
+    `slopes` and `levels` have one entry for each column, None where it is of the other
+    kind. `errors` (n_columns, k) are the errors of a unit of each number, or of a level,
+    and `rounding` is the relative rounding error of the model's sums, in the precision
+    of the columns.
 
     Parameters
     ----------
@@ -36,28 +49,52 @@ class ColumnEffects:
         if not len(self._whole):
             raise UnreadableModelError("every row of X has missing values.")
         self._values = values
-        self.slopes, self.levels = [], []
-        for j in range(rows.n_columns):
-            slopes, levels = self._effects(j)
-            self.slopes.append(slopes)
-            self.levels.append(levels)
+        self._precision = precision(feasible)
+        # Terms are made by a few operations each, and added up one after the other.
+        self.rounding = (len(self.model.columns) / 2 + 2) * self._precision
+        first = self._whole[:1]
+        self._size = self.sizes(rows.take(first).native)[0]
+        parts = zip(*map(self._effects, range(rows.n_columns)), strict=True)
+        self.slopes, self.levels, errors = parts
+        self.errors = np.array(errors).reshape(rows.n_columns, -1)
         self._check()
 
     def margins(self, native):
         """The linear functions of rows in the model's container, (n_rows, k)."""
         return self.model.margin(self.model.derived(native))
 
+    def sizes(self, native):
+        """Sizes of the terms that the functions are sums of, (n_rows, k)."""
+        terms = abs(self.model.derived(native)) @ np.abs(self.model.coefficients)
+        return terms + np.abs(self.model.intercept)
+
+    def doubts(self, native, values):
+        """By how much the model's functions may be off at encoded rows, (n_rows, k)."""
+        sizes = self.sizes(native)
+        for column, slopes in zip(np.nan_to_num(values).T, self.slopes, strict=True):
+            if self.model.steps and slopes is not None:
+                sizes += np.abs(column)[:, None] * np.abs(slopes)
+        return self.rounding * sizes
+
     def _effects(self, j):
-        """Slope (k,) of a number, or the functions at the levels (n_levels, k)."""
+        """Slope (k,) of a number, or the functions at the levels (n_levels, k).
+
+        And the error of either.
+        """
+        rounding = self.rounding * _DOUBLE / self._precision * self._size
         if self.feasible.categorical[j]:
             levels = np.arange(len(self.feasible.levels[j]), dtype=np.float64)
-            return None, self._margins_at(j, levels)
+            return None, self._margins_at(j, levels), rounding
         known = self._values[self._whole, j]
         low, high = known.min(), known.max()
         if low == high:
-            high = low + 1
+            high = low + 1 if abs(low) < 2 else np.rint(low / 2)
         below, above = self._margins_at(j, np.array([low, high]))
-        return (above - below) / (high - low), None
+        slopes = (above - below) / (high - low)
+        size = 4 * self._precision * np.abs(slopes) * max(abs(low), abs(high))
+        errors = (size + rounding) / abs(high - low)
+        errors += self.rounding * np.abs(slopes)
+        return slopes, None, np.where(slopes == 0, 0.0, errors)
 
     def _margins_at(self, j, column):
         """The functions at a known row with other values of a column."""
@@ -82,7 +119,9 @@ class ColumnEffects:
                 change = levels[own.astype(int)] - levels[int(start)]
             found += change
             size += np.abs(change)
-        if (np.abs(found - expected) > _TOLERANCE * (1 + size)).any():
+        size = _TOLERANCE * (1 + size)
+        size += self.doubts(self.rows.take(some).native, self._values[some])
+        if (np.abs(found - expected) > size).any():
             raise UnreadableModelError(
                 "a step of the pipeline is no linear function of the numbers. What can "
                 f"be read: {READABLE}."

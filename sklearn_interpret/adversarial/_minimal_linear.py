@@ -4,12 +4,11 @@ import numpy as np
 
 from sklearn_interpret._core.optimisation.nearest_points import nearest_beyond_all
 from sklearn_interpret._model.desired_sums import SumWish
-from sklearn_interpret._model.linear_moves import ColumnEffects
+from sklearn_interpret._model.linear_moves import ColumnEffects, precision
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
 from sklearn_interpret.adversarial._minimal_steps import (
     nearest_on_rays,
-    precision,
     rows_after,
 )
 

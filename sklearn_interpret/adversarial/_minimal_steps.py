@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sklearn_interpret._model.linear_moves import precision
+
 # Multiples of steps, until rows are as wished: rounding asks for a little more, whole
 # numbers for much.
 _MULTIPLES = np.concatenate(
@@ -17,13 +19,6 @@ _PRECISION = 1e-9
 # What is added in the end, so that the answer is the same among other rows, in units of
 # the precision of the numbers to this power.
 _EXCESS = 0.4
-
-
-def precision(feasible):
-    """The precision of the least precise column of numbers."""
-    columns = map(feasible.known.values, np.flatnonzero(feasible.vary))
-    kinds = {values.dtype for values in columns if values.dtype.kind == "f"}
-    return float(max((np.finfo(kind).eps for kind in kinds), default=2.0**-52))
 
 
 def rows_after(budget, steps):

@@ -23,8 +23,6 @@ from sklearn_interpret.counterfactuals._exact_linear import LinearSearch
 from sklearn_interpret.counterfactuals._exact_trees import Settings
 from sklearn_interpret.exceptions import UnreadableModelError
 
-# Relative difference of distances that are the same.
-_SAME = 1e-6
 # What may make a wish impossible.
 _LIMITS = (
     "constraints",
@@ -122,7 +120,8 @@ class ExactCounterfactual(BaseCounterfactual):
     Notes
     -----
     The explanation has `lower_bounds`, below which no row is as wished, and `optimal`,
-    which is true where the row found is proved the nearest to a relative 1e-6. With
+    which is true where the row found is proved the nearest to a relative 1e-6 (of linear
+    models on single-precision numbers 4e-4: their sums are rounded). With
     ``objective="n_changed"`` they speak of rows with as few changes. A threshold is
     passed by the next number that the model tells apart from it. What is missing in a
     row, and a level that is not known, stays. With `constraints` a number in models of
@@ -322,7 +321,7 @@ class ExactCounterfactual(BaseCounterfactual):
                 for row, of_row in enumerate(found)
             ]
         )
-        proved = nearest * (1 - _SAME) <= lower
+        proved = nearest * (1 - self._searcher.relative_gap) <= lower
         proofs = {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
         if self.region:
             for name in ("low", "high"):

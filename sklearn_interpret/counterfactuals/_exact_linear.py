@@ -7,14 +7,14 @@ from scipy.special import expit
 
 from sklearn_interpret._core.optimisation.linear_program import Moves
 from sklearn_interpret._core.optimisation.regions import shared_room
-from sklearn_interpret._model.desired_sums import SumWish
-from sklearn_interpret._model.linear_moves import ColumnEffects
+from sklearn_interpret._model.desired_sums import SAME, SumWish
+from sklearn_interpret._model.linear_moves import ColumnEffects, precision
 
-# By how much the linear functions exceed what is needed, relative to their size, so
-# that rounding does not decide: more where the model answers otherwise all the same.
-_EXCESS = (1e-11, 1e-9, 1e-7)
-# What of it boxes around rows leave.
-_LEFT = 1e-12
+# By how much the linear functions exceed what is needed: multiples of their rounding
+# errors, and shares of their size, more where the model answers otherwise all the same.
+_EXCESS = ((2, 0.0), (4, 1e-9), (256, 1e-7))
+# By how much constraints may be missed, relative to the size of their terms.
+_ROUNDING = 1e-13
 
 
 class LinearSearch:
@@ -28,6 +28,11 @@ class LinearSearch:
         Known rows.
     margin : float
         By how much more than needed the linear functions have to be as wished.
+
+    Attributes
+    ----------
+    relative_gap : float
+        Up to which relative difference from its lower bound a distance is the least.
     """
 
     def __init__(self, wish, known, margin):
@@ -38,7 +43,11 @@ class LinearSearch:
         link = "exp" if model.exponential else "identity"
         if wish.interval is not None and wish.response.method != model.method:
             link = self._link_of_probability(wish, rows)
-        self.wish = SumWish.of(wish, n_sums, link, 1.0, margin)
+        self._precision = precision(feasible)
+        self.wish = SumWish.of(
+            wish, n_sums, link, 1.0, margin, precision=self._precision
+        )
+        self.relative_gap = max(SAME, np.sqrt(self._precision))
 
     def _link_of_probability(self, wish, rows):
         """ "logistic" where the probabilities are, else None."""
@@ -52,24 +61,37 @@ class LinearSearch:
     def found(self, task, row, settings, feasible):
         """Encoded row or None, and a lower bound that is infinite if there is none."""
         own = None if task.own is None else task.own[row]
-        start = self.effects.margins(task.rows.take([row]).native)[0]
+        native = task.rows.take([row]).native
+        (start,), (doubt,) = (
+            self.effects.margins(native),
+            self.effects.doubts(native, task.values[[row]]),
+        )
         moves, columns, targets = self._moves(task, row, feasible)
         beyond, terms = (part[0] for part in feasible.excess(task.values[[row]]))
         constrained = -(feasible.coefficients[:, columns] * targets).T
         best, nearest, bounds = None, np.inf, []
-        for weights, needs, _ in self.wish.ways(own):
-            way = replace(moves, gains=np.c_[moves.gains @ weights.T, constrained])
-            size = np.abs(weights) @ np.abs(start) + np.abs(needs) + 1
-            bound = np.inf
-            for excess in _EXCESS:
-                short = needs - weights @ start + excess * size
-                spare = 0.0 if excess == _EXCESS[0] else excess * terms
-                short = np.append(short, beyond + spare)
-                units = _units(way, short, settings, len(task.values[row]))
+        for weights, needs, _, rounding in self.wish.ways(own):
+            short = needs - weights @ start
+            size = np.abs(weights) @ doubt + rounding
+            size += self.effects.rounding * np.abs(short)
+            gains = moves.gains @ weights.T
+            optimistic = gains + self.effects.errors[columns] @ np.abs(weights).T
+            lowered = np.append(short - size, beyond - _ROUNDING * terms)
+            way = replace(moves, gains=np.c_[optimistic, constrained])
+            units = _units(way, lowered, settings, len(task.values[row]))
+            if units is None:
+                continue
+            bounds.append(units @ way.costs)
+            if bounds[-1] >= nearest:
+                continue
+            way = replace(moves, gains=np.c_[gains, constrained])
+            for multiple, share in _EXCESS:
+                excess = np.maximum(multiple * size, share * np.abs(short))
+                spare = max(share, (multiple > 2) * self._precision) * terms
+                raised = np.append(short + excess, beyond + spare)
+                units = _units(way, raised, settings, len(task.values[row]))
                 if units is None:
                     break
-                if bound == np.inf:
-                    bound = units @ way.costs
                 values = self._values(task, row, units, columns, targets)
                 values = feasible.projected(values[None], task.values[[row]])
                 distance = feasible.distances(values, task.values[[row]])[0]
@@ -78,35 +100,36 @@ class LinearSearch:
                     if distance < nearest:
                         best, nearest = values[0], distance
                     break
-            bounds.append(bound)
-        lower = min(bounds, default=np.inf)
-        if best is not None and nearest <= lower * (1 + 1e-6) + 1e-12:
-            lower = nearest
-        return best, lower
+        return best, min([*bounds, nearest])
 
     def region(self, task, row, values, settings):
         """Ends of a box around an encoded row in which all rows are as wished."""
         feasible, changed = task.feasible, values != task.values[row]
-        (start,) = self.effects.margins(task.decode(values[None], np.array([row])))
+        native = task.decode(values[None], np.array([row]))
+        (start,), (doubt,) = (
+            self.effects.margins(native),
+            self.effects.doubts(native, values[None]),
+        )
         least, most = (part[0] for part in feasible.limits(task.values[[row]]))
         low, high = values.copy(), values.copy()
         wide = ~feasible.categorical & ~np.isnan(values)
         groups = [wide & changed]
         if settings.max_changes is None:
             groups.append(wide & ~changed)
-        for weights, needs, _ in self.wish.ways(
+        for weights, needs, _, rounding in self.wish.ways(
             None if task.own is None else task.own[row]
         ):
-            size = np.abs(weights) @ np.abs(start) + np.abs(needs) + 1
-            slack = weights @ start - needs - _LEFT * size
+            slack = weights @ start - needs - np.abs(weights) @ doubt - rounding
             if (slack < 0).any():
                 continue
             for columns in map(np.flatnonzero, groups):
                 gains = [weights @ self.effects.slopes[j] for j in columns]
                 gains = np.array(gains).reshape(-1, len(needs))
+                errors = self.effects.errors[columns] @ np.abs(weights).T
+                losses = np.concatenate([gains + errors, errors - gains])
                 moved, slack = shared_room(
                     np.append((values - least)[columns], (most - values)[columns]),
-                    np.maximum(np.concatenate([gains, -gains]), 0),
+                    np.maximum(losses, 0),
                     slack,
                     np.tile(feasible.integer[columns], 2),
                 )
@@ -166,7 +189,7 @@ class LinearSearch:
 
 def _units(moves, needs, settings, n_columns):
     """Units of the moves that are cheapest, or of the fewest columns."""
-    if not len(moves.costs) or np.isnan(needs).any():
+    if not len(moves.costs) or not np.isfinite(needs).all():
         return None
     weights, most = settings.limits(n_columns)
     if settings.objective == "n_changed":

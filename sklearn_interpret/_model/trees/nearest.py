@@ -9,7 +9,7 @@ from sklearn_interpret._core.optimisation.box_program import Solved, cheapest_po
 from sklearn_interpret._core.optimisation.boxes import BoxSums
 from sklearn_interpret._core.optimisation.cell_values import CellValues
 from sklearn_interpret._core.optimisation.regions import widened
-from sklearn_interpret._model.desired_sums import SumWish
+from sklearn_interpret._model.desired_sums import SAME, SumWish
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.cells import TreeCells
 from sklearn_interpret._model.trees.tree_response import read_trees, tree_response
@@ -93,7 +93,14 @@ class TreeSearch:
         Known rows.
     margin : float
         By how much more than needed the sums have to be as wished.
+
+    Attributes
+    ----------
+    relative_gap : float
+        Up to which relative difference from its lower bound a distance is the least.
     """
+
+    relative_gap = SAME
 
     def __init__(self, wish, known, margin):
         feasible, rows = known.feasible, known.rows
