@@ -251,7 +251,8 @@ class ExactCounterfactual(BaseCounterfactual):
         boxes = []
         for values in found:
             low, high = self._searcher.region(task, row, values, settings)
-            boxes.append(_keeping(task.feasible, values, low, high))
+            low, high = _keeping(task.feasible, values, low, high)
+            boxes.append(task.feasible.within_dtypes(low, high))
         return np.array(boxes).transpose(1, 0, 2)
 
     def _apart(self, task, row, settings, values, end):

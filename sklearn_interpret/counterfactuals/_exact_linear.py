@@ -11,8 +11,9 @@ from sklearn_interpret._model.desired_sums import SAME, SumWish
 from sklearn_interpret._model.linear_moves import ColumnEffects, precision
 
 # By how much the linear functions exceed what is needed: multiples of their rounding
-# errors, and shares of their size, more where the model answers otherwise all the same.
-_EXCESS = ((2, 0.0), (4, 1e-9), (256, 1e-7))
+# errors, and shares of it. More where the model answers otherwise all the same, less
+# where there is no room for that.
+_EXCESS = ((2, 0.0), (4, 1e-9), (256, 1e-7), (0.25, 0.0), (0, 0.0))
 # By how much constraints may be missed, relative to the size of their terms.
 _ROUNDING = 1e-13
 
@@ -76,6 +77,8 @@ class LinearSearch:
             size += self.effects.rounding * np.abs(short)
             gains = moves.gains @ weights.T
             optimistic = gains + self.effects.errors[columns] @ np.abs(weights).T
+            if not optimistic.any():  # the model answers all rows alike
+                continue
             lowered = np.append(short - size, beyond - _ROUNDING * terms)
             way = replace(moves, gains=np.c_[optimistic, constrained])
             units = _units(way, lowered, settings, len(task.values[row]))
@@ -91,7 +94,7 @@ class LinearSearch:
                 raised = np.append(short + excess, beyond + spare)
                 units = _units(way, raised, settings, len(task.values[row]))
                 if units is None:
-                    break
+                    continue
                 values = self._values(task, row, units, columns, targets)
                 values = feasible.projected(values[None], task.values[[row]])
                 distance = feasible.distances(values, task.values[[row]])[0]

@@ -161,7 +161,7 @@ class Moves:
     def _far(self, needs, sizes):
         """More than each move is needed for, (n_moves,)."""
         gains = np.abs(self.gains / sizes)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             alone = np.abs(needs).max() / gains
         alone = np.where(gains > 0, alone, 0).max(axis=1, initial=0)
         return np.maximum(1.0, np.ceil(_FAR * alone))

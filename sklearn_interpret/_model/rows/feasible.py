@@ -239,6 +239,16 @@ class FeasibleRows:
         held = np.where(held < low, np.nextafter(held, dtype.type(np.inf)), held)
         return held.astype(np.float64)
 
+    def within_dtypes(self, low, high):
+        """The ends (n_columns,) of a box moved inwards to numbers that dtypes hold."""
+        low, high = low.copy(), high.copy()
+        for j in np.flatnonzero(~self.categorical):
+            if np.isfinite(low[j]):
+                low[j] = self._held(j, low[j], low[j], np.inf)
+            if np.isfinite(high[j]):
+                high[j] = self._held(j, high[j], -np.inf, high[j])
+        return low, high
+
     def distances(self, values, origins):
         """Distances of encoded rows from others, (n_rows,)."""
         sizes = self.changes(values, origins) * self.costs
@@ -335,6 +345,9 @@ def _unit(kind, values, weights):
     """What a number of a column is measured in."""
     if not len(values) or kind == "raw":
         return 1.0
+    # Scaled first: squares of large numbers overflow, and those of small ones vanish.
+    exponent = np.frexp(np.abs(values).max())[1]
+    values = np.ldexp(values, -exponent)
     mean = np.average(values, weights=weights)
     spread = np.sqrt(np.average((values - mean) ** 2, weights=weights))
     if kind == "gower":
@@ -343,4 +356,8 @@ def _unit(kind, values, weights):
         (median,) = weighted_quantile(values, [0.5], weights)
         (deviation,) = weighted_quantile(np.abs(values - median), [0.5], weights)
         spread = deviation if deviation > 0 else spread
-    return spread if spread > 0 else 1.0
+    if not spread > 0:
+        return 1.0
+    numbers = np.finfo(np.float64)
+    with np.errstate(over="ignore"):
+        return np.clip(np.ldexp(spread, exponent), numbers.tiny, numbers.max)
