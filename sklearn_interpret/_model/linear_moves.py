@@ -15,16 +15,18 @@ def precision(feasible):
     """The precision of the least precise column of numbers."""
     numbers = np.flatnonzero(~feasible.categorical)
     kinds = {values.dtype for values in map(feasible.known.values, numbers.tolist())}
-    return float(max((np.finfo(k).eps for k in kinds if k.kind == "f"), default=_DOUBLE))
+    return float(
+        max((np.finfo(k).eps for k in kinds if k.kind == "f"), default=_DOUBLE)
+    )
 
 
 class ColumnEffects:
     """Slopes of numbers and effects of levels, of a linear model of encoded columns.
 
     `slopes` and `levels` have one entry for each column, None where it is of the other
-    kind. `errors` (n_columns, k) are the errors of a unit of each number, or of a level,
-    and `rounding` is the relative rounding error of the model's sums, in the precision
-    of the columns.
+    kind. `errors` (n_columns, k) are the errors of a unit of each number, or of a
+    level, and `rounding` is the relative rounding error of the model's sums, in the
+    precision of the columns.
 
     Parameters
     ----------
@@ -53,28 +55,31 @@ class ColumnEffects:
         # Terms are made by a few operations each, and added up one after the other.
         self.rounding = (len(self.model.columns) / 2 + 2) * self._precision
         first = self._whole[:1]
-        self._size = self.sizes(rows.take(first).native)[0]
+        self._size = self._sizes(self.model.derived(rows.take(first).native))[0]
         parts = zip(*map(self._effects, range(rows.n_columns)), strict=True)
         self.slopes, self.levels, errors = parts
         self.errors = np.array(errors).reshape(rows.n_columns, -1)
+        zero = np.zeros(len(self._size))
+        slopes = [zero if part is None else np.abs(part) for part in self.slopes]
+        self._absolute_slopes = np.array(slopes)
         self._check()
 
     def margins(self, native):
         """The linear functions of rows in the model's container, (n_rows, k)."""
         return self.model.margin(self.model.derived(native))
 
-    def sizes(self, native):
-        """Sizes of the terms that the functions are sums of, (n_rows, k)."""
-        terms = abs(self.model.derived(native)) @ np.abs(self.model.coefficients)
-        return terms + np.abs(self.model.intercept)
+    def margins_and_doubts(self, native, values):
+        """Linear functions of rows, and by how much the model's may differ, (n, k)."""
+        derived = self.model.derived(native)
+        sizes = self._sizes(derived)
+        if self.model.steps:  # the numbers that steps begin with
+            sizes += np.abs(np.nan_to_num(values)) @ self._absolute_slopes
+        return self.model.margin(derived), self.rounding * sizes
 
-    def doubts(self, native, values):
-        """By how much the model's functions may be off at encoded rows, (n_rows, k)."""
-        sizes = self.sizes(native)
-        for column, slopes in zip(np.nan_to_num(values).T, self.slopes, strict=True):
-            if self.model.steps and slopes is not None:
-                sizes += np.abs(column)[:, None] * np.abs(slopes)
-        return self.rounding * sizes
+    def _sizes(self, derived):
+        """Sizes of the terms that the functions are sums of, (n_rows, k)."""
+        terms = abs(derived) @ np.abs(self.model.coefficients)
+        return terms + np.abs(self.model.intercept)
 
     def _effects(self, j):
         """Slope (k,) of a number, or the functions at the levels (n_levels, k).
@@ -107,7 +112,8 @@ class ColumnEffects:
     def _check(self):
         """Raise if the functions at known rows are not what changes add up to."""
         some = self._whole[:: max(1, len(self._whole) // _SPOTS)]
-        expected = self.margins(self.rows.take(some).native)
+        native = self.rows.take(some).native
+        expected, doubts = self.margins_and_doubts(native, self._values[some])
         first = self._whole[0]
         found = np.repeat(self.margins(self.rows.take([first]).native), len(some), 0)
         size = np.abs(found) + np.abs(expected)
@@ -119,9 +125,7 @@ class ColumnEffects:
                 change = levels[own.astype(int)] - levels[int(start)]
             found += change
             size += np.abs(change)
-        size = _TOLERANCE * (1 + size)
-        size += self.doubts(self.rows.take(some).native, self._values[some])
-        if (np.abs(found - expected) > size).any():
+        if (np.abs(found - expected) > _TOLERANCE * (1 + size) + doubts).any():
             raise UnreadableModelError(
                 "a step of the pipeline is no linear function of the numbers. What can "
                 f"be read: {READABLE}."

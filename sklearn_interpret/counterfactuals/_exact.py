@@ -120,9 +120,11 @@ class ExactCounterfactual(BaseCounterfactual):
     Notes
     -----
     The explanation has `lower_bounds`, below which no row is as wished, and `optimal`,
-    which is true where the row found is proved the nearest to a relative 1e-6 (of linear
-    models on single-precision numbers 4e-4: their sums are rounded). With
-    ``objective="n_changed"`` they speak of rows with as few changes. A threshold is
+    which is true where the row found is proved the nearest to a relative 1e-6 (4e-4 of
+    linear models on single-precision numbers, whose sums are rounded). With
+    ``objective="n_changed"`` they speak of rows with as few changes. Where rounding
+    decides, the model itself is asked; an end of all probabilities or predictions,
+    which rounding alone reaches (a probability of 1), is impossible. A threshold is
     passed by the next number that the model tells apart from it. What is missing in a
     row, and a level that is not known, stays. With `constraints` a number in models of
     trees goes no farther than a hundred times what makes up for all others of a

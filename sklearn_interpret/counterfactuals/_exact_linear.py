@@ -61,57 +61,78 @@ class LinearSearch:
 
     def found(self, task, row, settings, feasible):
         """Encoded row or None, and a lower bound that is infinite if there is none."""
-        own = None if task.own is None else task.own[row]
-        native = task.rows.take([row]).native
-        (start,), (doubt,) = (
-            self.effects.margins(native),
-            self.effects.doubts(native, task.values[[row]]),
-        )
-        moves, columns, targets = self._moves(task, row, feasible)
-        beyond, terms = (part[0] for part in feasible.excess(task.values[[row]]))
-        constrained = -(feasible.coefficients[:, columns] * targets).T
+        origin, index = task.values[[row]], np.array([row])
+        moves, targets = self._moves(task, row, feasible)
         best, nearest, bounds = None, np.inf, []
-        for weights, needs, _, rounding in self.wish.ways(own):
-            short = needs - weights @ start
-            size = np.abs(weights) @ doubt + rounding
-            size += self.effects.rounding * np.abs(short)
-            gains = moves.gains @ weights.T
-            optimistic = gains + self.effects.errors[columns] @ np.abs(weights).T
-            if not optimistic.any():  # the model answers all rows alike
+        for surely, way, needs, doubts in self._ways(
+            task, row, feasible, moves, targets
+        ):
+            least = _units(surely, needs - doubts, settings, origin.shape[1])
+            if least is None:
                 continue
-            lowered = np.append(short - size, beyond - _ROUNDING * terms)
-            way = replace(moves, gains=np.c_[optimistic, constrained])
-            units = _units(way, lowered, settings, len(task.values[row]))
-            if units is None:
-                continue
-            bounds.append(units @ way.costs)
+            bound = least @ moves.costs
+            bounds.append(bound if np.isfinite(bound) else 0.0)
             if bounds[-1] >= nearest:
                 continue
-            way = replace(moves, gains=np.c_[gains, constrained])
-            for multiple, share in _EXCESS:
-                excess = np.maximum(multiple * size, share * np.abs(short))
-                spare = max(share, (multiple > 2) * self._precision) * terms
-                raised = np.append(short + excess, beyond + spare)
-                units = _units(way, raised, settings, len(task.values[row]))
-                if units is None:
+            for raised in self._raised(needs, doubts, len(feasible.bounds)):
+                units = _units(way, raised, settings, origin.shape[1], least)
+                values = _moved(origin, moves, units, targets)
+                if not np.isfinite(values[~np.isnan(origin)]).all():
                     continue
-                values = self._values(task, row, units, columns, targets)
-                values = feasible.projected(values[None], task.values[[row]])
-                distance = feasible.distances(values, task.values[[row]])[0]
-                holds = task.holds(values, np.array([row])) & feasible.keeps(values)
-                if holds[0]:
+                values = feasible.projected(values, origin)
+                if (task.holds(values, index) & feasible.keeps(values))[0]:
+                    distance = feasible.distances(values, origin)[0]
                     if distance < nearest:
                         best, nearest = values[0], distance
                     break
         return best, min([*bounds, nearest])
 
+    def _ways(self, task, row, feasible, moves, targets):
+        """Ways in which the wish comes true: needs of functions, then of constraints.
+
+        Each as moves whose gains are surely no less than the model's, moves with the
+        gains as they are, the needs, and how doubtful these are.
+        """
+        (start,), (doubt,) = self.effects.margins_and_doubts(
+            task.rows.take([row]).native, task.values[[row]]
+        )
+        beyond, terms = (part[0] for part in feasible.excess(task.values[[row]]))
+        constrained = -(feasible.coefficients[:, moves.column] * targets).T
+        errors = self.effects.errors[moves.column]
+        for weights, needs, _, rounding in self.wish.ways(
+            None if task.own is None else task.own[row]
+        ):
+            short, gains = needs - weights @ start, moves.gains @ weights.T
+            most = gains + errors @ np.abs(weights).T
+            if not most.any():  # the model answers all rows alike
+                continue
+            doubts = np.abs(weights) @ doubt + rounding
+            doubts += self.effects.rounding * np.abs(short)
+            yield (
+                replace(moves, gains=np.c_[most, constrained]),
+                replace(moves, gains=np.c_[gains, constrained]),
+                np.append(short, beyond),
+                np.append(doubts, _ROUNDING * terms),
+            )
+
+    def _raised(self, needs, doubts, n_constraints):
+        """Needs of functions and constraints, raised more and more.
+
+        Until the model answers as wished, and its constraints hold for single-precision
+        numbers too. Then less, for goals in which there is no room for that.
+        """
+        functions = np.arange(len(needs)) < len(needs) - n_constraints
+        for multiple, share in _EXCESS:
+            excess = np.maximum(multiple * doubts, share * np.abs(needs))
+            precision = self._precision if multiple > 2 else 0.0
+            spare = max(share, precision) / _ROUNDING * doubts
+            yield needs + np.where(functions, excess, spare)
+
     def region(self, task, row, values, settings):
         """Ends of a box around an encoded row in which all rows are as wished."""
         feasible, changed = task.feasible, values != task.values[row]
-        native = task.decode(values[None], np.array([row]))
-        (start,), (doubt,) = (
-            self.effects.margins(native),
-            self.effects.doubts(native, values[None]),
+        (start,), (doubt,) = self.effects.margins_and_doubts(
+            task.decode(values[None], np.array([row])), values[None]
         )
         least, most = (part[0] for part in feasible.limits(task.values[[row]]))
         low, high = values.copy(), values.copy()
@@ -142,7 +163,7 @@ class LinearSearch:
         return np.fmax(low, least), np.fmin(high, most)
 
     def _moves(self, task, row, feasible):
-        """Moves up, down and to levels; the column and the level or way of each."""
+        """Moves up, down and to levels; the level or way of each."""
         values = task.values[row]
         low, high = (part[0] for part in feasible.limits(values[None]))
         gains, costs, most, columns, targets = [], [], [], [], []
@@ -175,25 +196,33 @@ class LinearSearch:
             columns,
             exclusive,
         )
-        return moves, columns, targets
-
-    @staticmethod
-    def _values(task, row, units, columns, targets):
-        """The encoded row that moves lead to."""
-        values = task.values[row].copy()
-        for unit, j, target in zip(units, columns, targets, strict=True):
-            if unit > 0:
-                if task.feasible.categorical[j]:
-                    values[j] = target
-                else:
-                    values[j] += unit * target
-        return values
+        return moves, targets
 
 
-def _units(moves, needs, settings, n_columns):
-    """Units of the moves that are cheapest, or of the fewest columns."""
+def _moved(origin, moves, units, targets):
+    """The encoded row (1, n_columns) to which moves lead; infinite for no units."""
+    values = origin.copy()
+    if units is None:
+        return np.full_like(origin, np.inf)
+    for unit, j, exclusive, target in zip(
+        units, moves.column, moves.exclusive, targets, strict=True
+    ):
+        if unit > 0:
+            values[0, j] = target if exclusive else values[0, j] + unit * target
+    return values
+
+
+def _units(moves, needs, settings, n_columns, least=None):
+    """Units of the moves that are cheapest, or of the fewest columns.
+
+    Or `least`, the cheapest for a little less, a little farther if that is enough.
+    """
     if not len(moves.costs) or not np.isfinite(needs).all():
         return None
+    if least is not None:
+        units = moves.completed(least, needs)
+        if (units @ moves.gains >= needs).all():
+            return units
     weights, most = settings.limits(n_columns)
     if settings.objective == "n_changed":
         fewest = moves.fewest(needs, weights, most)

@@ -84,7 +84,7 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
             if bound <= most and np.isfinite(bound):
                 heappush(parts, (bound, next(number), program))
         if not parts or parts[0][0] > most:
-            return Solved(point, known if step else max(_just_below(known), 0.0))
+            return Solved(point, known if step else known * (1 - GAP))
         if monotonic() > end:
             return Solved(point, min(parts[0][0], known))
         lower, _, program = heappop(parts)

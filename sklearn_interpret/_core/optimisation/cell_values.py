@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+# Rounding errors of sums, relative to the size of their terms.
+_ROUNDING = 1e-12
 # By how much solvers miss constraints at most, relative to what is missing.
 _MISSED = 1e-5
 
@@ -48,8 +50,10 @@ class CellValues:
         )
 
     def kept(self, values):
-        """Whether values (p,) of all columns keep the constraints."""
-        return (self.coefficients @ values[self.columns] <= self.bounds).all()
+        """Whether values (p,) of all columns keep the constraints, to rounding."""
+        terms = self.coefficients * values[self.columns]
+        rounding = _ROUNDING * (np.abs(terms).sum(axis=1) + np.abs(self.bounds))
+        return (terms.sum(axis=1) <= self.bounds + rounding).all()
 
     def shifts(self, point):
         """How far values are away at least cost, (k,), and the cost: infinite for None.
@@ -81,7 +85,9 @@ class CellValues:
         rates = -(self.coefficients @ parts)
         useful = (lacking > 0) & (rates > 0)
         farther = (lacking[useful] / rates[useful]).max(initial=0)
-        shifts = np.clip(shifts + min(farther, _MISSED) * parts, low - near, high - near)
+        shifts = np.clip(
+            shifts + min(farther, _MISSED) * parts, low - near, high - near
+        )
         return shifts, np.abs(shifts) @ self.costs
 
     def rows(self, cells, binaries, first, most):

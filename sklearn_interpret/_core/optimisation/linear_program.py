@@ -48,7 +48,7 @@ class Moves:
         if units is not None and self._few_moved(units, weights, most_moved):
             return units
         units = self._solved(self.costs, needs, weights, most_moved)
-        return None if units is None else self._completed(units, needs)
+        return None if units is None else self.completed(units, needs)
 
     def fewest(self, needs, weights, most_moved):
         """The least number of columns whose moves do it, or None."""
@@ -89,16 +89,17 @@ class Moves:
             return None
         return units
 
-    def _completed(self, units, needs):
-        """Units a little farther where a solver lets functions lack some of a need."""
-        rates = np.where((units > 0) & (units < self.most) & ~self.whole, 1.0, 0.0)
-        rates = rates[:, None] * self.gains / self.costs[:, None]
+    def completed(self, units, needs):
+        """Units a little farther where functions lack a little of their needs."""
+        units = units.copy()
+        usable = (units > 0) & (units < self.most) & ~self.whole
+        rates = usable[:, None] * self.gains / self.costs[:, None]
         for function in np.flatnonzero(units @ self.gains < needs):
             move = rates[:, function].argmax()
             lacking = needs[function] - units @ self.gains[:, function]
             if rates[move, function] > 0 and lacking > 0:
-                farther = units[move] + lacking / self.gains[move, function]
-                units[move] = min(farther, self.most[move])
+                farther = lacking * (1 + _SAME) / self.gains[move, function]
+                units[move] = min(units[move] + farther, self.most[move])
         return units
 
     def _solved(self, costs, needs, weights, most_moved):
