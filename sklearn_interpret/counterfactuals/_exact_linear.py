@@ -104,7 +104,8 @@ class LinearSearch:
         ):
             short, gains = needs - weights @ start, moves.gains @ weights.T
             most = gains + errors @ np.abs(weights).T
-            if not most.any():  # the model answers all rows alike
+            # Without gains the model answers all rows alike.
+            if np.isinf(needs).any() or not most.any():
                 continue
             doubts = np.abs(weights) @ doubt + rounding
             doubts += self.effects.rounding * np.abs(short)

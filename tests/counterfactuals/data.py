@@ -1,5 +1,7 @@
 """Tables and models that counterfactuals are tested on."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -130,3 +132,39 @@ def cell_ends(model):
             last[rounded_up] = np.nextafter(last[rounded_up], -np.inf)
         low = np.append(-np.inf, np.nextafter(last, np.inf))
         yield np.stack([low, np.append(last, np.inf)], axis=1)
+
+
+def candidates(model, row, limits=None):
+    """All cells of each feature: the nearest number to the row's in each.
+
+    Those within `limits` (n_features, 2) alone, where these are given.
+    """
+    nearest = []
+    for j, (x, ends) in enumerate(zip(row, cell_ends(model), strict=True)):
+        if limits is not None:
+            low, high = limits[j]
+            ends = np.column_stack([np.maximum(ends[:, 0], low), ends[:, 1]])
+            ends[:, 1] = np.minimum(ends[:, 1], high)
+            ends = ends[ends[:, 0] <= ends[:, 1]]
+        nearest.append(np.unique(np.clip(x, *ends.T)))
+    return nearest
+
+
+def brute_force(model, row, costs, holds, most_changes=None, before=(), limits=None):
+    """Least distance of all rows as wished, and the fewest changes with theirs.
+
+    Of changes of each row before, no more than half are changes of these.
+    """
+    rows = np.array(list(product(*candidates(model, row, limits))))
+    rows = rows[holds(rows)]
+    for other in before:
+        shares = np.abs(other - row) * costs
+        rows = rows[(rows != row) @ shares <= (0.5 + 1e-9) * shares.sum()]
+    if not len(rows):
+        return np.inf, np.inf, np.inf
+    changes = (rows != row).sum(axis=1)
+    if most_changes is not None:
+        rows, changes = rows[changes <= most_changes], changes[changes <= most_changes]
+    distances = np.abs(rows - row) @ costs
+    few = changes == changes.min()
+    return distances.min(), changes.min(), distances[few].min()

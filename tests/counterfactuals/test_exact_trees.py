@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_interpret._core.optimisation import box_program
 from sklearn_interpret.counterfactuals import ExactCounterfactual
 from sklearn_interpret.exceptions import NoCounterfactualWarning
-from tests.counterfactuals.data import cell_ends
+from tests.counterfactuals.data import brute_force
 
 
 def table(n_classes=2, n_features=3, seed=0):
@@ -38,32 +38,6 @@ def table(n_classes=2, n_features=3, seed=0):
         random_state=seed,
     )
     return X.astype(np.float32).astype(np.float64), y
-
-
-def candidates(model, row):
-    """All cells of each feature: the nearest number to the row's in each."""
-    ends = zip(row, cell_ends(model), strict=True)
-    return [np.unique(np.clip(x, *of_cells.T)) for x, of_cells in ends]
-
-
-def brute_force(model, row, costs, holds, most_changes=None, before=()):
-    """Least distance of all rows as wished, and the fewest changes with theirs.
-
-    Of changes of each row before, no more than half are changes of these.
-    """
-    rows = np.array(list(product(*candidates(model, row))))
-    rows = rows[holds(rows)]
-    for other in before:
-        shares = np.abs(other - row) * costs
-        rows = rows[(rows != row) @ shares <= (0.5 + 1e-9) * shares.sum()]
-    if not len(rows):
-        return np.inf, np.inf, np.inf
-    changes = (rows != row).sum(axis=1)
-    if most_changes is not None:
-        rows, changes = rows[changes <= most_changes], changes[changes <= most_changes]
-    distances = np.abs(rows - row) @ costs
-    few = changes == changes.min()
-    return distances.min(), changes.min(), distances[few].min()
 
 
 MODELS = {

@@ -111,7 +111,7 @@ class BoxSums:
     def without(self, point):
         """The same, but no point that lies in the same boxes as this one is as wished.
 
-        A tree of one more box around these, and of boxes beside it, takes from the sums.
+        One more tree takes from the sums in the box around these, and nowhere else.
         """
         around = ((self.low <= point) & (point <= self.high)).all(axis=1)
         first, last = self.low[around].max(axis=0), self.high[around].min(axis=0)

@@ -77,6 +77,16 @@ def test_costs_of_a_unit(distance, expected):
     np.testing.assert_allclose(feasible_of(X, distance=distance).costs, expected)
 
 
+@pytest.mark.parametrize("distance", ["mad", "std", "gower"])
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e155, 1e307])
+def test_costs_of_tiny_and_huge_numbers(distance, scale):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    X[:20, 1] = 0  # their median deviation is zero
+    expected = feasible_of(X, distance=distance).costs
+    costs = feasible_of(X * scale, distance=distance).costs * scale
+    np.testing.assert_allclose(costs, expected)
+
+
 def test_costs_of_constant_and_missing_columns():
     X = np.array([[1.0, np.nan, np.nan], [1.0, np.nan, 3.0], [1.0, np.nan, 5.0]])
     np.testing.assert_allclose(feasible_of(X).costs, [1, 1, 1])
