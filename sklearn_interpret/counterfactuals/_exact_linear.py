@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit
 
+from sklearn_interpret._core.optimisation.box_program import GAP
 from sklearn_interpret._core.optimisation.linear_program import Moves
 from sklearn_interpret._core.optimisation.regions import shared_room
 from sklearn_interpret._model.desired_sums import SAME, SumWish
@@ -70,7 +71,7 @@ class LinearSearch:
             least = _units(surely, needs - doubts, settings, origin.shape[1])
             if least is None:
                 continue
-            bound = least @ moves.costs
+            bound = least @ moves.costs * (1 - GAP)
             bounds.append(bound if np.isfinite(bound) else 0.0)
             if bounds[-1] >= nearest:
                 continue

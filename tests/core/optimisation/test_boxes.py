@@ -1,5 +1,7 @@
 """Sums over boxes, against all boxes one by one."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -49,3 +51,15 @@ def test_sums_and_profiles(n_columns):
             moved[:, j] = cell
             expected = plain_sums(boxes, moved).T
             np.testing.assert_allclose(profiles[:, :, j, cell], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_columns", [1, 4])
+def test_points_in_the_same_boxes_are_left_out(n_columns):
+    boxes = chain(n_columns, np.random.default_rng(0))
+    points = np.array(list(product(range(3), repeat=n_columns)))
+    point = points[1]
+    around = ((boxes.low <= point) & (point <= boxes.high)).all(axis=1)
+    same = ((boxes.low[around] <= points) & (points <= boxes.high[around])).all(axis=1)
+    rest = boxes.without(point)
+    assert (rest.sums(points[same]) < rest.needs).all()
+    np.testing.assert_allclose(rest.sums(points[~same]), boxes.sums(points[~same]))
