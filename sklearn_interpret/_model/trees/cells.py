@@ -125,7 +125,7 @@ class TreeCells:
                 limits = np.iinfo(dtype)
                 return _Grid(None, (max(limits.min, -most), min(limits.max, most)))
             return _Grid(None, (-most, most))
-        return _Grid.of_floats(np.float32 if dtype == np.float32 else np.float64)
+        return _Grid.of_floats(dtype.type if dtype.type in _INTEGERS else np.float64)
 
     def _codes_on(self, grids, columns, places):
         values = np.empty(len(columns))
@@ -347,7 +347,8 @@ class _Grid:
 
     @classmethod
     def of_floats(cls, dtype):
-        most = int(dtype(_MOST).view(_INTEGERS[dtype]))
+        most = dtype(min(_MOST, np.finfo(dtype).max))
+        most = int(most.view(_INTEGERS[dtype]))
         return cls(dtype, (-most, most))
 
     def numbers(self, places):
@@ -357,4 +358,4 @@ class _Grid:
         return np.where(places < 0, -sizes, sizes).astype(np.float64)
 
 
-_INTEGERS = {np.float32: np.int32, np.float64: np.int64}
+_INTEGERS = {np.float16: np.int16, np.float32: np.int32, np.float64: np.int64}

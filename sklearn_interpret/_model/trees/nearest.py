@@ -19,6 +19,8 @@ from sklearn_interpret._model.trees.tree_response import read_trees, tree_respon
 _DOUBLE, _SINGLE = 1e-10, 1e-6
 # By how much constraints may be missed, relative to the size of their terms.
 _ROUNDING = 1e-13
+# Relative rounding errors of shares times their number.
+_LAST_BITS = 1e-15
 # By how much of this doubt sums exceed what is needed, where it must not matter.
 _SURELY = 100
 # How often numbers may make up for all others of a constraint.
@@ -132,7 +134,7 @@ class TreeSearch:
         terms = np.vstack([ensemble.value, ensemble.base]) * model.n_averaged
         # Whole numbers add up without rounding: all equal sums are answered alike.
         self.sums_are_exact = not single and np.allclose(
-            terms, np.rint(terms), rtol=0, atol=_DOUBLE
+            terms, np.rint(terms), rtol=_LAST_BITS, atol=0
         )
 
     def found(self, task, row, settings, feasible):
@@ -140,11 +142,28 @@ class TreeSearch:
 
         `settings` say what is sought, as `Cheapest`.
         """
-        origin, index = task.values[[row]], np.array([row])
-        if np.isnan(feasible.excess(origin)[0]).any():
+        if np.isnan(feasible.excess(task.values[[row]])[0]).any():
             return None, np.inf
         ways = self._possible_ways(task, row)
         end = monotonic() + settings.time_limit
+        best, lower, holds = self._nearest(task, row, ways, settings, feasible, end)
+        if best is None or holds:
+            return best, lower
+        space = _Space.of_row(self.cells, feasible, task, row, _SINGLE)
+        searched = [self._searched(space, way, settings, sure=True) for way in ways]
+        solved = settings.solved(_nearest_first(space, searched), end)
+        if solved.point is None:
+            return None, lower
+        values = space.values(solved.point)[None]
+        return feasible.projected(values, task.values[[row]])[0], lower
+
+    def _nearest(self, task, row, ways, settings, feasible, end):
+        """The nearest row or None, a lower bound, and whether it is as wished.
+
+        Rows whose sums may or may not be enough are asked about, the nearest first,
+        for half of the time.
+        """
+        origin, index = task.values[[row]], np.array([row])
         space = _Space.of_row(self.cells, feasible, task, row)
         searched = [self._searched(space, way, settings) for way in ways]
         lower = 0.0
@@ -152,26 +171,17 @@ class TreeSearch:
             solved = settings.solved(_nearest_first(space, searched), end)
             lower = max(lower, solved.lower_bound)
             if solved.point is None:
-                return None, lower
+                return None, lower, False
             values = space.values(solved.point)[None]
             best = feasible.projected(values, origin)
             holds = task.holds(best, index)[0]
-            if holds and feasible.keeps(best)[0]:
-                return best[0], lower
-            late = monotonic() > end - settings.time_limit / 2
-            if holds or late or not np.array_equal(best, values):
-                break
+            moved = not np.array_equal(best, values, equal_nan=True)
+            if holds or moved or monotonic() > end - settings.time_limit / 2:
+                return best[0], lower, holds and feasible.keeps(best)[0]
             searched = [
                 (self._without(boxes, doubt, solved.point), starts, doubt)
                 for boxes, starts, doubt in searched
             ]
-        space = _Space.of_row(self.cells, feasible, task, row, _SINGLE)
-        searched = [self._searched(space, way, settings, sure=True) for way in ways]
-        solved = settings.solved(_nearest_first(space, searched), end)
-        if solved.point is None:
-            return None, lower
-        values = space.values(solved.point)[None]
-        return feasible.projected(values, origin)[0], lower
 
     def _possible_ways(self, task, row):
         """Ways in which the wish can come true, as of `SumWish`."""
@@ -361,7 +371,7 @@ class _Space:
     def _returned(self, point, values):
         """Values at their origins, where those keep the constraints as well."""
         values, origin = values.copy(), self.origin[self.free]
-        moves = np.abs(values - origin) * self.scale
+        moves = np.abs(values - origin)
         moves[(np.abs(point - self.own) > 1) | ~self.in_three] = 0
         for j in np.argsort(moves)[np.count_nonzero(moves == 0) :]:
             tried = np.where(np.arange(len(values)) == j, origin, values)
