@@ -17,7 +17,7 @@ from sklearn_interpret._core.kernels.distances import (
     gower_distances,
     squared_distances,
 )
-from sklearn_interpret._core.statistics.weighted import weighted_quantile
+from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret.prototypes._gower_columns import GowerColumns
@@ -111,7 +111,7 @@ class DistanceKernel:
         if not positive.any():
             return 1.0
         weights = np.outer(weights, weights)[pairs][positive]
-        return 0.5 / weighted_quantile(distances[positive], [0.5], weights)[0]
+        return 0.5 / averaged_quantile(distances[positive], [0.5], weights)[0]
 
     def part(self, index):
         """The kernel of some of the known rows."""

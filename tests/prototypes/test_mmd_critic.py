@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_interpret._core.statistics.weighted import weighted_quantile
+from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret.prototypes import MMDCritic, _mmd_critic
 from tests.references.memory import peak_memory
 from tests.references.mmd import criticisms_of, mmd_squared, prototypes_of
@@ -31,7 +31,7 @@ def median_gamma(distances, weights=None):
     above = np.triu_indices(len(distances), 1)
     distances, weights = distances[above], np.outer(weights, weights)[above]
     positive = distances > 0
-    return 0.5 / weighted_quantile(distances[positive], [0.5], weights[positive])[0]
+    return 0.5 / averaged_quantile(distances[positive], [0.5], weights[positive])[0]
 
 
 def squared(Z):

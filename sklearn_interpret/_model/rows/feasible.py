@@ -4,7 +4,7 @@ from copy import copy
 
 import numpy as np
 
-from sklearn_interpret._core.statistics.weighted import weighted_quantile
+from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.rows.base import is_missing, label_key
 
 # Whole numbers up to here are floats too.
@@ -340,7 +340,7 @@ def _unit(kind, values, weights):
     if kind == "gower":
         spread = np.ptp(values)
     if kind == "mad":
-        (median,) = weighted_quantile(values, [0.5], weights)
-        (deviation,) = weighted_quantile(np.abs(values - median), [0.5], weights)
+        (median,) = averaged_quantile(values, [0.5], weights)
+        (deviation,) = averaged_quantile(np.abs(values - median), [0.5], weights)
         spread = deviation if deviation > 0 else spread
     return spread if spread > 0 else 1.0
