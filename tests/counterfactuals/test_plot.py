@@ -268,6 +268,7 @@ def test_levels_are_bars_of_shares(explained):
         distances=[1.0],
         predictions=[0.1],
         answers=None,
+        beyond_data=None,
     )
     display = CounterfactualDisplay.from_explanation(changed, background=X)
     (ax,) = (ax for ax in display.axes_ if ax.get_xlabel() == "job")
