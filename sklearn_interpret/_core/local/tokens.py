@@ -18,7 +18,7 @@ class Tokens:
     features : ndarray of shape (n_pieces,), intp
         Which feature each piece belongs to; -1 for pieces between words.
     keys : tuple of (str, int)
-        For each feature its word, and which of the word's occurrences it is, counted
+        For each feature its word, in the form that equal words share, and which of the word's occurrences it is, counted
         from 1; 0 where it is all of them.
     """
 
@@ -56,11 +56,15 @@ class Splitter:
         Text -> words, which stand in the text in this order; in place of `expression`.
     together : bool
         Whether all occurrences of a word are one feature.
+    form : callable, default=None
+        Word -> str that is the same for words which count as equal. None takes words as
+        they stand.
     """
 
     expression: str
     tokenizer: Callable | None
     together: bool
+    form: Callable | None = None
 
     def __call__(self, text):
         """Tokens of a text."""
@@ -68,16 +72,20 @@ class Splitter:
             spans = _spans_between(self.expression, text)
         else:
             spans = _spans_of(self.tokenizer(text), text)
-        pieces, features, numbers, seen = [], [], {}, {}
+        pieces, features, numbers, seen, forms = [], [], {}, {}, {}
         end = 0
         for start, stop in spans:
             if start > end:
                 pieces.append(text[end:start])
                 features.append(-1)
             word, end = text[start:stop], stop
+            pieces.append(word)
+            if self.form is not None:
+                if word not in forms:
+                    forms[word] = self.form(word)
+                word = forms[word]
             seen[word] = seen.get(word, 0) + 1
             key = (word, 0 if self.together else seen[word])
-            pieces.append(word)
             features.append(numbers.setdefault(key, len(numbers)))
         if end < len(text):
             pieces.append(text[end:])
