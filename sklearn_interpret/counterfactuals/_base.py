@@ -207,10 +207,11 @@ def _of_two_values(rows, counted, columns):
 
 def _check_costs(costs, names):
     for j, cost in costs.items():
-        if not (isinstance(cost, Real) and 0 < cost < np.inf):
+        # Farther apart, sums and ratios of costs are no numbers.
+        if not (isinstance(cost, Real) and 1e-100 <= cost <= 1e100):
             raise ValueError(
-                f"distance has the cost {cost!r} of {names[j]!r}; positive numbers are "
-                "accepted."
+                f"distance has the cost {cost!r} of {names[j]!r}; positive numbers, "
+                "from 1e-100 to 1e100, are accepted."
             )
 
 

@@ -267,7 +267,8 @@ class ExactCounterfactual(BaseCounterfactual):
         found = [values]
         while len(found) < self.n_counterfactuals:
             changes = task.feasible.changes(found[-1][None], task.values[[row]])[0]
-            shares = changes * task.feasible.costs
+            # Changes may be so small that what they cost underflows.
+            shares = changes / changes.max() * task.feasible.costs
             seconds = (end - monotonic()) / (self.n_counterfactuals - len(found))
             settings = replace(
                 settings,

@@ -18,8 +18,8 @@ class Tokens:
     features : ndarray of shape (n_pieces,), intp
         Which feature each piece belongs to; -1 for pieces between words.
     keys : tuple of (str, int)
-        For each feature its word, in the form that equal words share, and which of the word's occurrences it is, counted
-        from 1; 0 where it is all of them.
+        For each feature its word, in the form that equal words share, and which of the
+        occurrences it is, counted from 1; 0 where it is all of them.
     """
 
     pieces: tuple
@@ -71,7 +71,7 @@ class Splitter:
         if self.tokenizer is None:
             spans = _spans_between(self.expression, text)
         else:
-            spans = _spans_of(self.tokenizer(text), text)
+            spans = _spans_of(self._tokens(text), text)
         pieces, features, numbers, seen, forms = [], [], {}, {}, {}
         end = 0
         for start, stop in spans:
@@ -93,6 +93,18 @@ class Splitter:
         return Tokens(tuple(pieces), np.array(features, dtype=np.intp), tuple(numbers))
 
 
+    def _tokens(self, text):
+        """What the tokenizer returns; a TypeError says that it takes no text."""
+        try:
+            tokens = self.tokenizer(text)
+            return tokens if isinstance(tokens, str | bytes) else list(tokens)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"tokenizer={self.tokenizer!r} does not return the words of a text as "
+                f"a list of str: {error}"
+            ) from error
+
+
 def _spans_between(expression, text):
     """Starts and ends of the pieces between the matches of an expression."""
     end = 0
@@ -106,7 +118,7 @@ def _spans_between(expression, text):
 
 def _spans_of(tokens, text):
     """Starts and ends of tokens, found from left to right."""
-    if isinstance(tokens, str | bytes) or not hasattr(tokens, "__iter__"):
+    if isinstance(tokens, str | bytes):
         raise TypeError(
             f"tokenizer returned {type(tokens).__name__}; it must return the words of "
             "a text as a list of str."
