@@ -68,7 +68,8 @@ class Wish:
                 f'desired={desired!r} is neither "other", nor one of the classes '
                 f"{shortened(classes.tolist())}, nor an interval (low, high) of a "
                 "probability."
-                + " It holds for all rows: explain those of other wishes apart." * several
+                + " It holds for all rows: explain those of other wishes apart."
+                * several
             )
         return cls(estimator, response, wanted=int(found[0]))
 

@@ -132,7 +132,8 @@ def test_tokens_are_found_from_left_to_right():
 
 
 @pytest.mark.parametrize(
-    "tokens, message", [("ab", "returned str"), (1, "tokenizer=.*not iterable"), ([1], "token 0")]
+    "tokens, message",
+    [("ab", "returned str"), (1, "tokenizer=.*not iterable"), ([1], "token 0")],
 )
 def test_tokenizers_that_return_no_words(tokens, message):
     with pytest.raises(TypeError, match=message):

@@ -92,7 +92,6 @@ class Splitter:
             features.append(-1)
         return Tokens(tuple(pieces), np.array(features, dtype=np.intp), tuple(numbers))
 
-
     def _tokens(self, text):
         """What the tokenizer returns; a TypeError says that it takes no text."""
         try:
