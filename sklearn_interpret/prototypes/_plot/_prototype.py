@@ -325,6 +325,9 @@ class PrototypeDisplay(Drawn):
         ax.spines[:].set_visible(False)
         ax.tick_params(length=0)
         self._name_cells(ax, columns, *inner)
+        if len(columns) < len(self._names):
+            some = f"{len(columns)} of {len(self._names)} columns"
+            ax.set_title(f"The {some}: those that differ most", fontsize="medium")
         n_prototypes = len(self._chosen[0])
         if n_prototypes < len(texts):
             ax.axhline(n_prototypes - 0.5, color="black", linewidth=2)
