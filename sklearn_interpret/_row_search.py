@@ -179,6 +179,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             native,
             origin,
             distances=task.distances(values, origin),
+            beyond_data=task.feasible.beyond(values, task.values[origin]),
             predictions=predictions[:, 0] if single else predictions,
             original_predictions=original[:, 0] if single else original,
             data=rows.native,

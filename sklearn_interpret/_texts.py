@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from sklearn_interpret._core.local.tokens import Splitter
+from sklearn_interpret._model.bags_of_words import word_form
 from sklearn_interpret._model.rows.samples import TextRows, as_texts
 
 
@@ -40,7 +41,8 @@ class TextInputMixin:
             ) from error
 
     def _make_splitter(self):
-        return Splitter(self.split_expression, self.tokenizer, self.bow)
+        form = word_form(self.estimator_)
+        return Splitter(self.split_expression, self.tokenizer, self.bow, form)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -110,6 +110,19 @@ SENSIBLE = {
     "n_features_to_select": [1, 2],
     "kernel_width": [0.1, 1e-300],
     "threshold": [0.0, 0.5, np.inf],
+    "desired": ["other", 1, "a", ["a", "b"], [0, 1], (0.2, None), np.array([0, 1])],
+    "permitted_range": [None, "any", {0: (0, 1)}, {0: (-np.inf, 1e300)}],
+    "direction": [{0: "increase"}, {0: "decrease"}],
+    "distance": ["std", "gower", {0: 1e-320}, {0: 1e-100}],
+    "max_changes": [1, 2],
+    "n_counterfactuals": [1, 3],
+    "constraints": [[({0: 1}, 1)], [({0: 1e300}, -1e300)]],
+    "objective": ["distance", "n_changed"],
+    "bounds": [(0, 1), {0: (-1, 1)}, (-np.inf, np.inf)],
+    "delta": [0.1, 1e-320],
+    "metric": ["gower", "cosine", dict, len],
+    "kernel": ["auto", "gower", dict, len],
+    "embedding": [np.abs, np.ravel, dict],
 }
 
 # Results that are undefined for some rows, by the end of their names: no number, or

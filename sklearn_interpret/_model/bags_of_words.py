@@ -1,6 +1,7 @@
 """Reader of linear models of word counts: what each word of a text adds."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,7 +12,7 @@ from sklearn.feature_extraction.text import (
     TfidfTransformer,
 )
 from sklearn.feature_selection import SelectorMixin
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from sklearn_interpret._core.local.removals import linear_hint
@@ -159,6 +160,43 @@ class BagOfWords:
             apart = feature < 0 or (apart and not inside)
             found += inside
         return found == analyze("".join(tokens.pieces))
+
+
+def word_form(estimator):
+    """Function of a word that is the same for words which a model takes for equal.
+
+    They are where the analyzers of all vectorizers that the model begins with make
+    them equal. None where it begins with none.
+    """
+    analyzers = [
+        (v.analyzer, v.build_analyzer(), v.build_preprocessor())
+        for v in _vectorizers(estimator)
+    ]
+    return partial(_form, analyzers) if analyzers else None
+
+
+def _form(analyzers, word):
+    """What all analyzers make of a word; the word where they differ."""
+    forms = set()
+    for kind, analyze, preprocess in analyzers:
+        of_letters = kind in ("char", "char_wb")
+        tokens = [] if of_letters else list(analyze(word))
+        if len(tokens) == 1 and isinstance(tokens[0], str):
+            forms.add(tokens[0])
+        else:
+            forms.add(word if callable(kind) else preprocess(word))
+    return forms.pop() or word if len(forms) == 1 else word
+
+
+def _vectorizers(estimator):
+    """The vectorizers of texts that a model begins with."""
+    model = unfrozen(estimator)
+    if isinstance(model, Pipeline):
+        return _vectorizers(model[0]) if len(model) else []
+    if isinstance(model, FeatureUnion):
+        return [v for _, part in model.transformer_list for v in _vectorizers(part)]
+    reads = isinstance(model, CountVectorizer | HashingVectorizer)
+    return [model] if reads and model.input == "content" else []
 
 
 def _differ(one, other):

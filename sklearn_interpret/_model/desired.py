@@ -60,12 +60,16 @@ class Wish:
             raise ValueError("desired needs a model of one set of classes.")
         if isinstance(desired, str) and desired == "other" and "other" not in classes:
             return cls(estimator, response)
-        found = np.flatnonzero(classes == desired)
+        several = hasattr(desired, "__len__") and not isinstance(desired, str)
+        several &= getattr(desired, "shape", None) != ()
+        found = () if several else np.flatnonzero(classes == desired)
         if not len(found):
             raise ValueError(
                 f'desired={desired!r} is neither "other", nor one of the classes '
                 f"{shortened(classes.tolist())}, nor an interval (low, high) of a "
                 "probability."
+                + " It holds for all rows: explain those of other wishes apart."
+                * several
             )
         return cls(estimator, response, wanted=int(found[0]))
 

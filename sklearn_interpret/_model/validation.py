@@ -76,6 +76,14 @@ def _check_names_are_text(names):
         ) from error
 
 
+def call_given(parameter, function, *arguments, **named):
+    """What a function returns that a parameter has, or uses; its errors name that."""
+    try:
+        return function(*arguments, **named)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{parameter} cannot be used: {error}") from error
+
+
 def check_fits_rows(estimator, X):
     """Check that a frozen estimator is fitted, and on columns such as those of `X`."""
     check_predictor_is_fitted(estimator)

@@ -10,6 +10,7 @@ from sklearn_interpret._plotting.labels import (
     NAME_WIDTH,
     literal,
     shorten,
+    shorten_all,
 )
 
 # Sizes in inches.
@@ -433,8 +434,8 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
     # Names come in afterwards: matplotlib drops labels that begin with "_".
     places = [str(place) for place in range(len(labels))]
     legend = owner.legend(handles, places, **looks)
-    for text, label in zip(legend.get_texts(), labels, strict=True):
-        text.set_text(literal(shorten(label, most)))
+    for text, label in zip(legend.get_texts(), shorten_all(labels, most), strict=True):
+        text.set_text(literal(label))
     return legend
 
 

@@ -18,6 +18,7 @@ from sklearn_interpret._plotting.labels import (
     column_texts,
     literal,
     shorten,
+    shorten_all,
     wrapped,
 )
 
@@ -75,7 +76,7 @@ def name_rows(ax, names):
     most = int(np.clip(width * CHARACTERS_PER_INCH / 2, 12, LABEL_WIDTH))
     two_lines = len(names) <= MANY_NAMES and pitch > TWO_LINES_PITCH
     fit = wrapped if two_lines else shorten
-    texts = [literal(fit(name, most)) for name in names]
+    texts = list(map(literal, shorten_all(names, most, fit)))
     places = np.arange(len(names))[::-1]
     ax.set_yticks(places, texts, fontsize="small" if pitch < 0.3 else None)
     ax.set_ylim(-0.6, len(names) - 0.4)

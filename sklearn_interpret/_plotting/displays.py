@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._choosing import row_position
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import make_room
-from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten
+from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten_all
 from sklearn_interpret._plotting.sources import (
     Data,
     NamedParameters,
@@ -49,7 +49,7 @@ class Drawn:
         for what in ("feature", "output"):
             names = getattr(held, f"{what}_names", None)
             if names is not None:
-                texts = [shorten(name, 24) for name in names]
+                texts = shorten_all(names, 24)
                 shown = texts[:MOST_SHOWN] + ["..."] * (len(texts) > MOST_SHOWN)
                 count = f"{len(texts)} {what}{'s'[: len(texts) != 1]}"
                 parts.append(f"{count}: {', '.join(shown)}")

@@ -59,6 +59,56 @@ def shorten(name, most=NAME_WIDTH):
     return f"{before}…{after}"
 
 
+def shorten_all(names, most=NAME_WIDTH, fit=shorten):
+    """Names of at most `most` characters each, which differ where the names do.
+
+    Names that would look alike leave out what they begin with alike, or stay whole.
+
+    Parameters
+    ----------
+    names : sequence
+        The names.
+    most : int, default=36
+        Largest number of characters.
+    fit : callable, default=shorten
+        What else shortens a name to so many.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from sklearn_interpret._plotting.labels import shorten_all
+    >>> shorten_all(["Time since first diagnosis", "Time since last diagnosis"], 23)
+    ['Time si…first diagnosis', 'Time si…last diagnosis']
+    """
+    texts = [fit(name, most) for name in names]
+    alike = {}
+    for name, text in zip(names, texts, strict=True):
+        alike.setdefault(text, set()).add(" ".join(str(name).split()))
+    for text, group in alike.items():
+        if len(group) > 1:
+            places = [i for i, other in enumerate(texts) if other == text]
+            apart = _told_apart([str(names[i]) for i in places], most, fit)
+            for i, other in zip(places, apart, strict=True):
+                texts[i] = other
+    return texts
+
+
+def _told_apart(names, most, fit):
+    """Names that begin alike, from where they differ."""
+    names = [" ".join(name.split()) for name in names]
+    head, alike = most // 3, 0
+    while len({name[: alike + 1] for name in names}) == 1:
+        alike += 1
+    word = max(names[0].rfind(mark, 0, alike) for mark in " _-./:") + 1
+    start = word if word > head + 1 else alike
+    if start <= head + 1:
+        return names
+    return shorten_all([f"{name[:head]}…{name[start:]}" for name in names], most, fit)
+
+
 def literal(text):
     """Text that matplotlib draws as it stands, without taking "$" for mathematics."""
     return str(text).replace("$", r"\$")

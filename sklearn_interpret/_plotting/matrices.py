@@ -7,7 +7,7 @@ from sklearn_interpret._plotting.colours import text_on
 from sklearn_interpret._plotting.labels import (
     column_texts,
     literal,
-    shorten,
+    shorten_all,
     shown_ticks,
 )
 from sklearn_interpret._plotting.surfaces import (
@@ -66,7 +66,7 @@ def draw_table(ax, table, names, strength_name, style, highest=None):
     shown = draw_heat_map(ax, bounds, bounds, table.T, limits, style)
     ax.set(ylim=(p - 0.5, -0.5), xlim=(-0.5, p - 0.5), aspect="equal")
     places = shown_ticks(p, int(side * NAMES_PER_INCH))
-    texts = [literal(shorten(names[place], NAME_WIDTH)) for place in places]
+    texts = list(map(literal, shorten_all([names[place] for place in places])))
     small = "small" if len(texts) > 12 else None
     ax.set_yticks(places, texts, fontsize=small)
     level = max(map(len, texts)) * 0.09 < 0.9 * side / p

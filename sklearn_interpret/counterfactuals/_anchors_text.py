@@ -92,7 +92,8 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     -----
     In `fit` and `explain`, `X` is a list, a one-dimensional array or a pandas or polars
     Series of str. The model gets texts in the container of `fit`. There is no
-    `n_features_in_`.
+    `n_features_in_`. Words are one word where the analyzer of the model's vectorizer
+    makes them equal, as by case; of other models they are told apart as they stand.
 
     The precision of a rule is the probability that the model keeps its answer when its
     words stay, and each other word is left out with probability one half. Coverage is

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.desired import Wish
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._model.rows.feasible import FeasibleRows
+from sklearn_interpret._model.rows.feasible import LARGEST_INTEGER, FeasibleRows
 from sklearn_interpret._model.rows.features import (
     resolve_categorical,
     resolve_keys,
@@ -59,7 +59,7 @@ class BaseCounterfactual(BaseRowSearch):
     _parameter_constraints = {
         **BaseRowSearch._parameter_constraints,
         "desired": "no_validation",
-        "permitted_range": [dict, None],
+        "permitted_range": [dict, StrOptions({"any"}), None],
         "direction": [dict, None],
         "categorical_features": "no_validation",
         "max_changes": [Interval(Integral, 1, None, closed="left"), None],
@@ -76,26 +76,32 @@ class BaseCounterfactual(BaseRowSearch):
         categorical = resolve_categorical(
             self.categorical_features, rows.detected_categorical, names, named=named
         )
-        by_column = {
-            parameter: resolve_keys(
-                getattr(self, parameter), names, named=named, parameter=parameter
+        anything = self.permitted_range == "any"
+        ranges, directions = (
+            resolve_keys(given, names, named=named, parameter=parameter)
+            for parameter, given in (
+                ("permitted_range", {} if anything else self.permitted_range),
+                ("direction", self.direction),
             )
-            for parameter in ("permitted_range", "direction")
-        }
+        )
         distance = self.distance
         if isinstance(distance, Mapping):
             distance = resolve_keys(distance, names, named=named, parameter="distance")
             _check_costs(distance, names)
-        _check_ranges(by_column["permitted_range"], rows, categorical)
-        _check_directions(by_column["direction"], rows, categorical)
+        _check_ranges(ranges, rows, categorical)
+        _check_directions(directions, rows, categorical)
+        free = ~np.isin(np.arange(rows.n_columns), list(ranges))
+        successive, apart = _of_two_values(rows, weights > 0, free & ~categorical)
         return FeasibleRows(
             rows,
             weights,
-            categorical=categorical,
+            categorical=categorical | apart,
             vary=self._varying(rows),
-            ranges=by_column["permitted_range"],
-            directions=by_column["direction"],
+            ranges=ranges,
+            directions=directions,
             distance=distance,
+            within_data=successive if anything else free,
+            two_valued=successive,
         )
 
     @abstractmethod
@@ -186,12 +192,26 @@ class BaseCounterfactual(BaseRowSearch):
         return self._feasible.distances(values, origins)
 
 
+def _of_two_values(rows, counted, columns):
+    """Masks of columns with two whole numbers: successive ones, and others."""
+    successive, apart = np.zeros((2, rows.n_columns), dtype=bool)
+    for j in np.flatnonzero(columns).tolist():
+        values = rows.numbers(j)[counted]
+        values = np.unique(values[~np.isnan(values)])
+        if len(values) == 2 and (np.abs(values) < LARGEST_INTEGER).all():
+            whole = (values == np.rint(values)).all()
+            successive[j] = whole and values[1] == values[0] + 1
+            apart[j] = whole and not successive[j]
+    return successive, apart
+
+
 def _check_costs(costs, names):
     for j, cost in costs.items():
-        if not (isinstance(cost, Real) and 0 < cost < np.inf):
+        # Farther apart, sums and ratios of costs are no numbers.
+        if not (isinstance(cost, Real) and 1e-100 <= cost <= 1e100):
             raise ValueError(
-                f"distance has the cost {cost!r} of {names[j]!r}; positive numbers are "
-                "accepted."
+                f"distance has the cost {cost!r} of {names[j]!r}; positive numbers, "
+                "from 1e-100 to 1e100, are accepted."
             )
 
 

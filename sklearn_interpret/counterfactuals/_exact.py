@@ -56,9 +56,13 @@ class ExactCounterfactual(BaseCounterfactual):
         The class whose probability is meant.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all.
-    permitted_range : dict, default=None
+    permitted_range : dict, "any" or None, default=None
         What features may become: (low, high) of a number, a list of levels of a
-        category. A number that lies outside already stays as it is.
+        category. A number that lies outside already stays as it is. None, or a feature
+        left out, means what the rows of `fit` have: a number between the lowest and the
+        highest, or where that of the row lies beyond, between these and its own; a
+        known level. "any" lifts that. Two whole numbers are levels in either case: a
+        number of a feature that has no others becomes one of them.
     direction : dict, default=None
         Which way features may go: "increase" or "decrease".
     categorical_features : "auto", None, or list of ints or strs, default="auto"
@@ -173,7 +177,7 @@ class ExactCounterfactual(BaseCounterfactual):
         desired: Any = "other",
         target: Any = None,
         features_to_vary: Any = None,
-        permitted_range: dict | None = None,
+        permitted_range: dict | str | None = None,
         direction: dict | None = None,
         categorical_features: Any = "auto",
         max_changes: int | None = None,
@@ -265,7 +269,8 @@ class ExactCounterfactual(BaseCounterfactual):
         found = [values]
         while len(found) < self.n_counterfactuals:
             changes = task.feasible.changes(found[-1][None], task.values[[row]])[0]
-            shares = changes * task.feasible.costs
+            # Changes may be so small that what they cost underflows.
+            shares = changes / changes.max() * task.feasible.costs
             seconds = (end - monotonic()) / (self.n_counterfactuals - len(found))
             settings = replace(
                 settings,
@@ -280,14 +285,19 @@ class ExactCounterfactual(BaseCounterfactual):
 
     def _why_impossible(self, task, row, end):
         """The limit without which there would be a row as wished, if time tells."""
-        limits = [name for name in _LIMITS if getattr(self, name) is not None]
+        words = {name: name for name in _LIMITS if getattr(self, name) is not None}
+        if self.permitted_range is None:
+            words["permitted_range"] = "the range of the data (permitted_range=None)"
+        elif self.permitted_range == "any":
+            del words["permitted_range"]
+        limits = list(words)
         proved = True
         for number, name in enumerate(limits):
             until = monotonic() + (end - monotonic()) / (len(limits) - number)
             values, lower = self._without([name], task, row, until)
             if values is not None:
                 leaves = "leave" if name == "constraints" else "leaves"
-                return f"{name} {leaves} no row that the model answers as wished"
+                return f"{words[name]} {leaves} no row that the model answers as wished"
             proved &= lower == np.inf
         values, lower = None, np.inf
         if limits and proved:

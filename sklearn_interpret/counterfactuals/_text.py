@@ -95,7 +95,8 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     -----
     In `fit` and `explain`, `X` is a list, a one-dimensional array or a pandas or polars
     Series of str. The model gets texts in the container of `fit`. There is no
-    `n_features_in_`. Words are told apart by case.
+    `n_features_in_`. Words are one word where the analyzer of the model's vectorizer
+    makes them equal, as by case; of other models they are told apart as they stand.
 
     *Linear bags of words* are pipelines of a vectorizer that counts single words (also
     as tf-idf) and a linear model. What words add to its decision is a sum, and the

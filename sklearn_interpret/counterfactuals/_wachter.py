@@ -44,9 +44,13 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         The class whose probability, or the output of which, `desired` is an interval.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all.
-    permitted_range : dict, default=None
+    permitted_range : dict, "any" or None, default=None
         What features may become: (low, high) of a number, a list of levels of a
-        category. A number that lies outside already stays as it is.
+        category. A number that lies outside already stays as it is. None, or a feature
+        left out, means what the rows of `fit` have: a number between the lowest and the
+        highest, or where that of the row lies beyond, between these and its own; a
+        known level. "any" lifts that. Two whole numbers are levels in either case: a
+        number of a feature that has no others becomes one of them.
     direction : dict, default=None
         Which way features may go: "increase" or "decrease".
     categorical_features : "auto", None, or list of ints or strs, default="auto"
@@ -162,7 +166,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         desired: Any = "other",
         target: Any = None,
         features_to_vary: Any = None,
-        permitted_range: dict | None = None,
+        permitted_range: dict | str | None = None,
         direction: dict | None = None,
         categorical_features: Any = "auto",
         max_changes: int | None = None,

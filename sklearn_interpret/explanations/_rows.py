@@ -60,6 +60,9 @@ class RowExplanation(BaseExplanation):
     low, high : array-like of shape (n_found, n_features), default=None
         A box around each row in which the model answers as wished everywhere; equal
         to the row's value where it has no room, NaN for categories.
+    beyond_data : array-like of shape (n_found, n_features), bool, default=None
+        Which changed values lie beyond those of the rows of `fit`, or are levels that
+        these do not have.
     original_predictions : array-like of shape (n_rows[, n_outputs]), default=None
         The model's responses to the explained rows.
     answers, original_answers : array-like of shape (n_found,) and (n_rows,), \
@@ -111,6 +114,7 @@ default=None
     optimal: np.ndarray | None = field(default=None, kw_only=True)
     low: np.ndarray | None = field(default=None, kw_only=True)
     high: np.ndarray | None = field(default=None, kw_only=True)
+    beyond_data: np.ndarray | None = field(default=None, kw_only=True)
     original_predictions: np.ndarray | None = field(default=None, kw_only=True)
     answers: np.ndarray | None = field(default=None, kw_only=True)
     original_answers: np.ndarray | None = field(default=None, kw_only=True)
@@ -130,6 +134,7 @@ default=None
         "distances",
         "low",
         "high",
+        "beyond_data",
     )
 
     def __post_init__(self):
@@ -150,6 +155,7 @@ default=None
             ("lower_bounds", float, n_rows),
             ("low", float, n_found, n_features),
             ("high", float, n_found, n_features),
+            ("beyond_data", bool, n_found, n_features),
             ("answers", None, n_found),
             ("original_answers", None, n_rows),
         ):
@@ -214,9 +220,10 @@ default=None
         Returns
         -------
         pandas.DataFrame
-            Columns: "row" (position of the explained row), "counterfactual" (its
-            number among those of the row), "feature", "before", "after"; "low" and
-            "high" where there are boxes.
+            Columns: "row" (position of the explained row), "status" (of that row),
+            "counterfactual" (its number among those of the row), "feature", "before",
+            "after"; "low" and "high" where there are boxes; "beyond_data" where that
+            is known.
 
         Raises
         ------
@@ -232,6 +239,7 @@ default=None
         before, after = self._entries(found, feature)
         columns = {
             "row": self.origin[found],
+            "status": self.status[self.origin[found]],
             "counterfactual": numbers[found],
             "feature": names[feature],
             "before": before,
@@ -240,6 +248,8 @@ default=None
         if self.low is not None:
             columns["low"] = self.low[found, feature]
             columns["high"] = self.high[found, feature]
+        if self.beyond_data is not None:
+            columns["beyond_data"] = self.beyond_data[found, feature]
         return pandas.DataFrame(columns).infer_objects()
 
     def _entries(self, found, features):
@@ -254,11 +264,17 @@ default=None
 
     def _size(self):
         n_features = as_rows(self.rows).n_columns
-        n_rows, n_found = len(self), len(self.origin)
+        n_rows, n_found = len(self), np.count_nonzero(self.valid)
         return f"n_rows={n_rows}, n_features={n_features}, n_found={n_found}"
 
     def _summary(self):
-        return [counts_text(self.status)] if len(self) else []
+        if not len(self):
+            return []
+        lines = [counts_text(self.status)]
+        if self.beyond_data is not None and self.beyond_data.any():
+            n_beyond = np.count_nonzero(self.beyond_data.any(axis=1))
+            lines.append(f"{n_beyond} with values beyond the data")
+        return lines
 
     def _after_text(self, found, feature, after):
         """What a feature becomes, or the interval where there is room."""

@@ -37,6 +37,9 @@ class Condition:
     levels : tuple, default=None
         The value is one of these; NaN and None stand for missing values. None means
         that the interval counts.
+    only : float, default=None
+        The number within the interval, of a column that has two whole numbers: it is
+        named in place of the interval.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class Condition:
     low: float | None = None
     high: float | None = None
     levels: tuple | None = None
+    only: float | None = None
 
     def __str__(self) -> str:
         return self._in_words(entry_text)
@@ -67,6 +71,8 @@ class Condition:
         return self._in_words(_exact_text)
 
     def _in_words(self, text):
+        if self.only is not None:
+            return f"{self.name} = {text(self.only)}"
         if self.levels is None:
             if self.low is None and self.high is None:
                 return f"{self.name} is not missing"

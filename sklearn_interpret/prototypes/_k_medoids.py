@@ -33,7 +33,11 @@ from sklearn_interpret._model._sklearn_compat import (
     fit_context,
 )
 from sklearn_interpret._model.parallel import held_rows
-from sklearn_interpret._model.validation import check_rows, check_weights
+from sklearn_interpret._model.validation import (
+    call_given,
+    check_rows,
+    check_weights,
+)
 from sklearn_interpret.prototypes._gower_columns import GowerColumns
 
 # Metrics of scikit-learn's that take sparse matrices.
@@ -338,11 +342,15 @@ def _measure(metric, points, categorical):
 
 def _finite_distances(A, B, metric, **learned):
     """All distances between two tables' rows; such as can't be compared are refused."""
-    distances = pairwise_distances(A, B, metric=metric, **learned)
-    if not np.isfinite(distances).all():
+    measure = partial(pairwise_distances, metric=metric, **learned)
+    if callable(metric):
+        measure = partial(call_given, f"metric={metric!r}", measure)
+    distances = measure(A, B)
+    least = 0 if callable(metric) else -np.inf  # those of others may be off by rounding
+    if not (np.isfinite(distances) & (distances >= least)).all():
         raise ValueError(
             f"metric={metric!r} gives distances between some rows of X that are no "
-            "finite numbers."
+            "finite numbers, or negative."
         )
     return distances
 

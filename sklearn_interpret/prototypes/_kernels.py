@@ -17,9 +17,10 @@ from sklearn_interpret._core.kernels.distances import (
     gower_distances,
     squared_distances,
 )
-from sklearn_interpret._core.statistics.weighted import weighted_quantile
+from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret._model.validation import call_given
 from sklearn_interpret.prototypes._gower_columns import GowerColumns
 
 # Rows of a matrix, or of a block on its diagonal, that are looked at in one go.
@@ -111,7 +112,7 @@ class DistanceKernel:
         if not positive.any():
             return 1.0
         weights = np.outer(weights, weights)[pairs][positive]
-        return 0.5 / weighted_quantile(distances[positive], [0.5], weights)[0]
+        return 0.5 / averaged_quantile(distances[positive], [0.5], weights)[0]
 
     def part(self, index):
         """The kernel of some of the known rows."""
@@ -214,8 +215,11 @@ class CallableKernel(NearestMixin):
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
         return lambda columns: self._values(rows, self.known.part(columns))
 
+    def _numbers(self, A, B):
+        return np.asarray(self.function(A.native, B.native), dtype=np.float64)
+
     def _values(self, A, B):
-        values = np.asarray(self.function(A.native, B.native), dtype=np.float64)
+        values = call_given(f"kernel={self.function!r}", self._numbers, A, B)
         if values.shape != (A.n_rows, B.n_rows) or not np.isfinite(values).all():
             raise ValueError(
                 f"kernel={self.function!r} must give finite numbers for {A.n_rows} and "

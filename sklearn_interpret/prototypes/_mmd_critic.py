@@ -30,6 +30,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical, shortened
 from sklearn_interpret._model.validation import (
     Sample,
+    call_given,
     check_not_masked,
     check_rows,
     check_weights,
@@ -394,14 +395,17 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """What represents rows, as `Rows`."""
         if self.embedding is None:
             return rows
-        found = self.embedding(rows.native)
-        found = as_rows(np.reshape(found, (-1, 1)) if np.ndim(found) < 2 else found)
+        found = call_given(f"embedding={self.embedding!r}", self._embed, rows.native)
         if found.n_rows != rows.n_rows or found.n_columns == 0:
             raise ValueError(
                 f"embedding={self.embedding!r} must give numbers for each of "
                 f"{rows.n_rows} rows; got shape {found.native.shape}."
             )
         return found
+
+    def _embed(self, native):
+        found = self.embedding(native)
+        return as_rows(np.reshape(found, (-1, 1)) if np.ndim(found) < 2 else found)
 
     def _grouped(self, kernel, sample):
         """All rows, or those of each class."""

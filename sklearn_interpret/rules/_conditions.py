@@ -4,6 +4,7 @@ import numpy as np
 
 from sklearn_interpret._core.rules.conditions import CodedTable, merged
 from sklearn_interpret._model.rows.base import is_missing
+from sklearn_interpret._model.rows.bounds import only_number
 from sklearn_interpret.explanations import Condition
 
 
@@ -65,7 +66,8 @@ class ConditionSpace:
         high = None
         if last + 1 < len(values):
             high = threshold(*values[last : last + 2])
-        return Condition(column, name, low=low, high=high)
+        only = only_number(values, low, high)
+        return Condition(column, name, low=low, high=high, only=only)
 
 
 def threshold(below, above):

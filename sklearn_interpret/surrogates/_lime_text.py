@@ -343,7 +343,9 @@ class LimeText(TextInputMixin, BaseLocalSurrogate):
     -----
     In `fit`, `explain` and `stability_score`, `X` is a list, a one-dimensional array or
     a pandas or polars Series of str. The model gets texts in the container of
-    `fit`. There is no `n_features_in_`.
+    `fit`. There is no `n_features_in_`. Words are one word where the analyzer of the
+    model's vectorizer makes them equal, as by case; of other models they are told apart
+    as they stand.
 
     The number of words that stay is uniform between none and all, and sets of a size
     are equally likely; they are Sobol points, which cover the sets more evenly than

@@ -70,6 +70,20 @@ def people():
     return frame
 
 
+@pytest.mark.parametrize("dtype", [int, np.float32])
+def test_a_column_of_two_whole_numbers_has_two_values(dtype):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"smokes": rng.integers(2, size=200).astype(dtype)})
+    X["age"] = rng.normal(40, 9, 200)
+    inspector = by_rule(lambda X: np.asarray(X)[:, 0] == 1, X)
+    explanation = inspector.explain(X.iloc[[0, 1, 2, 3, 4]])
+    texts = [explanation.text(row) for row in range(5)]
+    assert texts == [f"smokes = {value:g}" for value in X["smokes"][:5]]
+    np.testing.assert_array_equal(
+        explanation.holds(X), X["smokes"].to_numpy() == X[["smokes"]].to_numpy()[:5]
+    )
+
+
 def test_the_rule_of_a_conjunction(numbers):
     def rule(X):
         return (X[:, 1] > np.quantile(numbers[:, 1], 0.75, method="inverted_cdf")) & (

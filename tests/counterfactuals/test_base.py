@@ -7,12 +7,19 @@ import pandas as pd
 import pytest
 from joblib import parallel_config
 from scipy import sparse
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret.counterfactuals import GrowingSpheres, WachterCounterfactual
+from sklearn_interpret.counterfactuals import (
+    ExactCounterfactual,
+    GrowingSpheres,
+    WachterCounterfactual,
+)
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from tests.counterfactuals.data import (
     Scores,
@@ -118,6 +125,72 @@ def test_limits_are_kept(method):
     for name, low, high in (("n", 2, 6), ("small", 10, 90)):
         assert (after[name].between(low, high) | (after[name] == before[name])).all()
     assert (after.job.isin(["x", "y"]) | (after.job == before.job)).all()
+
+
+def lives(n_rows, seed=0):
+    """Ages, whole and 0/1 columns in several codes, and a level without rows."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "age": rng.uniform(20, 60, n_rows),
+            "visits": rng.integers(1, 9, n_rows),
+            "smokes": rng.integers(0, 2, n_rows),
+            "insured": rng.integers(0, 2, n_rows).astype(np.float32),
+            "sign": rng.choice([-1, 1], n_rows),
+        }
+    )
+    job = pd.CategoricalDtype(["cook", "nurse", "pilot"])
+    table["job"] = pd.Series(rng.choice(["cook", "nurse"], n_rows)).astype(job)
+    table.loc[:1, ["smokes", "insured", "sign"]] = [[0, 0, -1], [1, 1, 1]]
+    return table
+
+
+@pytest.mark.parametrize("method", [ExactCounterfactual, *QUICK])
+@pytest.mark.parametrize(
+    ("kind", "permitted"), [("linear", None), ("linear", "any"), ("tree", None)]
+)
+def test_what_changes_stays_within_the_data(method, kind, permitted):
+    known, asked = lives(40), lives(5, seed=1)
+    asked.loc[:2, ["age", "visits"]] = [[80, 4], [30, 40], [5, -3]]
+    model = make_pipeline(
+        make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore"), ["job"]), remainder="passthrough"
+        ),
+        LinearRegression() if kind == "linear" else DecisionTreeRegressor(max_depth=4),
+    )
+    slopes = [0.1, 1, 4, 3, 2]
+    model.fit(known, known.iloc[:, :5] @ slopes + 4 * (known.job == "nurse"))
+    goal = np.quantile(model.predict(known), 0.9) + 5 * (kind == "linear")
+    search = method(
+        FrozenEstimator(model),
+        desired=(goal, None),
+        permitted_range=permitted,
+        **QUICK.get(method, {}),
+    ).fit(known)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoCounterfactualWarning)
+        found = search.explain(asked)
+    assert len(found.rows)
+    after = found.rows.reset_index(drop=True)
+    before = asked.iloc[found.origin].reset_index(drop=True)
+    assert after.smokes.isin([0, 1]).all()
+    assert after.insured.isin([0, 1]).all()
+    assert after.sign.isin([-1, 1]).all()
+    assert after.dtypes.equals(known.dtypes)
+    numbers = ["age", "visits", "smokes", "insured", "sign"]
+    low, high = known[numbers].min(), known[numbers].max()
+    outside = (after[numbers] < low) | (after[numbers] > high)
+    outside["job"] = ~after.job.isin(["cook", "nurse"])
+    np.testing.assert_array_equal(found.beyond_data, outside & found.changed)
+    if permitted is None:
+        assert (after.job != "pilot").all()
+        for name in numbers:
+            own = before[name]
+            least, most = own.clip(upper=low[name]), own.clip(lower=high[name])
+            assert after[name].between(least, most).all()
+    else:
+        assert found.beyond_data.any()
+        assert "with values beyond the data" in repr(found)
 
 
 @every_method
@@ -311,6 +384,10 @@ def test_transform_of_a_mixed_table(method):
     ("parameters", "words"),
     [
         ({"desired": "no"}, "desired='no'"),
+        ({"desired": [1, 0, 1]}, r"desired=\[1, 0, 1\].*other wishes apart"),
+        ({"desired": np.array([1])}, r"desired=array\(\[1\]\)"),
+        ({"desired": pd.Series([0, 1])}, "other wishes apart"),
+        ({"desired": ["a", None]}, "is neither"),
         ({"features_to_vary": ["aa"]}, "features_to_vary"),
         ({"features_to_vary": []}, "features_to_vary is empty"),
         ({"permitted_range": {"aa": (0, 1)}}, "permitted_range"),
@@ -322,6 +399,8 @@ def test_transform_of_a_mixed_table(method):
         ({"direction": {"job": "increase"}}, "whose categories have no order"),
         ({"distance": "euclid"}, "distance"),
         ({"distance": {"a": 0}}, "distance has the cost 0"),
+        ({"distance": {"a": 1e-320}}, "distance has the cost 1e-320"),
+        ({"permitted_range": "all"}, "permitted_range"),
         ({"distance": {"aa": 1}}, "distance"),
         ({"max_changes": 0}, "max_changes"),
         ({"n_counterfactuals": 0}, "n_counterfactuals"),

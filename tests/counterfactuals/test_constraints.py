@@ -29,7 +29,8 @@ def data():
 
 def exact(model, **parameters):
     """An inspector of a fitted model."""
-    parameters = {"distance": dict(enumerate(COSTS)), **parameters}
+    defaults = {"distance": dict(enumerate(COSTS)), "permitted_range": "any"}
+    parameters = {**defaults, **parameters}
     return ExactCounterfactual(FrozenEstimator(model), **parameters)
 
 

@@ -93,7 +93,9 @@ def test_several_classes():
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=1000).fit(X, y)
     found = (
-        ExactCounterfactual(FrozenEstimator(model), distance=COSTS)
+        ExactCounterfactual(
+            FrozenEstimator(model), permitted_range="any", distance=COSTS
+        )
         .fit(X)
         .explain(X[::30])
     )
@@ -178,7 +180,10 @@ def test_next_ones_take_the_next_best_features(data):
     X, y = data
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     search = ExactCounterfactual(
-        FrozenEstimator(model), distance=COSTS, n_counterfactuals=5
+        FrozenEstimator(model),
+        permitted_range="any",
+        distance=COSTS,
+        n_counterfactuals=5,
     )
     found = search.fit(X).explain(X[:5])
     coef, intercept = coefficients(model)
@@ -195,7 +200,11 @@ def test_boxes_are_as_wished_to_their_ends(data, desired):
     X, y = data
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     search = ExactCounterfactual(
-        FrozenEstimator(model), desired=desired, region=True, n_counterfactuals=2
+        FrozenEstimator(model),
+        desired=desired,
+        permitted_range="any",
+        region=True,
+        n_counterfactuals=2,
     )
     rows = X[model.predict_proba(X)[:, 1] < 0.5][:5]
     found = search.fit(X).explain(rows)

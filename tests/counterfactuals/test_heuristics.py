@@ -94,7 +94,8 @@ def test_a_linear_model_has_a_closed_form():
     """Only the feature that closes most of the gap at its cost is changed."""
     X, y = CANCER
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    inspector = WachterCounterfactual(FrozenEstimator(model)).fit(X)
+    inspector = WachterCounterfactual(FrozenEstimator(model), permitted_range="any")
+    inspector.fit(X)
     assert inspector.method_ == "differences"
     slopes = model[-1].coef_[0] / model[0].scale_ / inspector._feasible.costs
     explanation = inspector.explain(X[::56])

@@ -268,6 +268,7 @@ def test_levels_are_bars_of_shares(explained):
         distances=[1.0],
         predictions=[0.1],
         answers=None,
+        beyond_data=None,
     )
     display = CounterfactualDisplay.from_explanation(changed, background=X)
     (ax,) = (ax for ax in display.axes_ if ax.get_xlabel() == "job")
@@ -390,6 +391,27 @@ def one_rule(rule, data, **parts):
     fields = {"status": ["found"], "answers": ["$yes$"], **parts}
     numbers = ([number] for number in (0.98, 0.9519, 0.9999, 0.25))
     return RuleExplanation([rule], *numbers, data=data, **fields)
+
+
+def test_a_rule_alone_is_drawn_over_its_interval():
+    rule = Condition(0, "a", low=-0.5, high=9.0), Condition(1, "b", high=0, only=0.0)
+    explanation = one_rule(rule, np.array([[0.1, 0.0]]))
+    display = AnchorsDisplay.from_explanation(explanation)
+    widths = [spans[0].get_width() for spans in display.spans_]
+    assert widths[0] == pytest.approx(9.5)
+    assert widths[1] <= 0.5
+    assert display.axes_[1].get_xlabel() == "b = 0"
+    assert not any(np.any(patch.get_height()) for patch in bars_in(display.axes_[0]))
+
+
+def bars_in(ax):
+    """Bars of the data."""
+    return [bar for container in ax.containers for bar in container]
+
+
+def test_a_text_without_a_rule_says_always():
+    display = AnchorsDisplay.from_explanation(one_rule((), ["some words"]))
+    assert any("always" in text for text in all_texts(display.figure_))
 
 
 def test_the_title_has_precision_and_coverage():

@@ -59,6 +59,7 @@ def around(model, X=TEXTS, **params):
 
 def smallest_size(text, holds, most=99):
     """Size of the smallest set of words whose removal is as wished, or None."""
+    text = text.lower()
     words = sorted(set(text.replace(",", " ").replace("!", " ").split()))
     for size in range(1, min(most, len(words)) + 1):
         kept = [set(words) - set(gone) for gone in combinations(words, size)]
@@ -105,6 +106,18 @@ def test_fewest_words_of_linear_bags_of_words(kind, labels, method):
         return lambda copies: model.predict(copies) != own
 
     check(explanation, holds_of)
+
+
+@pytest.mark.parametrize("method", ["exact", "search"])
+def test_words_that_the_model_takes_for_one_are_removed_together(method):
+    model = make_pipeline(TfidfVectorizer(), LogisticRegression(C=100))
+    model.fit(TEXTS, BINARY)
+    texts = ["win FREE Free money song", "win free free money song"]
+    upper, lower = around(model, method=method, desired="fine").explain(texts)
+    assert upper.status.tolist() == ["found"]
+    assert upper.n_removed == lower.n_removed
+    assert upper.removed[0] == lower.removed[0]
+    assert upper.texts[0].split() == lower.texts[0].split()
 
 
 def long_texts():

@@ -13,7 +13,7 @@ FIELDS = {
     "origin": [0, 0, 2, 3],
     "valid": [True, True, True, False],
     "distances": [1.0, 8.0, 0.0, 2.5],
-    "status": ["found", "impossible", "unchanged", "found"],
+    "status": ["found", "impossible", "unchanged", "failed"],
     "reasons": ["", "income may not fall", "", ""],
     "lower_bounds": [1.0, np.inf, 0.0, 2.0],
     "optimal": [True, True, True, False],
@@ -83,7 +83,7 @@ def test_a_row_is_taken_with_all_that_was_found_for_it(explanation):
     np.testing.assert_array_equal(taken.origin, [0, 1, 1])
     np.testing.assert_array_equal(taken.rows, FIELDS["rows"][[3, 0, 1]])
     np.testing.assert_array_equal(taken.data, FIELDS["data"][[3, 0]])
-    assert taken.status.tolist() == ["found", "found"]
+    assert taken.status.tolist() == ["failed", "found"]
     np.testing.assert_array_equal(taken.valid, [False, True, True])
     np.testing.assert_array_equal(taken.distances, [2.5, 1, 8])
     np.testing.assert_array_equal(taken.predictions, [0.5, 0.6, 0.7])
@@ -126,17 +126,27 @@ def test_table_of_changes(explanation):
     table = explanation.to_frame()
     assert table.columns.tolist() == [
         "row",
+        "status",
         "counterfactual",
         "feature",
         "before",
         "after",
     ]
     assert table.to_numpy().tolist() == [
-        [0, 0, "income", 4, 5],
-        [0, 1, "age", 1, 9],
-        [0, 1, "income", 4, 5],
-        [3, 0, "age", 5, 7],
+        [0, "found", 0, "income", 4, 5],
+        [0, "found", 1, "age", 1, 9],
+        [0, "found", 1, "income", 4, 5],
+        [3, "failed", 0, "age", 5, 7],
     ]
+
+
+def test_values_beyond_the_data_are_marked(explanation):
+    pytest.importorskip("pandas")
+    beyond = np.array([[0, 0], [1, 0], [0, 0], [1, 0]], dtype=bool)
+    marked = replace(explanation, beyond_data=beyond)
+    assert marked.to_frame()["beyond_data"].tolist() == [False, True, False, True]
+    assert repr(marked).endswith("\n2 with values beyond the data")
+    assert not marked[2].beyond_data.any()
 
 
 def test_table_with_boxes(explanation):
@@ -196,8 +206,8 @@ def test_sparse_rows():
 
 def test_texts(explanation):
     assert repr(explanation) == (
-        "RowExplanation(n_rows=4, n_features=2, n_found=4)\n"
-        "2 found, 1 impossible, 1 unchanged"
+        "RowExplanation(n_rows=4, n_features=2, n_found=3)\n"
+        "1 found, 1 impossible, 1 unchanged, 1 failed"
     )
     html = explanation._repr_html_()
     assert "income may not fall" in html

@@ -18,6 +18,7 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     response_label,
     shorten,
+    shorten_all,
     shown_ticks,
     wrapped,
 )
@@ -206,3 +207,32 @@ def test_columns_have_signs_but_not_of_nothing():
         f"{MINUS}0.5",
         "0.0",
     ]
+
+
+@given(
+    st.lists(
+        st.text(alphabet="ab :1.", min_size=1, max_size=60).map(
+            lambda text: " ".join(("STDs: Time since " + text).split())
+        ),
+        min_size=2,
+        max_size=6,
+        unique=True,
+    ),
+    st.integers(8, 40),
+)
+def test_names_that_differ_are_shortened_to_texts_that_differ(names, most):
+    for fit in (shorten, wrapped):
+        texts = shorten_all(names, most, fit)
+        assert len(set(texts)) == len(names)
+
+
+def test_names_are_told_apart_where_they_differ():
+    names = [
+        "STDs: Time since first diagnosis",
+        "STDs: Time since last diagnosis",
+        "age",
+    ]
+    *texts, again = shorten_all([*names, names[0]], 26)
+    assert texts == ["STDs: Ti…first diagnosis", "STDs: Ti…last diagnosis", "age"]
+    assert again == texts[0]
+    assert shorten_all(names, 36) == names

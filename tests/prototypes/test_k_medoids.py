@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.metrics import pairwise_distances
 
 from sklearn_interpret._core.kernels.medoids import build, fasterpam
@@ -251,6 +252,17 @@ def test_distances_that_are_no_numbers(metric):
         rows = np.nan_to_num(rows)
     with pytest.raises(ValueError, match=r"metric=.*no finite numbers"):
         KMedoids(n_clusters=2, metric=metric).fit(rows)
+
+
+@pytest.mark.parametrize("metric", [dict, RBF(), RBF, lambda a: a, lambda a, b: a])
+def test_callables_that_are_no_metrics(metric):
+    with pytest.raises(TypeError, match=r"metric=.* cannot be used: "):
+        KMedoids(n_clusters=2, metric=metric).fit(X)
+
+
+def test_negative_distances():
+    with pytest.raises(ValueError, match="or negative"):
+        KMedoids(n_clusters=2, metric=lambda a, b: -1.0).fit(X)
 
 
 def test_too_few_rows_of_positive_weight():

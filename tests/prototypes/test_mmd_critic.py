@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_interpret._core.statistics.weighted import weighted_quantile
+from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret.prototypes import MMDCritic, _mmd_critic
 from tests.references.memory import peak_memory
 from tests.references.mmd import criticisms_of, mmd_squared, prototypes_of
@@ -31,7 +31,7 @@ def median_gamma(distances, weights=None):
     above = np.triu_indices(len(distances), 1)
     distances, weights = distances[above], np.outer(weights, weights)[above]
     positive = distances > 0
-    return 0.5 / weighted_quantile(distances[positive], [0.5], weights[positive])[0]
+    return 0.5 / averaged_quantile(distances[positive], [0.5], weights[positive])[0]
 
 
 def squared(Z):
@@ -409,6 +409,9 @@ def test_mmd_of_the_definition_is_never_negative():
             X @ X.T,
             ["embedding", "precomputed"],
         ),
+        ({"kernel": dict}, X, ["kernel=<class 'dict'> cannot be used"]),
+        ({"embedding": int}, X, ["embedding=<class 'int'> cannot be used"]),
+        ({"embedding": lambda A: A[None]}, X, ["embedding", "cannot be used"]),
         ({"kernel": lambda A, B: A @ A.T}, X[:40], ["kernel", "finite", "(40, 1)"]),
         ({"kernel": lambda A, B: A @ B.T * np.nan}, X, ["kernel", "finite"]),
         ({}, np.where(X > 5, np.nan, X), ["NaN"]),

@@ -76,6 +76,8 @@ def test_columns_that_differ_most_are_drawn():
     display = PrototypeDisplay(MIXED, [0, 60]).plot(max_entries=2)
     names = [text.get_text() for text in display.axes_[0].get_xticklabels()]
     assert names == ["sepal width (cm)", "species"]
+    title = display.axes_[0].get_title()
+    assert title == f"The 2 of {MIXED.shape[1]} columns: those that differ most"
     with pytest.raises(ValueError, match="max_entries=0"):
         display.plot(max_entries=0)
 

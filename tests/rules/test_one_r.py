@@ -42,8 +42,8 @@ def test_missing_values_are_a_level():
     model = OneRClassifier().fit(X, y)
     assert model.errors_.tolist() == [0]
     assert model.to_text().splitlines() == [
-        "IF x0 <= 1.5 THEN a",
-        "ELSE IF x0 > 1.5 THEN b",
+        "IF x0 = 1 THEN a",
+        "ELSE IF x0 = 2 THEN b",
         "ELSE IF x0 is missing THEN m",
         "ELSE a",
     ]

@@ -210,7 +210,7 @@ def test_table_of_rules():
     pytest.importorskip("pandas")
     X = np.array([[0.0]] * 6 + [[1.0]] * 6)
     frame = OneRClassifier().fit(X, ["a"] * 6 + ["b"] * 6).to_frame()
-    assert frame["rule"].tolist() == ["x0 <= 0.5", "x0 > 0.5", "otherwise"]
+    assert frame["rule"].tolist() == ["x0 = 0", "x0 = 1", "otherwise"]
     assert frame.columns.tolist() == [
         "rule",
         "prediction",

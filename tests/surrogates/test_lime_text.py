@@ -11,14 +11,20 @@ from hypothesis import strategies as st
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TfidfVectorizer,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import estimator_checks
 
 from sklearn_interpret._core.local.tokens import Splitter, feature_name
+from sklearn_interpret._model.bags_of_words import word_form
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates import LimeText, LimeTextDisplay, TextExplanation
 
@@ -94,6 +100,30 @@ def test_words_and_places():
     assert tokens.copies(np.array([[True, True, False]])) == ["  Free, free -- ?\n"]
 
 
+@pytest.mark.parametrize(
+    ("vectorizer", "words"),
+    [
+        (CountVectorizer(), ["free", "the", "i", "é"]),
+        (CountVectorizer(lowercase=False), ["Free", "the", "The", "I", "free", "é"]),
+        (TfidfVectorizer(strip_accents="unicode"), ["free", "the", "i", "e"]),
+        (HashingVectorizer(analyzer="char"), ["free", "the", "i", "é"]),
+        (CountVectorizer(stop_words="english"), ["free", "the", "i", "é"]),
+        (CountVectorizer(analyzer=str.split), ["Free", "the", "The", "I", "free", "é"]),
+        (
+            make_union(TfidfVectorizer(), TfidfVectorizer(analyzer="char_wb")),
+            ["free", "the", "i", "é"],
+        ),
+        (FunctionTransformer(), ["Free", "the", "The", "I", "free", "é"]),
+    ],
+)
+def test_words_are_what_the_analyzer_makes_equal(vectorizer, words):
+    text = "Free the The I free é"
+    form = word_form(FrozenEstimator(make_pipeline(vectorizer, Ridge())))
+    tokens = Splitter(r"\s+", None, True, form)(text)
+    assert [word for word, _ in tokens.keys] == words
+    assert "".join(tokens.pieces) == text
+
+
 def test_tokens_are_found_from_left_to_right():
     tokens = Splitter("", lambda text: ["ab", "", "a", "b"], True)("ab-a b")
     assert tokens.pieces == ("ab", "-", "a", " ", "b")
@@ -102,7 +132,8 @@ def test_tokens_are_found_from_left_to_right():
 
 
 @pytest.mark.parametrize(
-    "tokens, message", [("ab", "returned str"), (1, "returned int"), ([1], "token 0")]
+    "tokens, message",
+    [("ab", "returned str"), (1, "tokenizer=.*not iterable"), ([1], "token 0")],
 )
 def test_tokenizers_that_return_no_words(tokens, message):
     with pytest.raises(TypeError, match=message):

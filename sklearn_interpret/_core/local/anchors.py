@@ -146,6 +146,10 @@ class AnchorSearch:
     max_size: int | None
     least_coverage: float = 0.0
 
+    def level(self, n_looks):
+        """Minus the logarithm of the share of delta that each of some looks has."""
+        return np.log(n_looks) - np.log(self.delta)
+
     def __call__(self, neighbours):
         """The `Anchor` of a sample, from its `Neighbours`."""
         judge = _Judge(self, neighbours)
@@ -224,14 +228,14 @@ class _Race:
         top, rest = self._order()
         if not len(rest):
             return rest
-        low, high = self._bounds(np.log(stage * (stage + 1) / self._search.delta))
+        low, high = self._bounds(self._search.level(stage * (stage + 1)))
         may_be_worse = low[top] < high[rest].max() - self._search.tau
         may_be_better = high[rest] > low[top].min() + self._search.tau
         return np.concatenate([top[may_be_worse], rest[may_be_better]])
 
     def promising(self, beam):
         """Rules of the beam that may have enough precision, the widest first."""
-        _, high = self._bounds(np.log(1 / self._search.delta))
+        _, high = self._bounds(self._search.level(1))
         chosen = high[self._order()[0]] >= self._search.precision
         rules = [
             rule for rule, is_chosen in zip(beam, chosen, strict=True) if is_chosen
@@ -267,7 +271,7 @@ class _Judge:
         stop = n_kept = 0
         for n_before in count():
             self._n_looks += 1
-            level = np.log(self._n_looks * (self._n_looks + 1) / self._search.delta)
+            level = self._search.level(self._n_looks * (self._n_looks + 1))
             # Fewer draws are not enough, were the answer kept on all of them.
             fewest = max(int(np.ceil(level / -np.log(wished))), _FIRST_DRAWS)
             start, stop = stop, min(max(2 * stop, fewest), n_most)

@@ -18,8 +18,8 @@ class Tokens:
     features : ndarray of shape (n_pieces,), intp
         Which feature each piece belongs to; -1 for pieces between words.
     keys : tuple of (str, int)
-        For each feature its word, and which of the word's occurrences it is, counted
-        from 1; 0 where it is all of them.
+        For each feature its word, in the form that equal words share, and which of the
+        occurrences it is, counted from 1; 0 where it is all of them.
     """
 
     pieces: tuple
@@ -56,33 +56,52 @@ class Splitter:
         Text -> words, which stand in the text in this order; in place of `expression`.
     together : bool
         Whether all occurrences of a word are one feature.
+    form : callable, default=None
+        Word -> str that is the same for words which count as equal. None takes words as
+        they stand.
     """
 
     expression: str
     tokenizer: Callable | None
     together: bool
+    form: Callable | None = None
 
     def __call__(self, text):
         """Tokens of a text."""
         if self.tokenizer is None:
             spans = _spans_between(self.expression, text)
         else:
-            spans = _spans_of(self.tokenizer(text), text)
-        pieces, features, numbers, seen = [], [], {}, {}
+            spans = _spans_of(self._tokens(text), text)
+        pieces, features, numbers, seen, forms = [], [], {}, {}, {}
         end = 0
         for start, stop in spans:
             if start > end:
                 pieces.append(text[end:start])
                 features.append(-1)
             word, end = text[start:stop], stop
+            pieces.append(word)
+            if self.form is not None:
+                if word not in forms:
+                    forms[word] = self.form(word)
+                word = forms[word]
             seen[word] = seen.get(word, 0) + 1
             key = (word, 0 if self.together else seen[word])
-            pieces.append(word)
             features.append(numbers.setdefault(key, len(numbers)))
         if end < len(text):
             pieces.append(text[end:])
             features.append(-1)
         return Tokens(tuple(pieces), np.array(features, dtype=np.intp), tuple(numbers))
+
+    def _tokens(self, text):
+        """What the tokenizer returns; a TypeError says that it takes no text."""
+        try:
+            tokens = self.tokenizer(text)
+            return tokens if isinstance(tokens, str | bytes) else list(tokens)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"tokenizer={self.tokenizer!r} does not return the words of a text as "
+                f"a list of str: {error}"
+            ) from error
 
 
 def _spans_between(expression, text):
@@ -98,7 +117,7 @@ def _spans_between(expression, text):
 
 def _spans_of(tokens, text):
     """Starts and ends of tokens, found from left to right."""
-    if isinstance(tokens, str | bytes) or not hasattr(tokens, "__iter__"):
+    if isinstance(tokens, str | bytes):
         raise TypeError(
             f"tokenizer returned {type(tokens).__name__}; it must return the words of "
             "a text as a list of str."

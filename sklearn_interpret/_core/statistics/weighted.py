@@ -101,20 +101,37 @@ def weighted_quantile(values, probabilities, weights=None):
     Values (n,) are finite, weights positive, None for equal ones. A probability k / K
     of n rows is counted in whole numbers: it gives the ceil(n k / K)-th value.
     """
-    # As floats, n (k / K) may exceed what it stands for, n k / K, by a few last bits.
-    probabilities = np.asarray(probabilities, dtype=np.float64) * (1 - 4 * _EPS)
-    n_rows = len(values)
+    return _quantile_ends(values, probabilities, weights)[0]
+
+
+def averaged_quantile(values, probabilities, weights=None):
+    """Quantiles, the mean of two values where the distribution function is flat.
+
+    That of 1/2 is the usual median. Values and weights as of `weighted_quantile`.
+    """
+    low, high = _quantile_ends(values, probabilities, weights)
+    return low / 2 + high / 2  # the sum of both might overflow
+
+
+def _quantile_ends(values, probabilities, weights):
+    """Lowest and highest value at which the distribution function has each share."""
+    # As floats, n (k / K) may differ from what it stands for by a few last bits.
+    slack, n_rows = 4 * _EPS, len(values)
+    probabilities = np.asarray(probabilities, dtype=np.float64)
     if weights is None or (weights == weights[0]).all():
         # Sorting values alone is several times faster than sorting positions.
-        ranks = np.ceil(n_rows * probabilities) - 1
-        return np.sort(values)[np.maximum(ranks, 0).astype(np.intp)]
-    order = np.argsort(values, kind="stable")
-    cumulated = np.cumsum(weights[order])
-    total = cumulated[-1]
-    if total >= 1 / _EPS or (weights != np.floor(weights)).any():
-        # These sums are rounded n times, those of whole numbers are not.
-        probabilities = probabilities * (1 - n_rows * _EPS)
-    return values[order[np.searchsorted(cumulated, probabilities * total)]]
+        values = np.sort(values)
+        low = np.ceil(n_rows * (probabilities * (1 - slack))).astype(np.intp) - 1
+        high = np.floor(n_rows * (probabilities * (1 + slack))).astype(np.intp)
+    else:
+        order = np.argsort(values, kind="stable")
+        values, cumulated = values[order], np.cumsum(weights[order])
+        total = cumulated[-1]
+        if total >= 1 / _EPS or (weights != np.floor(weights)).any():
+            slack += n_rows * _EPS  # these sums are rounded n times
+        low = np.searchsorted(cumulated, probabilities * (1 - slack) * total)
+        high = np.searchsorted(cumulated, probabilities * (1 + slack) * total, "right")
+    return values[np.maximum(low, 0)], values[np.minimum(high, n_rows - 1)]
 
 
 def known_moments(values, weights):

@@ -12,6 +12,18 @@ def rounded_text(value, *, down, digits=3):
     return f"{float(rounded):.{digits}g}"
 
 
+def only_number(values, low, high):
+    """Which of two whole numbers an interval (low, high] has; None of other values.
+
+    None stands for an open end.
+    """
+    if len(values) != 2 or not np.array_equal(values, np.rint(values)):
+        return None
+    low, high = -np.inf if low is None else low, np.inf if high is None else high
+    inside = [float(value) for value in values if low < value <= high]
+    return inside[0] if len(inside) == 1 else None
+
+
 def interval_text(low, high, change=np.inf):
     """An interval in words, as exact as its width or a change of this size needs.
 

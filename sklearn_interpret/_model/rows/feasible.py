@@ -4,7 +4,7 @@ from copy import copy
 
 import numpy as np
 
-from sklearn_interpret._core.statistics.weighted import weighted_quantile
+from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.rows.base import is_missing, label_key
 
 # Whole numbers up to here are floats too.
@@ -41,6 +41,12 @@ class FeasibleRows:
         A dict gives what a unit of some columns, or a change of category, costs.
     norm : {1, 2, inf, 0}, default=1
         The norm of changes in their units that is their distance.
+    within_data : ndarray of shape (n_columns,), bool, default=None
+        Which columns take values between the lowest and the highest known one and their
+        own, or known levels. None means none.
+    two_valued : ndarray of shape (n_columns,), bool, default=None
+        Which of these have two successive whole numbers, and take no other, whatever
+        ranges are lifted.
     """
 
     def __init__(
@@ -54,6 +60,8 @@ class FeasibleRows:
         directions,
         distance,
         norm=1,
+        within_data=None,
+        two_valued=None,
     ):
         self.known = known
         self.norm = norm
@@ -79,10 +87,12 @@ class FeasibleRows:
             self._directions[j] = 1 if direction == "increase" else -1
         limits = [self._limits_of_dtype(j) for j in range(known.n_columns)]
         self._of_dtype = np.array(limits).T
-        self._low, self._high = self._of_dtype.copy()
-        self.possible_levels = [
-            levels and np.ones(len(levels), dtype=bool) for levels in self.levels
-        ]
+        none = np.zeros(known.n_columns, dtype=bool)
+        self._two_valued = none if two_valued is None else two_valued
+        self._within_data = none if within_data is None else within_data
+        self.integer |= self._two_valued
+        self._observed, self._known_levels = self._known_values(weights > 0)
+        self._limit_to(self._within_data)
         for j, limits in ranges.items():
             if categorical[j]:
                 allowed = set(map(label_key, limits))
@@ -112,6 +122,43 @@ class FeasibleRows:
             return -LARGEST_INTEGER, LARGEST_INTEGER
         bounds = np.iinfo(dtype)
         return max(bounds.min, -LARGEST_INTEGER), min(bounds.max, LARGEST_INTEGER)
+
+    def _known_values(self, counted):
+        """Lowest and highest numbers of the known rows that count, and their levels."""
+        n_columns = self.known.n_columns
+        observed = np.repeat([[np.inf], [-np.inf]], n_columns, axis=1)
+        levels = [None] * n_columns
+        for j in range(n_columns):
+            if self.categorical[j]:
+                codes, labels = self.known.encode_column(j)
+                present = {label_key(labels[k]) for k in np.unique(codes[counted])}
+                levels[j] = np.array(
+                    [label_key(level) in present for level in self.levels[j]], bool
+                )
+                continue
+            values = self.known.numbers(j)[counted]
+            values = values[np.isfinite(values)]
+            observed[:, j] = values.min(initial=np.inf), values.max(initial=-np.inf)
+        return observed, levels
+
+    def _limit_to(self, within_data):
+        """Limit some columns to the values of the known rows, others by their dtype."""
+        self._within_data = within_data
+        self._low, self._high = np.where(within_data, self._observed, self._of_dtype)
+        self.possible_levels = [
+            levels if levels is None or within else np.ones_like(levels)
+            for levels, within in zip(self._known_levels, within_data, strict=True)
+        ]
+
+    def beyond(self, values, origins):
+        """Which cells changed to what the known rows do not reach, or do not have."""
+        low, high = self._observed
+        beyond = (values < low) | (values > high)
+        for j, known in enumerate(self._known_levels):
+            if known is not None:
+                codes = np.nan_to_num(values[:, j], nan=-1).astype(np.intp)
+                beyond[:, j] = (codes >= 0) & ~known[codes] if len(known) else False
+        return beyond & (self.changes(values, origins) > 0)
 
     def _costs(self, weights, distance):
         """What a unit of each column costs, or a change of category."""
@@ -161,10 +208,7 @@ class FeasibleRows:
         elif limits == "direction":
             free._directions = np.zeros_like(self._directions)
         else:
-            free._low, free._high = self._of_dtype
-            free.possible_levels = [
-                levels and np.ones(len(levels), dtype=bool) for levels in self.levels
-            ]
+            free._limit_to(self._two_valued)
         return free
 
     def encode(self, rows):
@@ -192,6 +236,10 @@ class FeasibleRows:
         for j, possible in enumerate(self.possible_levels):
             if possible is not None:
                 low[:, j], high[:, j] = 0, len(possible) - 1
+        # A row beyond the known ones may come nearer to them.
+        own = np.clip(values, *self._of_dtype)
+        low = np.where(self._within_data, np.minimum(low, own), low)
+        high = np.where(self._within_data, np.maximum(high, own), high)
         up, down = self._directions > 0, self._directions < 0
         low[:, up] = np.maximum(low, values)[:, up]
         high[:, down] = np.minimum(high, values)[:, down]
@@ -353,8 +401,8 @@ def _unit(kind, values, weights):
     if kind == "gower":
         spread = np.ptp(values)
     if kind == "mad":
-        (median,) = weighted_quantile(values, [0.5], weights)
-        (deviation,) = weighted_quantile(np.abs(values - median), [0.5], weights)
+        (median,) = averaged_quantile(values, [0.5], weights)
+        (deviation,) = averaged_quantile(np.abs(values - median), [0.5], weights)
         spread = deviation if deviation > 0 else spread
     if not spread > 0:
         return 1.0

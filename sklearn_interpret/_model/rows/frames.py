@@ -232,7 +232,8 @@ class PolarsRows(Rows):
         is_boolean = series.dtype == sys.modules["polars"].Boolean
         if series.dtype.is_numeric() or (is_boolean and not series.null_count()):
             return series.to_numpy()
-        return np.array(series.to_list(), dtype=object)
+        # An array of lists would have two axes.
+        return np.fromiter(series.to_list(), dtype=object, count=len(series))
 
     def is_categorical(self, j):
         """Categorical, enum, string, object and boolean dtypes are categorical."""

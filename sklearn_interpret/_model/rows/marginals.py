@@ -8,6 +8,7 @@ from sklearn_interpret._core.local.masks import gaussian
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.bounds import only_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +233,7 @@ class _Numeric(_Marginal):
             inner = np.arange(1, n_bins) / n_bins
             edges = np.unique(weighted_quantile(values, inner, weights))
             self._edges = edges[edges < values.max()]
+        self._some_values = np.unique(values)[:3]  # enough to see whether there are two
         self.scores, self.codes = self._locate(numbers[self.first])
 
     def _locate(self, values):
@@ -250,12 +252,16 @@ class _Numeric(_Marginal):
         if code > len(self._edges):
             return {"levels": (np.nan,)}
         low, high = [None, *self._edges.tolist(), None][code : code + 2]
-        return {"low": low, "high": high}
+        only = only_number(self._some_values, low, high)
+        return {"low": low, "high": high, "only": only}
 
     def text(self, code, name):
         edges = self._edges
         if not self.discrete or not len(edges):
             return name
+        only = self.condition(code).get("only")
+        if only is not None:
+            return f"{name} = {only:.4g}"
         if code > len(edges):
             return f"{name} is missing"
         if code == 0:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sklearn_interpret._model.rows.bounds import only_number
+
 LEAF = -1
 FEWEST_DIGITS = 3
 MANY_LABELS = 4
@@ -60,6 +62,9 @@ class _TreeInWords:
         self._values = {
             j: columns.values(j).astype(np.float32).astype(np.float64) for j in used
         }
+        self._distinct = {
+            j: np.unique(v[~np.isnan(v)]) for j, v in self._values.items()
+        }
         self._texts = {}  # for each column, its thresholds as texts
         self._missing = {j: bool(np.isnan(v).any()) for j, v in self._values.items()}
 
@@ -73,6 +78,9 @@ class _TreeInWords:
             return str(column), False
         left = self._missing[j] and self.tree.missing_go_to_left[node]
         or_missing = " or missing" if left else ""
+        only = self._only(j, None, threshold)
+        if column.levels is None and only is not None:
+            return f"{column.name} = {only}{or_missing}", True
         if column.levels is None:
             return f"{column.name} ≤ {self._number(j, threshold)}{or_missing}", True
         cut = int(np.floor(threshold)) + 1
@@ -81,6 +89,11 @@ class _TreeInWords:
             return f"{column.name} = {high[0]}", False
         sign = "=" if len(low) == 1 else "≤"
         return f"{column.name} {sign} {low[-1]}{or_missing}", True
+
+    def _only(self, j, low, high):
+        """The number within an interval where the rows have two whole ones, as text."""
+        only = only_number(self._distinct[j], low, high)
+        return None if only is None else f"{only:.0f}".replace("-", "\N{MINUS SIGN}")
 
     def _number(self, j, threshold):
         """A threshold as short as the rows allow."""
@@ -138,6 +151,9 @@ class _TreeInWords:
         return f"{text} or missing" if takes_missing else text
 
     def _interval(self, name, j, low, high):
+        only = self._only(j, low, high)
+        if only is not None:
+            return f"{name} = {only}"
         if low is None:
             return f"{name} ≤ {self._number(j, high)}"
         if high is None:

@@ -31,6 +31,7 @@ from sklearn_interpret.counterfactuals._plot._base import (
 from sklearn_interpret.explanations import RuleExplanation
 
 MOST_LINES = 14
+_ALWAYS = "always: the rule has no conditions"
 LINE_WIDTH = 76  # of a title above a text, in letters
 
 
@@ -50,7 +51,7 @@ class AnchorsDisplay(FeaturesDisplay):
         Position of the row to draw; None takes the only one.
     background : {array-like, DataFrame} of shape (n_samples, n_features), default=None
         Rows whose distribution is drawn. None takes those that the inspector was fitted
-        on, and of an explanation alone those explained.
+        on, and of an explanation alone those explained, if there are several.
 
     Attributes
     ----------
@@ -160,18 +161,21 @@ class AnchorsDisplay(FeaturesDisplay):
         rule, values = self.explanation.rules[row], self._values(row)
         known = self._known()
         columns = [
-            FeatureColumn(known, condition.feature, condition.name, [value])
+            FeatureColumn(
+                known, condition.feature, condition.name, [value, *_ends(condition)]
+            )
             for condition, value in zip(rule, values, strict=True)
         ]
         title = self._title(row)
         self._take_panels(ax, columns, title, n_cols=n_cols, height=DATA_HEIGHT)
         if not columns:
             self.axes_[0].set_axis_off()
-            note_empty(self.axes_[0], "always: the rule has no conditions")
+            note_empty(self.axes_[0], _ALWAYS)
         for panel, column, condition, value in zip(
             self.axes_, columns, rule, values, strict=False
         ):
-            column.draw(panel)
+            # A single row has no distribution.
+            column.draw(panel, 0.0 if known.n_rows == 1 else 1.0)
             self._mark(panel, column, condition, value, span_kw)
         return self
 
@@ -185,6 +189,8 @@ class AnchorsDisplay(FeaturesDisplay):
         left, right = ax.get_xlim()
         low = left if condition.low is None else condition.low
         high = right if condition.high is None else condition.high
+        if condition.only is not None:
+            low, high = condition.only - 0.25, condition.only + 0.25
         spans = [(low, high)]
         if condition.levels is not None:
             places = np.array([column.place(level) for level in condition.levels])
@@ -218,10 +224,11 @@ class AnchorsDisplay(FeaturesDisplay):
     def _draw_text(self, ax, row):
         """The text, with the words of the rule behind a colour."""
         text, rule = list(self.explanation.data)[row], self.explanation.rules[row]
+        title = self._title(row) + ([] if rule else [_ALWAYS])
         ax, self.texts_, *_ = draw_text(
             ax,
             _marked(text, rule),
-            [part for line in self._title(row) for part in wrap(line, LINE_WIDTH)],
+            [part for line in title for part in wrap(line, LINE_WIDTH)],
             colour_of=lambda ax, _: tint(ax, OKABE_ITO[0]),
             most_lines=MOST_LINES,
             caller=f"{type(self).__name__}.plot",
@@ -250,6 +257,11 @@ class AnchorsDisplay(FeaturesDisplay):
             columns["feature"] = [condition.name for condition in rule]
             columns["value"] = self._values(row)
         return pandas.DataFrame(columns)
+
+
+def _ends(condition):
+    """Ends of the interval of a condition, which the axis has to show."""
+    return [end for end in (condition.low, condition.high) if end is not None]
 
 
 def _are_texts(X):

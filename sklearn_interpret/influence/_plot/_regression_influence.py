@@ -18,7 +18,7 @@ from sklearn_interpret._plotting.axes import (
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, seen, shade
 from sklearn_interpret._plotting.curves import draw_thin_lines
 from sklearn_interpret._plotting.displays import RegressionDisplay
-from sklearn_interpret._plotting.labels import literal, number_text, shorten
+from sklearn_interpret._plotting.labels import literal, number_text, shorten_all
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
@@ -185,7 +185,7 @@ class RegressionInfluenceDisplay(RegressionDisplay):
         _set_limits(ax, leverages[known], residuals[known])
         ax.axhline(0, color=shade(ax, 0.5), linewidth=0.8, zorder=1.5)
         self._draw_contours(ax, levels, line_kw)
-        names = [shorten(frame["row"][row], _NAME_WIDTH) for row in named]
+        names = shorten_all([frame["row"][row] for row in named], _NAME_WIDTH)
         self.texts_ = _name_points(ax, leverages[named], residuals[named], names)
         label = "Leverage"
         if not known.all():

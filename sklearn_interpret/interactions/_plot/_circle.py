@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._plotting.labels import shorten
+from sklearn_interpret._plotting.labels import shorten_all
 
 MOST_LEVEL = 12
 LONGEST, SHORTEST = 24, 8  # characters of a name
@@ -155,7 +155,7 @@ def _fitting_size(radius, n):
 def _shortened(names, half):
     """Names that leave about half of the way from the middle to the circle."""
     most = int(np.clip(0.48 * half / CHARACTER, SHORTEST, LONGEST))
-    return [shorten(name, most) for name in names]
+    return shorten_all(names, most)
 
 
 def _radius(names, angles, half, size, *, level):

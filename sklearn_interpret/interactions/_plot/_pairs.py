@@ -10,6 +10,7 @@ from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     literal,
     shorten,
+    shorten_all,
 )
 
 JOIN = " \N{MULTIPLICATION SIGN} "
@@ -62,6 +63,9 @@ def name_lines(ax, groups):
         places.append(top - np.arange(len(group)))
         top -= len(group) + 1
         texts += [_joined(name, most, two_lines=two_lines) for name in group.names]
+    names = [JOIN.join(name) for group in groups for name in group.names]
+    if len(set(texts)) < len(set(names)):
+        texts = list(map(literal, shorten_all(names, most)))
     small = "small" if not two_lines or any("\n" in text for text in texts) else None
     ax.set_yticks(np.concatenate(places), texts, fontsize=small)
     ax.set_ylim(-0.6, n_lines - 0.4)

@@ -26,6 +26,7 @@ from sklearn_interpret._plotting.labels import (
     moved_apart,
     plain_log_ticks,
     shorten,
+    shorten_all,
 )
 from sklearn_interpret._plotting.tables import import_pandas
 
@@ -271,7 +272,7 @@ class SparsePathDisplay(Drawn):
         ax.axhline(0, color=shade(ax, 0.5), linewidth=0.8, zorder=1.5)
         self._set_axes(ax, places)
         self._mark_model(ax, places, path[named], self.lines_[-1])
-        names = [shorten(self._names[j], _NAME) for j in named]
+        names = shorten_all([self._names[j] for j in named], _NAME)
         self.texts_.append(_name_lines(ax, self.lines_[-1], names))
 
     def _places(self):

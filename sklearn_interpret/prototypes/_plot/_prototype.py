@@ -32,6 +32,7 @@ from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     literal,
     shorten,
+    shorten_all,
     shown_ticks,
     value_text,
 )
@@ -324,6 +325,9 @@ class PrototypeDisplay(Drawn):
         ax.spines[:].set_visible(False)
         ax.tick_params(length=0)
         self._name_cells(ax, columns, *inner)
+        if len(columns) < len(self._names):
+            some = f"{len(columns)} of {len(self._names)} columns"
+            ax.set_title(f"The {some}: those that differ most", fontsize="medium")
         n_prototypes = len(self._chosen[0])
         if n_prototypes < len(texts):
             ax.axhline(n_prototypes - 0.5, color="black", linewidth=2)
@@ -350,11 +354,13 @@ class PrototypeDisplay(Drawn):
         """Names of the lines, and of the columns below them."""
         names = self._line_names()
         places = shown_ticks(len(names), int(height * _NAMES_PER_INCH))
-        texts = [literal(shorten(names[place], 2 * _NAME)) for place in places]
+        names = [names[place] for place in places]
+        texts = list(map(literal, shorten_all(names, 2 * _NAME)))
         ax.set_yticks(places, texts, fontsize="small")
         names = [self._names[j] for j in columns]
         places = shown_ticks(len(names), int(width * _NAMES_PER_INCH))
-        texts = [literal(shorten(names[place], _NAME)) for place in places]
+        names = [names[place] for place in places]
+        texts = list(map(literal, shorten_all(names, _NAME)))
         turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
         if max(map(len, texts)) + 2 <= CHARACTERS_PER_INCH * width / len(columns):
             turned = {}

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.statistics.losses import agreement
-from sklearn_interpret._core.statistics.weighted import weighted_quantile
+from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.linear import coefficient_table
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -170,7 +170,7 @@ class Leaf:
     @property
     def quantiles(self):
         """Quantiles of the model's responses at `QUANTILES`."""
-        return weighted_quantile(self.values, np.array(QUANTILES), self.weights)
+        return averaged_quantile(self.values, np.array(QUANTILES), self.weights)
 
 
 def leaf_order(tree):

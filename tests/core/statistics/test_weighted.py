@@ -11,6 +11,7 @@ from scipy import stats
 
 from sklearn_interpret._core.statistics.weighted import (
     Moments,
+    averaged_quantile,
     known_moments,
     weighted_quantile,
 )
@@ -127,6 +128,19 @@ def test_quantiles_at_both_ends():
         np.testing.assert_array_equal(
             weighted_quantile(values, [0.0, 1.0], weights), [1.0, 3.0]
         )
+
+
+@given(weighted_samples(), st.floats(1e-6, 1e6))
+def test_medians_are_the_usual_ones(sample, weight):
+    values, counts = sample
+    again = reference.repeated(values, counts)
+    expected = np.median(again)
+    assert averaged_quantile(values, [0.5], counts) == expected
+    assert averaged_quantile(values, [0.5], counts * weight) == expected
+    assert averaged_quantile(again, [0.5], np.full(len(again), weight)) == expected
+    shares = np.arange(9) / 8
+    numpys = np.quantile(again, shares, method="averaged_inverted_cdf")
+    np.testing.assert_array_equal(averaged_quantile(again, shares), numpys)
 
 
 @given(weighted_samples())

@@ -547,3 +547,15 @@ def test_categories_behind_others_are_cast_or_refused():
     lower = pandas.DataFrame({"a": pandas.Series(["w"], dtype="category")})
     with pytest.raises(ValueError, match="'a' has no category 'w'"):
         upper.followed_by(as_rows(lower))
+
+
+@pytest.mark.parametrize("kind", ["List", "Array"])
+def test_lists_are_neither_numbers_nor_levels(kind):
+    polars = pytest.importorskip("polars")
+    dtype = polars.List(polars.Int64) if kind == "List" else polars.Array(float, 2)
+    rows = as_rows(polars.DataFrame({"l": [[1, 2], [3, 4]]}, schema={"l": dtype}))
+    assert rows.values(0).tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(ValueError, match="'l' is not numeric"):
+        rows.numbers(0)
+    with pytest.raises(ValueError, match="'l' has values that cannot be levels"):
+        rows.encode_column(0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import median_abs_deviation
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.feasible import FeasibleRows
@@ -65,7 +66,8 @@ frames = pytest.mark.parametrize("library", ["pandas", "polars"])
 @pytest.mark.parametrize(
     ("distance", "expected"),
     [
-        # Deviations from the median 2: 1, 0, 2, 1, of the second column 0, 0, 0, 4.
+        # Deviations from the median 2.5: 1.5, 0.5, 1.5, 0.5; of the second column
+        # 0, 0, 0, 4.
         ("mad", [1.0, 1 / np.sqrt(3)]),
         ("std", [1 / np.sqrt(1.25), 1 / np.sqrt(3)]),
         ("gower", [1 / 3 / 2, 1 / 4 / 2]),
@@ -85,6 +87,13 @@ def test_costs_of_tiny_and_huge_numbers(distance, scale):
     expected = feasible_of(X, distance=distance).costs
     costs = feasible_of(X * scale, distance=distance).costs * scale
     np.testing.assert_allclose(costs, expected)
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 100])
+def test_median_absolute_deviations_are_those_of_scipy(n_rows):
+    X = np.random.default_rng(0).normal(size=(n_rows, 5))
+    costs = feasible_of(X, np.full(n_rows, 0.1)).costs
+    np.testing.assert_array_equal(costs, 1 / median_abs_deviation(X))
 
 
 def test_costs_of_constant_and_missing_columns():
