@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 from sklearn.utils import column_or_1d
 
 from sklearn_interpret._core.statistics.score_losses import (
@@ -10,6 +11,7 @@ from sklearn_interpret._core.statistics.score_losses import (
     Logistic,
     Softmax,
 )
+from sklearn_interpret._model.column_lineage import input_columns
 from sklearn_interpret._model.gradients.objectives import (
     LinearLayer,
     read_objective,
@@ -85,3 +87,13 @@ def column_names(objective, names):
         return list(objective.before.get_feature_names_out(names))
     except (AttributeError, ValueError):  # a step that has no names
         return default_names(len(objective.network.coefs[0]))
+
+
+def feature_columns(objective, n_columns):
+    """Input column of each column that the model gets; None where steps mix them."""
+    if objective.before is None:
+        return np.arange(n_columns)
+    try:
+        return input_columns(objective.before, n_columns)
+    except UnreadableModelError:
+        return None
