@@ -18,6 +18,7 @@ from sklearn_interpret._model.gradients.objectives import (
     score_model,
 )
 from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret._model.validation import check_scale
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -33,6 +34,13 @@ class BaseRegressionInspector(BaseInspector):
         if tags.classifier_tags is not None:
             tags.classifier_tags = replace(tags.classifier_tags, multi_class=False)
         return tags
+
+    def _check_rows(self, X, *, reset):
+        rows = super()._check_rows(X, reset=reset)
+        for j in range(rows.n_columns) if reset else ():
+            if rows.values(j).dtype.kind == "f":
+                check_scale(rows.values(j), rows.names[j])
+        return rows
 
     def _make_response(self):
         objective = read_objective(self.estimator_)

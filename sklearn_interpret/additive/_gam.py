@@ -32,6 +32,7 @@ from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.validation import (
     Sample,
     check_rows,
+    check_scale,
     check_targets,
     check_weights,
 )
@@ -102,6 +103,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                     estimator_name=type(self).__name__,
                     input_name="X",
                 )
+                if reset:
+                    check_scale(values, rows.names[j])
         return rows
 
     def _sample(self, X, y, sample_weight):
