@@ -121,6 +121,8 @@ UNDEFINED = (
     # Rows of leverage one, and fits without residual degrees of freedom.
     *("dfbetas_", "dffits_", "covratio_", "residuals_studentized_", "sigma_"),
     *("statistics_", "pvalues_", "standard_errors_", "intervals_", "dispersion_"),
+    # Weights that the rows do not determine.
+    *("covariance_", "intervals_low_", "intervals_high_"),
 )
 
 
