@@ -39,7 +39,7 @@ class BaseRegressionInspector(BaseInspector):
         rows = super()._check_rows(X, reset=reset)
         for j in range(rows.n_columns) if reset else ():
             if rows.values(j).dtype.kind == "f":
-                check_scale(rows.values(j), rows.names[j])
+                check_scale(rows.values(j), f"Column {rows.names[j]!r} of X")
         return rows
 
     def _make_response(self):
@@ -68,6 +68,8 @@ class BaseRegressionInspector(BaseInspector):
                 "None: residuals need the targets that the model was fitted to."
             )
         y = column_or_1d(sample.y, warn=True)
+        if y.dtype.kind == "f":
+            check_scale(y, "y")
         return score_model(self.estimator_, sample.rows.native, y, sample.weights)
 
     def _check_residuals(self, regression):

@@ -31,7 +31,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows, is_missing
 from sklearn_interpret.exceptions import LowWeightWarning
 
-# Largest numbers of columns of models whose tests take third powers of them.
+# Largest numbers of columns, and of targets, of models that take their third powers.
 _SCALES = 1e-60, 1e60
 
 
@@ -120,13 +120,13 @@ def check_known(y):
         )
 
 
-def check_scale(values, name):
-    """Refuse a column whose products of numbers would be infinite or zero."""
+def check_scale(values, what):
+    """Refuse numbers whose products would be infinite or zero."""
     largest = np.fmax.reduce(np.abs(values), initial=0.0)  # without missing ones
     if 0 < largest < _SCALES[0] or _SCALES[1] < largest < np.inf:
         raise ValueError(
-            f"The column {name!r} of X has numbers up to {largest:g}; the largest of a "
-            f"column may be {_SCALES[0]:g} to {_SCALES[1]:g}, or zero: rescale it."
+            f"{what} has numbers up to {largest:g}; the largest may be "
+            f"{_SCALES[0]:g} to {_SCALES[1]:g}, or zero: rescale it."
         )
 
 

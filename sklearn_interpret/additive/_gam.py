@@ -104,7 +104,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                     input_name="X",
                 )
                 if reset:
-                    check_scale(values, rows.names[j])
+                    check_scale(values, f"Column {rows.names[j]!r} of X")
         return rows
 
     def _sample(self, X, y, sample_weight):

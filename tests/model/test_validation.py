@@ -113,5 +113,7 @@ def test_columns_of_any_scale(power):
             np.testing.assert_allclose(found, expected, rtol=1e-6)
     if not -61 < power < 60:
         for estimator in (*own, CoefficientInference(LinearRegression())):
-            with pytest.raises(ValueError, match="column 'x1' of X has numbers up to"):
+            with pytest.raises(ValueError, match="Column 'x1' of X has numbers up to"):
                 estimator.fit(scaled, y > 0)
+        with pytest.raises(ValueError, match="y has numbers up to"):
+            estimator.fit(X, scaled[:, 1])

@@ -58,13 +58,13 @@ class _Profile:
         low, high, at = 0.0, np.inf, 0.0
         place, step = np.zeros_like(self.direction), np.sqrt(self.height)
         for _ in range(_MOST_STEPS):
+            start = place + step * self.follow
             # Too far along the line, numbers overflow.
-            while not (
-                self._rise(place + step * self.follow) <= _MOST_RISE * self.height
-            ):
+            while not (rise := self._rise(start)) <= _MOST_RISE * self.height:
                 step /= 2
-            at, place = at + step, place + step * self.follow
-            place, rise, slope = self._lowest(place)
+                start = place + step * self.follow
+            at += step
+            place, rise, slope = self._lowest(start, rise)
             if np.isnan(rise):
                 break
             if rise < self.height:
@@ -88,9 +88,9 @@ class _Profile:
         across = self.inverse @ (self.others.T @ (hessian @ self.direction))
         self.follow = self.direction - self.others @ across
 
-    def _lowest(self, place):
+    def _lowest(self, place, rise):
         """Where the deviance is least at this distance; its rise or NaN; its slope."""
-        rise, before = self._rise(place), np.inf
+        before = np.inf
         for _ in range(_MOST_STEPS):
             gradient = self._gradient(place)
             slopes = self.others.T @ gradient
