@@ -18,7 +18,7 @@ from sklearn_interpret._model.gradients.objectives import (
     score_model,
 )
 from sklearn_interpret._model.rows.features import default_names
-from sklearn_interpret._model.validation import check_scale
+from sklearn_interpret._model.validation import check_scale, check_scales
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -37,9 +37,8 @@ class BaseRegressionInspector(BaseInspector):
 
     def _check_rows(self, X, *, reset):
         rows = super()._check_rows(X, reset=reset)
-        for j in range(rows.n_columns) if reset else ():
-            if rows.values(j).dtype.kind == "f":
-                check_scale(rows.values(j), f"Column {rows.names[j]!r} of X")
+        if reset:
+            check_scales(rows)
         return rows
 
     def _make_response(self):

@@ -130,6 +130,13 @@ def check_scale(values, what):
         )
 
 
+def check_scales(rows):
+    """Refuse columns of numbers as `check_scale` does."""
+    for j in range(rows.n_columns):
+        if rows.values(j).dtype.kind == "f":
+            check_scale(rows.values(j), f"Column {rows.names[j]!r} of X")
+
+
 def check_weights(sample_weight, rows, *, count_rows=False):
     """Weights of rows as float64, ones by default; not to be written to.
 

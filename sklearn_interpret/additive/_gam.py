@@ -32,7 +32,7 @@ from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.validation import (
     Sample,
     check_rows,
-    check_scale,
+    check_scales,
     check_targets,
     check_weights,
 )
@@ -103,8 +103,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                     estimator_name=type(self).__name__,
                     input_name="X",
                 )
-                if reset:
-                    check_scale(values, f"Column {rows.names[j]!r} of X")
+        if reset:
+            check_scales(rows)
         return rows
 
     def _sample(self, X, y, sample_weight):

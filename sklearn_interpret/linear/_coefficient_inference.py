@@ -127,9 +127,10 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     r2_ : float
         Share of the deviance that the terms explain; for least squares that of the sum
         of squares. Without an intercept it is the share of the deviance from a linear
-        predictor of zero.
+        predictor of zero. NaN for targets that do not vary.
     adjusted_r2_ : float
-        The same with deviances divided by their degrees of freedom.
+        The same with deviances divided by their degrees of freedom; NaN where none is
+        left.
     residual_dof_ : float
         Sum of the weights of the rows, less the number of terms.
     intercept_ : float
