@@ -64,7 +64,8 @@ def table(on: tuple[Any, ...], **settings: Any) -> np.ndarray:
     """Return our table."""
     model, X, y = on
     found = CoefficientInference(model, **settings).fit(X, y)
-    return found.to_frame().to_numpy()[:, :6]
+    frame = found.to_frame().drop(columns="class", errors="ignore")
+    return frame.to_numpy()[:, :6]
 
 
 def peer_model(name: str, X: np.ndarray, y: np.ndarray, **given: Any) -> Any:

@@ -71,7 +71,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         :class:`~sklearn.linear_model.TweedieRegressor` with ``alpha=0``, or a pipeline
         that ends in one; a clone of it is fitted. A fitted one is passed as
         ``FrozenEstimator(model)``, with the rows and weights that it was fitted on.
-    target : class label, default=None
+    target : class label or int, default=None
         Of a classifier, the class whose log-odds the weights are of; None takes the
         second in the order of `classes_`. With the other one all signs turn.
     covariance : {"model", "HC0", "HC1", "HC2", "HC3"}, default="model"
