@@ -122,7 +122,7 @@ def check_known(y):
 
 def check_scale(values, what):
     """Refuse numbers whose products would be infinite or zero."""
-    largest = np.fmax.reduce(np.abs(values), initial=0.0)  # without missing ones
+    largest = float(np.fmax.reduce(np.abs(values), initial=0.0))  # of known ones
     if 0 < largest < _SCALES[0] or _SCALES[1] < largest < np.inf:
         raise ValueError(
             f"{what} has numbers up to {largest:g}; the largest may be "
