@@ -301,26 +301,37 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             targets, parameters = 1 - model.targets, -model.parameters
             model = replace(model, targets=targets, parameters=parameters)
         known = has_known_dispersion(response.loss) and self.dispersion == "model"
-        whole = regression = WorkingRegression(model, known)
+        whole = WorkingRegression(model, known)
         if not known:
             self._check_residuals(whole)
-        if len(dependent := whole.undetermined):
-            self._warn_of_dependence(dependent)
-        unknown, left = dependent, without_separated_rows(model)
-        if left is model:
-            check_is_optimum(response.model, model.distance(own[:, None]))
-        else:
-            unknown = np.arange(len(own))
-            rest = WorkingRegression(left, known)
-            if len(left.design) and (known or rest.residual_dof):
-                regression, unknown = rest, rest.undetermined
-            self._warn_of_separation(np.setdiff1d(unknown, dependent))
+        regression, unknown = self._determined(whole, own)
         self.coef_ = regression.parameters.copy()
-        if left is not model:
+        if regression is not whole or len(unknown) == len(own):
             self.coef_[unknown] = own[unknown]
         self._test(regression, unknown, on_block)
         self._explain_deviance(whole)
         on_block()
+
+    def _determined(self, whole, own):
+        """The regression of the rows not told apart, and the weights it leaves open.
+
+        `own` are the weights of the model itself.
+        """
+        model, dependent = whole.model, whole.undetermined
+        if len(dependent):
+            self._warn_of_dependence(dependent)
+        left = without_separated_rows(model)
+        if left is model:
+            distance = model.distance(own[:, None])
+            check_is_optimum(self._objective.model, distance)
+            return whole, dependent
+        rest, unknown = whole, np.arange(len(own))
+        if len(left.design):
+            rest = WorkingRegression(left, whole.known_dispersion)
+            if whole.known_dispersion or rest.residual_dof:
+                unknown = rest.undetermined
+        self._warn_of_separation(np.setdiff1d(unknown, dependent))
+        return (rest if len(unknown) < len(own) else whole), unknown
 
     def _name_terms(self, rows, model):
         """Set names of terms, and which feature each column of the model is made of."""
@@ -478,7 +489,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         if self._columns is None:
             data, names = inputs, self.term_names_[: inputs.shape[1]]
         else:
-            effects = effects @ np.eye(rows.n_columns)[self._columns]
+            terms, effects = effects, np.zeros((rows.n_rows, rows.n_columns))
+            np.add.at(effects.T, self._columns, terms.T)
         return Explanation(
             effects,
             np.full(len(effects), self.intercept_),
@@ -534,8 +546,9 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             columns = {"class": self.output_names_[0], **columns}
         if hasattr(self, "exponentiated_"):
             columns["exponentiated"] = self.exponentiated_
-            columns["exponentiated_low"] = np.exp(self.intervals_low_)
-            columns["exponentiated_high"] = np.exp(self.intervals_high_)
+            with np.errstate(over="ignore"):
+                columns["exponentiated_low"] = np.exp(self.intervals_low_)
+                columns["exponentiated_high"] = np.exp(self.intervals_high_)
         return pandas.DataFrame(columns, index=self.term_names_)
 
 

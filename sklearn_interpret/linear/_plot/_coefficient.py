@@ -186,7 +186,8 @@ class CoefficientDisplay(RegressionDisplay):
                 "exponentiate=True is for weights of log-odds or of the logarithm of "
                 f"the mean; these are of the {self.response_name}."
             )
-        return np.exp(weights)
+        with np.errstate(over="ignore"):
+            return np.exp(weights)
 
     def _label(self, exponentiate, n_left_out):
         """What the axis shows, and how many terms are not drawn."""
