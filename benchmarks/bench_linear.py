@@ -2,8 +2,9 @@
 
 Weights, errors, tests and intervals are compared in parts of their size, intervals by
 profile with a search for roots of refits by statsmodels. Coverage is that of intervals
-of 95 % in simulations: outside of 94 % to 96 % it disagrees. Times are of the fit of
-the model and its table, on both sides.
+of 95 % in simulations: outside of 94 % to 96 % it disagrees, of 12, 20 or 50 rows
+outside of wider limits; tests at 5 % reject in the remaining cases. Times are of the
+fit of the model and its table, on both sides.
 """
 
 import sys
@@ -14,7 +15,7 @@ import numpy as np
 from command_line import parser, run_chosen
 from pair import Case, Pair, Result, run_pair
 from scipy.optimize import brentq
-from scipy.stats import chi2
+from scipy.stats import chi2, f
 from sklearn.linear_model import (
     GammaRegressor,
     LinearRegression,
@@ -33,7 +34,9 @@ MODELS = {
     "gamma": GammaRegressor(alpha=0, **NEWTON),
 }
 COVARIANCES = {"ols": ("model", "HC0", "HC1", "HC2", "HC3")}
-LEVEL, LOW, HIGH = 0.95, 0.94, 0.96
+LEVEL, LIMITS = 0.95, (0.94, 0.96)
+# Limits of the coverage with few rows.
+FEW_ROWS = {12: (0.92, 0.98), 20: (0.93, 0.97), 50: (0.93, 0.97)}
 
 
 def targets(name: str, scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -61,7 +64,8 @@ def table(on: tuple[Any, ...], **settings: Any) -> np.ndarray:
     """Return our table."""
     model, X, y = on
     found = CoefficientInference(model, **settings).fit(X, y)
-    return found.to_frame().to_numpy()[:, :6]
+    frame = found.to_frame().drop(columns="class", errors="ignore")
+    return frame.to_numpy()[:, :6]
 
 
 def peer_model(name: str, X: np.ndarray, y: np.ndarray, **given: Any) -> Any:
@@ -85,7 +89,8 @@ def peer_table(name: str, on: tuple[Any, ...], covariance: str) -> np.ndarray:
     kind = {"model": "nonrobust"}.get(covariance, covariance)
     # Its errors lag behind its weights by a step.
     precise = {} if name == "ols" else {"tol": 1e-14, "tol_criterion": "params"}
-    fit = model.fit(cov_type=kind, **precise)
+    student = name in ("ols", "gamma")
+    fit = model.fit(cov_type=kind, use_t=student, **precise)
     parts = fit.params, fit.bse, fit.tvalues, fit.pvalues
     return np.column_stack([*parts, fit.conf_int()])
 
@@ -115,7 +120,8 @@ def searched_ends(name: str, on: tuple[Any, ...]) -> np.ndarray:
     _, X, y = on
     design = np.column_stack([X, np.ones(len(X))])
     fit = peer_model(name, design, y).fit(tol=1e-13)
-    height = chi2.ppf(LEVEL, 1) * fit.scale
+    test = f(1, fit.df_resid) if name == "gamma" else chi2(1)
+    height = test.ppf(LEVEL) * fit.scale
 
     def rise(at: float, term: int) -> float:
         others = np.delete(design, term, axis=1)
@@ -171,7 +177,7 @@ def coverage(
             y = rng.negative_binomial(np.exp(scores) / 2, 1 / 3)
         found = CoefficientInference(MODELS[model], **settings).fit(X, y)
         held.append((found.intervals_low_ < truth) & (truth < found.intervals_high_))
-    share = np.mean(held)
+    share, (low, high) = np.mean(held), FEW_ROWS.get(n_rows, LIMITS)
     margin = 1.96 * np.sqrt(share * (1 - share) / np.size(held))
     return Result(
         name,
@@ -179,9 +185,9 @@ def coverage(
         f"{share:.2%}",
         "95 %",
         f"± {margin:.2%}",
-        "94 % to 96 %",
+        f"{low:.0%} to {high:.0%}",
         f"{abs(share - LEVEL):.1e}",
-        "ok" if LOW <= share <= HIGH else "DISAGREES",
+        "ok" if low <= share <= high else "DISAGREES",
     )
 
 
@@ -205,11 +211,18 @@ def cases(*, quick: bool, **timing: Any) -> dict[str, Case]:
         "logistic": ("logistic", 200, {}),
         "logistic-profile": ("logistic", 100, {"interval": "profile"}),
         "poisson": ("poisson", 100, {}),
-        "poisson-profile": ("poisson", 50, {"interval": "profile"}),
+        "poisson-profile": ("poisson", 60, {"interval": "profile"}),
         "poisson-quasi": ("poisson", 500, {"dispersion": "quasi"}),
         "gamma": ("gamma", 300, {}),
         "gamma-profile": ("gamma", 300, {"interval": "profile"}),
     }
+    for n_rows in FEW_ROWS:
+        simulated |= {
+            f"ols-HC3-{n_rows}": ("ols", n_rows, {"covariance": "HC3"}),
+            f"poisson-quasi-{n_rows}": ("poisson", n_rows, {"dispersion": "quasi"}),
+            f"gamma-{n_rows}": ("gamma", n_rows, {}),
+            f"gamma-profile-{n_rows}": ("gamma", n_rows, {"interval": "profile"}),
+        }
     for name, (model, n_rows, settings) in simulated.items():
         found[f"coverage-{name}"] = partial(
             coverage,

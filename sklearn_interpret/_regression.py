@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 from sklearn.utils import column_or_1d
 
 from sklearn_interpret._core.statistics.score_losses import (
@@ -10,12 +11,14 @@ from sklearn_interpret._core.statistics.score_losses import (
     Logistic,
     Softmax,
 )
+from sklearn_interpret._model.column_lineage import input_columns
 from sklearn_interpret._model.gradients.objectives import (
     LinearLayer,
     read_objective,
     score_model,
 )
 from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret._model.validation import check_scale, check_scales
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -31,6 +34,12 @@ class BaseRegressionInspector(BaseInspector):
         if tags.classifier_tags is not None:
             tags.classifier_tags = replace(tags.classifier_tags, multi_class=False)
         return tags
+
+    def _check_rows(self, X, *, reset):
+        rows = super()._check_rows(X, reset=reset)
+        if reset:
+            check_scales(rows)
+        return rows
 
     def _make_response(self):
         objective = read_objective(self.estimator_)
@@ -58,6 +67,8 @@ class BaseRegressionInspector(BaseInspector):
                 "None: residuals need the targets that the model was fitted to."
             )
         y = column_or_1d(sample.y, warn=True)
+        if y.dtype.kind == "f":
+            check_scale(y, "y")
         return score_model(self.estimator_, sample.rows.native, y, sample.weights)
 
     def _check_residuals(self, regression):
@@ -85,3 +96,13 @@ def column_names(objective, names):
         return list(objective.before.get_feature_names_out(names))
     except (AttributeError, ValueError):  # a step that has no names
         return default_names(len(objective.network.coefs[0]))
+
+
+def feature_columns(objective, n_columns):
+    """Input column of each column that the model gets; None where steps mix them."""
+    if objective.before is None:
+        return np.arange(n_columns)
+    try:
+        return input_columns(objective.before, n_columns)
+    except UnreadableModelError:
+        return None

@@ -49,7 +49,7 @@ from sklearn_interpret._model.rows.features import default_name
 from sklearn_interpret._model.validation import (
     Sample,
     check_fits_rows,
-    check_not_masked,
+    check_known,
     check_rows,
     check_weights,
 )
@@ -186,7 +186,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         rows = self._check_rows(X, reset=True)
         weights = check_weights(sample_weight, rows, count_rows=self._errors_count_rows)
         if y is not None:
-            check_not_masked(y, "y")
+            check_known(y)
             check_consistent_length(rows.native, y)
         context = root_callback_context(self, max_subtasks=2)
         with callback_task(context, self):

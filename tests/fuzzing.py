@@ -128,12 +128,14 @@ SENSIBLE = {
 # Results that are undefined for some rows, by the end of their names: no number, or
 # infinite, is then what their documentation promises.
 UNDEFINED = (
-    *("fidelity", "fidelity_"),  # R² of what does not vary
+    *("fidelity", "fidelity_", "r2_"),  # R² of what does not vary
     "total_",  # the share of all features, where some are left out
     "lower_bounds",  # infinite where no row can be found
     # Rows of leverage one, and fits without residual degrees of freedom.
     *("dfbetas_", "dffits_", "covratio_", "residuals_studentized_", "sigma_"),
     *("statistics_", "pvalues_", "standard_errors_", "intervals_", "dispersion_"),
+    # Weights that the rows do not determine, or that are infinite.
+    *("covariance_", "intervals_low_", "intervals_high_", "exponentiated_"),
 )
 
 

@@ -647,6 +647,7 @@ OF_LINES = {
 }
 # Inspectors of models of one kind, and such models.
 OF_ONE_KIND = {
+    CoefficientInference: [LinearRegression(), LogisticRegression(C=np.inf)],
     NaiveBayesContributions: [BernoulliNB()],
     NeighborContributions: [
         # The trees of the other algorithms count their calls.
@@ -707,8 +708,6 @@ def models(inspector_class):
         whole = {"bootstrap": False, "max_features": None, "random_state": 0}
         forest = RandomForestClassifier(3, max_depth=4, **whole)
         return [of_trees[0], forest, of_trees[1]]
-    if inspector_class in LINEAR:
-        return [LinearRegression(), LogisticRegression(C=np.inf)]
     if inspector_class in ADVERSARIAL:
         return [LinearRegression(), LogisticRegression(max_iter=1000)]
     if inspector_class in COSTLY:

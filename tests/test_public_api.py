@@ -523,6 +523,7 @@ DECOMPOSITION = {
 }
 LINEAR = {
     "CoefficientInference": {
+        "target": None,
         "covariance": "model",
         "dispersion": "model",
         "interval": "wald",

@@ -28,8 +28,11 @@ from sklearn_interpret._model.response import (
     unfrozen,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret._model.rows.base import Rows, is_missing
 from sklearn_interpret.exceptions import LowWeightWarning
+
+# Largest numbers of columns, and of targets, of models that take their third powers.
+_SCALES = 1e-60, 1e60
 
 
 def check_rows(estimator, X, *, reset):
@@ -110,6 +113,38 @@ def check_not_masked(values, name):
         raise TypeError(f"{name} is a masked array: fill it, or leave out those rows.")
 
 
+def check_known(y):
+    """Refuse targets that are masked, or missing among labels, which have no order."""
+    check_not_masked(y, "y")
+    labels = np.asarray(y)
+    if labels.dtype != object:
+        return
+    missing = [is_missing(label) for label in labels.ravel()]
+    if any(missing):
+        place = missing.index(True)
+        raise ValueError(
+            f"y has the missing label {labels.ravel()[place]!r} in row "
+            f"{place * len(labels) // len(missing)}: leave out rows without one."
+        )
+
+
+def check_scale(values, what):
+    """Refuse numbers whose products would be infinite or zero."""
+    largest = float(np.fmax.reduce(np.abs(values), initial=0.0))  # of known ones
+    if 0 < largest < _SCALES[0] or _SCALES[1] < largest < np.inf:
+        raise ValueError(
+            f"{what} has numbers up to {largest:g}; the largest may be "
+            f"{_SCALES[0]:g} to {_SCALES[1]:g}, or zero: rescale it."
+        )
+
+
+def check_scales(rows):
+    """Refuse columns of numbers as `check_scale` does."""
+    for j in range(rows.n_columns):
+        if rows.values(j).dtype.kind == "f":
+            check_scale(rows.values(j), f"Column {rows.names[j]!r} of X")
+
+
 def check_weights(sample_weight, rows, *, count_rows=False):
     """Weights of rows as float64, ones by default; not to be written to.
 
@@ -119,6 +154,10 @@ def check_weights(sample_weight, rows, *, count_rows=False):
     if sample_weight is None:
         return np.broadcast_to(1.0, rows.n_rows)
     check_not_masked(sample_weight, "sample_weight")
+    given = np.asarray(sample_weight)
+    for weight in given.ravel().tolist() if given.dtype.kind in "OSU" else ():
+        if isinstance(weight, str | bytes):
+            raise TypeError(f"sample_weight has {weight!r}; weights are numbers.")
     weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
     if (weights < 0).any():
         raise ValueError(
@@ -147,6 +186,8 @@ def check_weights(sample_weight, rows, *, count_rows=False):
 
 def check_targets(estimator, rows, y, *, dtype=None):
     """Targets of rows, (n_rows,), as they are or as numbers of a dtype."""
+    if y is not None:
+        check_known(y)
     # Says that y is needed, where it is None.
     validate_data(estimator, rows.native, y, reset=False, skip_check_array=True)
     y = check_array(y, ensure_2d=False, dtype=dtype, input_name="y")

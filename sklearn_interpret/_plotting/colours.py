@@ -18,8 +18,9 @@ DIVERGING_MAP = "RdBu_r"
 UP_COLOUR, DOWN_COLOUR = "#D55E00", "#0072B2"
 # What has no place on a scale of colours.
 NEUTRAL_COLOUR = "0.62"
-# Least contrasts of lines and areas, and of text, against what is behind them.
-SEEN, READ = 2.0, 3.2
+# Least contrasts of lines and areas, and of text (WCAG 2, level AA), against what is
+# behind them.
+SEEN, READ = 2.0, 4.5
 CLEARLY = 1.25  # times as much for a colour that has to be changed
 # Relative luminance of red, green and blue (Web Content Accessibility Guidelines).
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])

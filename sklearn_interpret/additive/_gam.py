@@ -32,11 +32,20 @@ from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.validation import (
     Sample,
     check_rows,
+    check_scales,
     check_targets,
     check_weights,
 )
 from sklearn_interpret.additive._terms import TermReader
+from sklearn_interpret.explanations import Explanation
 
+# What linear predictors are, by link.
+RESPONSES = {
+    "identity": "prediction",
+    "log": "log",
+    "logit": "log-odds",
+    "inverse": "1 / prediction",
+}
 # Up to so many rows, equal ones are merged.
 _FEW_ROWS = 1000
 
@@ -94,6 +103,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                     estimator_name=type(self).__name__,
                     input_name="X",
                 )
+        if reset:
+            check_scales(rows)
         return rows
 
     def _sample(self, X, y, sample_weight):
@@ -265,6 +276,38 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         """
         _, effects, _ = self._effects(X)
         return np.concatenate(effects, axis=1)
+
+    def explain(self, X: Any) -> Explanation:
+        """Effects of the terms on rows.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Explanation
+            Of the linear predictor, from the intercept and the offset on. Terms sum to
+            zero over the rows of `fit`.
+        """
+        predictor, effects, _ = self._effects(X)
+        base_values = predictor - effects.sum(axis=2)
+        values = np.moveaxis(effects, 0, 2)
+        if one := len(effects) == 1:
+            values, base_values, predictor = effects[0], base_values[0], predictor[0]
+        labels = getattr(self, "classes_", np.arange(1)).tolist()
+        return Explanation(
+            values,
+            base_values.T,
+            predictions=predictor.T,
+            data=as_rows(X).native,
+            feature_names=self.term_names_,
+            output_names=labels[-1:] if one else labels,
+            response_name=RESPONSES[self._link],
+            columns=[[c.position for c in term.own_columns] for term in self._terms],
+            value_name="effect",
+        )
 
     def get_feature_names_out(
         self, input_features: ArrayLike | None = None

@@ -23,7 +23,7 @@ from sklearn_interpret._model.response import (
 )
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import shortened
-from sklearn_interpret._model.validation import check_not_masked
+from sklearn_interpret._model.validation import check_known
 from sklearn_interpret._refitting import RefittingMixin
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
@@ -360,7 +360,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             return lambda values: values[:, 0]
         if y is None:
             y = self.estimator_.predict(copy_of(rows.native))
-        check_not_masked(y, "y")
+        check_known(y)
         check_consistent_length(rows.native, y)
         return _losses_of_rows(response, np.asarray(y), n_outputs)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.profile_likelihood import profile_bounds
-from sklearn_interpret._core.statistics.score_losses import HalfSquared
-from sklearn_interpret._core.statistics.separation import separating_direction
+from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTweedie
+from sklearn_interpret._core.statistics.separation import without_separated_rows
 from sklearn_interpret._core.statistics.wald_tests import WaldTests
 from sklearn_interpret._core.statistics.working_regression import WorkingRegression
 from sklearn_interpret._model._sklearn_compat import (
@@ -24,13 +26,15 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.gradients.objectives import check_is_optimum
 from sklearn_interpret._model.parallel import run_in_threads
-from sklearn_interpret._model.response import innermost
+from sklearn_interpret._model.response import innermost, make_response
 from sklearn_interpret._regression import (
     BaseRegressionInspector,
     column_names,
+    feature_columns,
     has_known_dispersion,
 )
 from sklearn_interpret.exceptions import DependentTermsWarning, SeparationWarning
+from sklearn_interpret.explanations import Explanation
 
 __all__ = ["CoefficientInference"]
 
@@ -67,10 +71,16 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         :class:`~sklearn.linear_model.TweedieRegressor` with ``alpha=0``, or a pipeline
         that ends in one; a clone of it is fitted. A fitted one is passed as
         ``FrozenEstimator(model)``, with the rows and weights that it was fitted on.
+    target : class label or int, default=None
+        Of a classifier, the class whose log-odds the weights are of; None takes the
+        second in the order of `classes_`. With the other one all signs turn.
     covariance : {"model", "HC0", "HC1", "HC2", "HC3"}, default="model"
         "model" takes the variance of the targets as the model has it. The others are
         right too where it is another one for each row (sandwich estimates): "HC0" for
-        all models, the others, which correct it for few rows, for least squares.
+        all models, the others, which correct it for few rows, for least squares. "HC0"
+        is too small for few rows: with three features, tests at 5 % reject a true null
+        in 14 % of the cases at 12 rows, 10 % at 20 and 8 % at 50; those of "HC3" in 3
+        to 5 %.
     dispersion : {"model", "quasi"}, default="model"
         Of classes and counts, "model" takes the dispersion to be 1, and "quasi"
         estimates it: counts often vary more than Poisson's distribution has it. For
@@ -94,6 +104,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     term_names_ : list of str
         Names of the terms: the columns that the model gets, and "intercept" behind them
         if it has one.
+    output_names_ : list
+        The class whose log-odds the weights are of, or 0.
     coef_ : ndarray of shape (n_terms,)
         Weights. Those where the likelihood is largest, to rounding, wherever the
         model's solver has stopped.
@@ -115,9 +127,10 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     r2_ : float
         Share of the deviance that the terms explain; for least squares that of the sum
         of squares. Without an intercept it is the share of the deviance from a linear
-        predictor of zero.
+        predictor of zero. NaN for targets that do not vary.
     adjusted_r2_ : float
-        The same with deviances divided by their degrees of freedom.
+        The same with deviances divided by their degrees of freedom; NaN where none is
+        left.
     residual_dof_ : float
         Sum of the weights of the rows, less the number of terms.
     intercept_ : float
@@ -142,9 +155,13 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         tests and intervals of their weights are NaN, and those of others as they would
         be if one were left out.
     SeparationWarning
-        Terms tell the classes apart without error, or zero counts from others: the
-        likeliest weights are infinite. `coef_` are then the model's own, and errors,
-        tests and intervals NaN.
+        Terms tell some rows' classes apart without error, or zero counts from others:
+        their likeliest weights are infinite. Their `coef_` are then the model's own,
+        and their errors, tests and intervals NaN. The other terms have those of the
+        rows that are not told apart, to which the likelihood tends.
+    ConvergenceWarning
+        The search for an end of an interval by profile did not converge. The end is
+        NaN.
     OtherTrainingRowsWarning
         The model's weights are far from the likeliest ones.
 
@@ -171,10 +188,10 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     where O has the observed second derivatives in the place of the expected ones (they
     are the same for least squares, classes and counts), k is 1 for "HC2", 2 for "HC3"
     and else 0, and c is N / (N - p) for "HC1" and else 1; :math:`h_i` is the leverage
-    of a single copy of the row. Statistics of least squares with the covariance "model"
-    follow Student's distribution with N - p degrees of freedom; all others are taken
-    for normal, also where the dispersion is estimated.
-    In all of this the defaults are those of statsmodels.
+    of a single copy of the row. Where the dispersion is estimated, statistics are
+    compared with Student's t distribution of N - p degrees of freedom, whatever the
+    covariance, and with the normal distribution where it is known: as in R. Statsmodels
+    does so with ``use_t=True``.
 
     Intervals by profile end where the deviance, at its least over all other weights,
     has risen by :math:`\\phi q^2`, with q the quantile that "wald" multiplies standard
@@ -187,6 +204,10 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     References
     ----------
     McCullagh, P. & Nelder, J. A. (1989). Generalized Linear Models. Chapman & Hall.
+
+    Correia, S., Guimarães, P. & Zylkin, T. (2019). Verifying the existence of maximum
+    likelihood estimates for generalized linear models.
+    https://arxiv.org/abs/1903.01633
 
     MacKinnon, J. G. & White, H. (1985). Some heteroskedasticity-consistent covariance
     matrix estimators with improved finite sample properties. Journal of Econometrics
@@ -213,6 +234,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "target": "no_validation",
         "covariance": [StrOptions({"model", "HC0", "HC1", "HC2", "HC3"})],
         "dispersion": [StrOptions({"model", "quasi"})],
         "interval": [StrOptions({"wald", "profile"})],
@@ -226,6 +248,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         self,
         estimator: Any,
         *,
+        target: Any = None,
         covariance: str = "model",
         dispersion: str = "model",
         interval: str = "wald",
@@ -234,6 +257,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
+        self.target = target
         self.covariance = covariance
         self.dispersion = dispersion
         self.interval = interval
@@ -254,35 +278,67 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
                 "errors with them; class_weight=None is accepted, and sample_weight "
                 "in fit."
             )
-        return super()._make_response()
+        objective = super()._make_response()
+        regression = objective.classes is None
+        method = "predict" if regression else "decision_function"
+        response = make_response(self.estimator_, method, self.target)
+        # Log-odds of the first class are those of the second with the other sign.
+        self._sign = float(response.read(np.ones((1, 1)))[0, 0])
+        self.output_names_ = response.output_names(1)
+        return objective
 
     def _inspect(self, sample, response, on_block):
         self._check_covariance(response)
         model = self._score_model(sample)
         if model.penalty.any() or model.row_penalty.any():
             _refuse_penalty(response.model)
-        self._objective, names = response, column_names(response, sample.rows.names)
-        n_weights, n_columns = len(model.parameters), len(names)
-        self.term_names_ = names + (n_weights - n_columns) * ["intercept"]
-        own = np.append(response.network.coefs[0], response.network.intercepts[0])
-        self.intercept_ = float(own[-1])
+        self._objective = response
+        self._response_name = _response_name(response)
+        self._name_terms(sample.rows, model)
+        own = self._sign * response.network.parameters
+        self.intercept_, own = float(own[-1]), own[: len(self.term_names_)]
+        if self._sign < 0:
+            targets, parameters = 1 - model.targets, -model.parameters
+            model = replace(model, targets=targets, parameters=parameters)
         known = has_known_dispersion(response.loss) and self.dispersion == "model"
-        regression = WorkingRegression(model, known)
+        whole = WorkingRegression(model, known)
         if not known:
-            self._check_residuals(regression)
-        own, self.coef_ = own[:n_weights], regression.parameters.copy()
-        direction, unknown = separating_direction(model), []
-        if direction is not None:
-            self.coef_, unknown = own, slice(None)
-            self._warn_of_separation(direction)
-        else:
-            check_is_optimum(response.model, model.distance(own[:, None]))
-            if regression.factors[1].shape[1] < n_weights:
-                unknown = regression.undetermined
-                self._warn_of_dependence(unknown)
+            self._check_residuals(whole)
+        regression, unknown = self._determined(whole, own)
+        self.coef_ = regression.parameters.copy()
+        if regression is not whole or len(unknown) == len(own):
+            self.coef_[unknown] = own[unknown]
         self._test(regression, unknown, on_block)
-        self._explain_deviance(regression, n_weights > n_columns)
+        self._explain_deviance(whole)
         on_block()
+
+    def _determined(self, whole, own):
+        """The regression of the rows not told apart, and the weights it leaves open.
+
+        `own` are the weights of the model itself.
+        """
+        model, dependent = whole.model, whole.undetermined
+        if len(dependent):
+            self._warn_of_dependence(dependent)
+        left = without_separated_rows(model)
+        if left is model:
+            distance = model.distance(own[:, None])
+            check_is_optimum(self._objective.model, distance)
+            return whole, dependent
+        rest, unknown = whole, np.arange(len(own))
+        if len(left.design):
+            rest = WorkingRegression(left, whole.known_dispersion)
+            if whole.known_dispersion or rest.residual_dof:
+                unknown = rest.undetermined
+        self._warn_of_separation(np.setdiff1d(unknown, dependent))
+        return (rest if len(unknown) < len(own) else whole), unknown
+
+    def _name_terms(self, rows, model):
+        """Set names of terms, and which feature each column of the model is made of."""
+        names = column_names(self._objective, rows.names)
+        self._columns = feature_columns(self._objective, rows.n_columns)
+        has_intercept = len(model.parameters) - len(names)
+        self.term_names_ = names + has_intercept * ["intercept"]
 
     def _check_covariance(self, objective):
         sandwich = self.covariance
@@ -316,13 +372,13 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             stacklevel=2,
         )
 
-    def _warn_of_separation(self, direction):
+    def _warn_of_separation(self, terms):
         counts = self._objective.classes is None
         what = "zeros from positive targets" if counts else "some rows' classes"
         warnings.warn(
             f"Terms tell {what} apart without error, and the larger their weights the "
-            f"likelier: {self._named(np.flatnonzero(direction))}. There are no "
-            "likeliest weights, and errors, tests and intervals are NaN.",
+            f"likelier: {self._named(terms)}. They have no likeliest weights, and "
+            "their errors, tests and intervals are NaN.",
             SeparationWarning,
             stacklevel=2,
         )
@@ -350,14 +406,26 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             for term, pair in zip(known, ends, strict=True):
                 bounds[:, term] = pair
                 on_block()
+            self._warn_of_lost_ends(known[np.isnan(bounds[:, known]).any(axis=0)])
         self.intervals_low_, self.intervals_high_ = bounds
         if of_likelihood:
             with np.errstate(over="ignore"):
                 self.exponentiated_ = np.exp(self.coef_)
 
-    def _explain_deviance(self, regression, has_intercept):
+    def _warn_of_lost_ends(self, terms):
+        if len(terms):
+            warnings.warn(
+                "The search for ends of profile intervals did not converge, and they "
+                f"are NaN: {self._named(terms)}. The rows say too little of these "
+                'terms; counts in another unit take dispersion="quasi".',
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
+    def _explain_deviance(self, regression):
         """Shares of the deviance that the terms explain."""
         model, self.residual_dof_ = regression.model, regression.residual_dof
+        has_intercept = len(self.term_names_) > len(self._objective.network.coefs[0])
         scores = np.zeros_like(model.targets)
         with np.errstate(divide="ignore", invalid="ignore"):
             if has_intercept:
@@ -384,11 +452,56 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             Effects, without the intercept: with `intercept_` those of a row sum to the
             model's linear predictor.
         """
+        return self._effects(self._checked(X))[1]
+
+    def _checked(self, X):
+        """Rows as `fit` had them."""
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         self.estimator_.predict(rows.native)  # the model's own checks
+        return rows
+
+    def _effects(self, rows):
+        """Columns that the model gets, and their effects, (m, n_columns) each."""
         inputs, _ = self._objective.layers(rows.native)
-        return inputs * self._objective.network.coefs[0][:, 0]
+        return inputs, inputs * (self._sign * self._objective.network.coefs[0][:, 0])
+
+    def explain(self, X: Any) -> Explanation:
+        """Effects of the features on rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Explanation
+            Of the linear predictor, from the intercept on: weight times value, summed
+            over the terms made of one feature, such as the levels of a category. Where
+            a step of a pipeline mixes features, as products do, each term has its own
+            effect.
+        """
+        rows = self._checked(X)
+        inputs, effects = self._effects(rows)
+        predictions = effects.sum(axis=1) + self.intercept_
+        data, names = rows.native, rows.names
+        if self._columns is None:
+            data, names = inputs, self.term_names_[: inputs.shape[1]]
+        else:
+            terms, effects = effects, np.zeros((rows.n_rows, rows.n_columns))
+            np.add.at(effects.T, self._columns, terms.T)
+        return Explanation(
+            effects,
+            np.full(len(effects), self.intercept_),
+            predictions=predictions,
+            data=data,
+            feature_names=names,
+            output_names=self.output_names_,
+            response_name=self._response_name,
+            target_name=self._target_name,
+            value_name="effect",
+        )
 
     def get_feature_names_out(
         self, input_features: ArrayLike | None = None
@@ -415,7 +528,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         Returns
         -------
         pandas.DataFrame
-            A line for each term, under its name. Columns "coef", "standard_error",
+            A line for each term, under its name. Columns "class" (of a classifier: the
+            class whose log-odds the weights are of), "coef", "standard_error",
             "statistic", "pvalue", "interval_low", "interval_high", and of classes and
             models with a link "log" "exponentiated", "exponentiated_low" and
             "exponentiated_high".
@@ -428,11 +542,21 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         check_is_fitted(self)
         pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
         columns = {name: getattr(self, part) for name, part in _COLUMNS.items()}
+        if self._objective.classes is not None:
+            columns = {"class": self.output_names_[0], **columns}
         if hasattr(self, "exponentiated_"):
             columns["exponentiated"] = self.exponentiated_
-            columns["exponentiated_low"] = np.exp(self.intervals_low_)
-            columns["exponentiated_high"] = np.exp(self.intervals_high_)
+            with np.errstate(over="ignore"):
+                columns["exponentiated_low"] = np.exp(self.intervals_low_)
+                columns["exponentiated_high"] = np.exp(self.intervals_high_)
         return pandas.DataFrame(columns, index=self.term_names_)
+
+
+def _response_name(objective):
+    """What the linear predictor is, in words."""
+    if objective.classes is not None:
+        return "log-odds"
+    return "log" if isinstance(objective.loss, HalfTweedie) else "prediction"
 
 
 def _refuse_penalty(model):

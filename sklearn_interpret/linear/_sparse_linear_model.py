@@ -16,7 +16,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_interpret._core.optimisation.lasso_path import lasso_path
 from sklearn_interpret._model._sklearn_compat import Interval, fit_context
-from sklearn_interpret._model.validation import check_rows, check_weights
+from sklearn_interpret._model.validation import (
+    check_known,
+    check_rows,
+    check_scales,
+    check_weights,
+)
 from sklearn_interpret.exceptions import SkippedSizeWarning
 
 
@@ -61,6 +66,8 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):
             The fitted estimator.
         """
         rows = check_rows(self, X, reset=True)
+        if y is not None:
+            check_known(y)
         X, y = validate_data(
             self,
             rows.native,
@@ -69,6 +76,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):
             dtype=np.float64,
             y_numeric=is_regressor(self),
         )
+        check_scales(rows)
         size = self.n_features_to_select
         if size is not None and size > X.shape[1]:
             raise ValueError(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from sklearn_interpret._core.optimisation.lasso_path import SquaredError
+from sklearn_interpret._model.validation import check_scale
 from sklearn_interpret.linear._sparse_linear_model import SparseLinearModel
 
 _CONSTANT = 1e-12  # standard deviation of a constant target, in units of its size
@@ -91,6 +92,7 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
     """
 
     def _targets(self, y, shares):
+        check_scale(y, "y")
         start = shares @ y
         unit = np.sqrt(shares @ np.square(y - start))
         if unit <= _CONSTANT * np.abs(y).max():

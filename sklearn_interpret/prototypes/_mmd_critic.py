@@ -31,7 +31,7 @@ from sklearn_interpret._model.rows.features import resolve_categorical, shortene
 from sklearn_interpret._model.validation import (
     Sample,
     call_given,
-    check_not_masked,
+    check_known,
     check_rows,
     check_weights,
     draw_rows,
@@ -348,7 +348,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "by_class=True requires y to be passed, the class of each row, but the "
                 "target y is None."
             )
-        check_not_masked(y, "y")
+        check_known(y)
         check_consistent_length(rows.native, y)
         labels = column_or_1d(y)
         check_classification_targets(labels)

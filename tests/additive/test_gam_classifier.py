@@ -1,6 +1,7 @@
 """GAMClassifier: odds, several classes, classes told apart without error."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
@@ -8,6 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_interpret.additive import GAMClassifier, GAMRegressor
+from sklearn_interpret.shapley import ShapleyWaterfallDisplay
 from tests.references.additive import b_splines, penalty_roots
 
 
@@ -130,3 +132,29 @@ def test_residuals_of_other_targets_are_refused(y, message):
     model = GAMClassifier(n_splines=4).fit(X, np.tile(["a", "b"], 15))
     with pytest.raises(ValueError, match=message):
         model.partial_residuals(X[:3], y)
+
+
+def test_terms_are_explained():
+    """Of all classes; the terms and what they start from sum to the log-odds."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(90, 3)), columns=["a", "b", "exposure"])
+    y = np.array(["u", "v", "w"])[np.digitize(X["a"] + rng.normal(size=90), [-1, 1])]
+    terms = {"a": "spline", ("a", "b"): "tensor"}
+    model = GAMClassifier(terms=terms, offset="exposure", smoothing=3.0).fit(X, y)
+    explanation = model.explain(X[:5])
+    assert explanation.values.shape == (5, 2, 3)
+    assert explanation.columns == ((0,), (0, 1))
+    assert explanation.feature_names == ("a", "a:b")
+    assert list(explanation.output_names) == ["u", "v", "w"]
+    np.testing.assert_allclose(explanation.additivity_error(), 0, atol=1e-12)
+    np.testing.assert_allclose(explanation.predictions, model.decision_function(X[:5]))
+    starts = X["exposure"].to_numpy()[:5, None] + model.intercept_
+    np.testing.assert_allclose(explanation.base_values, starts)
+    two = GAMClassifier(terms=["a"], smoothing=3.0).fit(X, y == "w")
+    explanation = two.explain(X[:5])
+    assert explanation.values.shape == (5, 1)
+    assert (list(explanation.output_names), explanation.response_name) == (
+        [True],
+        "log-odds",
+    )
+    ShapleyWaterfallDisplay.from_explanation(explanation[0])

@@ -1,9 +1,11 @@
 """Tables of regressions equal those of statsmodels and R, and slow root searches."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import optimize, stats
@@ -94,7 +96,7 @@ def test_least_squares_of_statsmodels(covariance, intercept):
     api = pytest.importorskip("statsmodels.api")
     design = np.c_[X, np.ones(60)] if intercept else X
     kind = {"model": "nonrobust"}.get(covariance, covariance)
-    peer = api.OLS(NUMBERS, design, hasconst=intercept).fit(cov_type=kind)
+    peer = api.OLS(NUMBERS, design, hasconst=intercept).fit(cov_type=kind, use_t=True)
     model = LinearRegression(fit_intercept=intercept)
     inspector = CoefficientInference(model, covariance=covariance).fit(X, NUMBERS)
     assert_allclose(table(inspector), table_of(peer), rtol=1e-9)
@@ -112,7 +114,8 @@ def test_glms_of_statsmodels(name, covariance):
     model, y = MODELS[name]
     y_peer = (y == "yes") * 1.0 if name == "logistic" else y
     kind = {"model": "nonrobust"}.get(covariance, covariance)
-    peer = glm(name, np.c_[X, np.ones(60)], y_peer, cov_type=kind)
+    student = name in ("gamma", "tweedie")
+    peer = glm(name, np.c_[X, np.ones(60)], y_peer, cov_type=kind, use_t=student)
     inspector = CoefficientInference(model, covariance=covariance).fit(X, y)
     assert_allclose(table(inspector), table_of(peer), rtol=1e-8)
     assert_allclose(inspector.dispersion_, peer.scale, rtol=1e-9)
@@ -125,7 +128,7 @@ def test_glms_of_statsmodels(name, covariance):
 def test_quasi_dispersion_of_statsmodels(name):
     model, y = MODELS[name]
     y_peer = (y == "yes") * 1.0 if name == "logistic" else y
-    peer = glm(name, np.c_[X, np.ones(60)], y_peer, scale="X2")
+    peer = glm(name, np.c_[X, np.ones(60)], y_peer, scale="X2", use_t=True)
     inspector = CoefficientInference(model, dispersion="quasi").fit(X, y)
     assert_allclose(table(inspector), table_of(peer), rtol=1e-8)
     assert_allclose(inspector.dispersion_, peer.scale, rtol=1e-9)
@@ -206,7 +209,10 @@ def test_counts_of_r():
     ends = np.transpose([inspector.intervals_low_, inspector.intervals_high_])
     assert_allclose(ends[0], [-0.307262616501881, -0.105063877209712], rtol=1e-8)
     assert_allclose(ends[2], [-0.644553213657825, -0.393752654667943], rtol=1e-8)
-    quasi = clone(inspector).set_params(dispersion="quasi").fit(LOOMS, BREAKS)
+    # Those of R are for the normal quantile of 95 %.
+    level = 2 * stats.t.cdf(stats.norm.ppf(0.975), 50) - 1
+    quasi = clone(inspector).set_params(dispersion="quasi", confidence_level=level)
+    quasi.fit(LOOMS, BREAKS)
     assert quasi.dispersion_ == pytest.approx(4.2615218839989, rel=1e-9)
     ends = quasi.intervals_low_[0], quasi.intervals_high_[0]
     assert_allclose(ends, [-0.4155834222805903, 0.0021154344434708], rtol=1e-7)
@@ -241,7 +247,8 @@ def slow_ends(name, inspector, y, term, level):
         return optimize.minimize(value, np.zeros(3), tol=1e-12, method="BFGS").fun
 
     start = least(best[term])
-    height = stats.chi2.ppf(level, 1) * inspector.dispersion_
+    test = stats.f(1, 56) if name == "gamma" else stats.chi2(1)
+    height = test.ppf(level) * inspector.dispersion_
     return [
         optimize.brentq(
             lambda at: least(at) - start - height,
@@ -262,6 +269,28 @@ def test_profiles_equal_a_slow_search(name):
         slow = slow_ends(name, inspector, y, term, 0.9)
         found = inspector.intervals_low_[term], inspector.intervals_high_[term]
         assert_allclose(found, slow, rtol=0, atol=1e-5 * np.ptp(slow))
+
+
+@settings(max_examples=2, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(-8, 2))
+@example(0, -6.0)
+def test_profiles_of_any_counts_end(seed, power):
+    """At the height, or with a warning; also of rates that are next to nothing."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(20, 2))
+    y = 10**power * rng.poisson(np.exp(1 + 0.3 * x[:, 0]))
+    model = PoissonRegressor(**NO_PENALTY, tol=1e-9, max_iter=1000)
+    inspector = CoefficientInference(model, interval="profile")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        inspector.fit(x, y)
+    low, high = inspector.intervals_low_, inspector.intervals_high_
+    lost = np.isnan(low + high)
+    assert lost.any() == any("did not converge" in str(w.message) for w in caught)
+    middle = inspector.coef_[~lost]
+    assert ((low[~lost] < middle) & (middle < high[~lost])).all()
+    # In units of the dispersion the numbers are counts.
+    assert np.isfinite(table(inspector.set_params(dispersion="quasi").fit(x, y))).all()
 
 
 def test_workers_do_not_matter():
@@ -384,6 +413,46 @@ def test_frame():
     )
 
 
+@pytest.mark.parametrize("interval", ["wald", "profile"])
+def test_target_turns_the_signs(interval):
+    model, y = MODELS["logistic"]
+    yes = CoefficientInference(model, interval=interval).fit(X, y)
+    no = CoefficientInference(model, interval=interval, target="no").fit(X, y)
+    turned = [yes.coef_, yes.standard_errors_, -yes.statistics_, yes.pvalues_]
+    expected = [-turned[0], *turned[1:], -yes.intervals_high_, -yes.intervals_low_]
+    assert_allclose(table(no), expected, rtol=1e-7)
+    assert_allclose(no.exponentiated_, 1 / yes.exponentiated_, rtol=1e-7)
+    assert_allclose(no.transform(X), -yes.transform(X))
+    assert (yes.intercept_, no.output_names_) == (-no.intercept_, ["no"])
+    assert yes.to_frame()["class"].tolist() == ["yes"] * 4
+    assert no.to_frame().columns[0] == "class"
+    assert (no.r2_, no.dispersion_) == pytest.approx((yes.r2_, 1))
+    with pytest.raises(
+        ValueError, match=r"target='maybe' is not a class .*'no', 'yes'"
+    ):
+        no.set_params(target="maybe").fit(X, y)
+    with pytest.raises(ValueError, match="target=1 is out of range"):
+        CoefficientInference(LinearRegression(), target=1).fit(X, NUMBERS)
+
+
+def test_features_are_explained_by_their_columns():
+    """Levels and splines of a feature are one; products of two are their own."""
+    inspector = CoefficientInference(looms_model()).fit(LOOMS, BREAKS)
+    explanation = inspector.explain(LOOMS[20:40])
+    effects = inspector.transform(LOOMS[20:40])
+    assert explanation.feature_names == ("wool", "tension")
+    expected = np.c_[effects[:, 0], effects[:, 1:].sum(axis=1)]
+    assert_allclose(explanation.values, expected, rtol=1e-12)
+    log_means = np.log(inspector.predict(LOOMS[20:40]))
+    assert_allclose(explanation.predictions, log_means, rtol=1e-9)
+    assert_allclose(explanation.additivity_error(), 0, atol=1e-12)
+    assert (explanation.response_name, explanation.value_name) == ("log", "effect")
+    mixed = make_pipeline(PolynomialFeatures(2, include_bias=False), LinearRegression())
+    explanation = CoefficientInference(mixed).fit(X, NUMBERS).explain(X)
+    assert explanation.feature_names[3:5] == ("x0^2", "x0 x1")
+    assert_allclose(explanation.data[:, 4], X[:, 0] * X[:, 1])
+
+
 PENALISED = [
     (Ridge(), NUMBERS),
     (LassoCV(), NUMBERS),
@@ -441,10 +510,6 @@ def test_separated_classes():
         inspector.fit(X, X[:, 0] > 0.2)
     assert np.isnan(table(inspector)[1:]).all()
     assert_allclose(inspector.coef_[:3], inspector.estimator_.coef_[0])
-    # A column tells some rows alone apart.
-    some = np.arange(60) < 8
-    with pytest.warns(SeparationWarning, match="likelier: 'x3'"):
-        inspector.fit(np.c_[X, some], (LABELS == "yes") | some)
     # Certain of many rows, but not separated.
     y = X[:, 0] > 0
     strong = np.c_[30 * X[:, 0]]
@@ -452,12 +517,68 @@ def test_separated_classes():
     assert np.isfinite(table(inspector.fit(strong, y))).all()
 
 
-def test_separated_counts():
+@pytest.mark.parametrize("name", ["logistic", "poisson"])
+@pytest.mark.parametrize("interval", ["wald", "profile"])
+def test_a_separated_term_leaves_the_others_theirs(name, interval):
+    """They are those of the rows that are not told apart."""
     some = np.arange(60) < 8
-    inspector = CoefficientInference(PoissonRegressor(**NO_PENALTY))
-    with pytest.warns(SeparationWarning, match="zeros from positive .*likelier: 'x3'"):
-        inspector.fit(np.c_[X, some], np.where(some, 0, COUNTS))
-    assert np.isnan(inspector.standard_errors_).all()
+    model, y = MODELS[name]
+    y = np.where(some, "yes" if name == "logistic" else 0, y)
+    inspector = CoefficientInference(model, interval=interval)
+    expected = table(inspector.fit(X[~some], y[~some]))
+    explained = inspector.r2_
+    with pytest.warns(SeparationWarning, match="likelier: 'x3'"):
+        inspector.fit(np.c_[X, some], y)
+    found = table(inspector)
+    assert_allclose(found[:, [0, 1, 2, 4]], expected, rtol=1e-6)
+    assert found[0, 3] == inspector.estimator_.coef_.ravel()[3]
+    assert np.isnan(found[1:, 3]).all()
+    assert explained < inspector.r2_ < 1
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(4, 14))
+def test_any_separation(seed, n_rows):
+    """What grows with a vanishing penalty is lost; the others are its limits."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 3, size=(n_rows, 2)).astype(float)
+    y = x @ rng.integers(-2, 3, size=2) + rng.integers(0, 3, size=n_rows) > 1
+    if len(np.unique(y)) < 2:
+        return
+    limits = []
+    for C in (1e6, 1e9):
+        model = LogisticRegression(C=C, tol=1e-12, solver="newton-cholesky")
+        model.set_params(max_iter=1000).fit(x, y)
+        limits.append(np.append(model.coef_, model.intercept_))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LogisticRegression(C=np.inf, max_iter=10_000)
+        inspector = CoefficientInference(model).fit(x, y)
+    known = np.isfinite(inspector.standard_errors_)
+    assert_allclose(inspector.coef_[known], limits[1][known], rtol=1e-3, atol=1e-3)
+    grow = np.abs(limits[1] - limits[0]) > 0.1
+    assert not (known & grow).any()
+    dependent = np.linalg.matrix_rank(np.c_[x, np.ones(n_rows)]) < 3
+    if not grow.any() and not dependent:
+        assert known.all()
+
+
+def test_separated_and_dependent_terms():
+    """Each is named by its own warning; of few rows left, nothing is known."""
+    some = np.arange(60) < 8
+    inspector = CoefficientInference(MODELS["logistic"][0])
+    columns, y = np.c_[X, some, 2 * X[:, 0]], (LABELS == "yes") | some
+    with (
+        pytest.warns(SeparationWarning, match=r"likelier: 'x3'\."),
+        pytest.warns(DependentTermsWarning, match=r"other: 'x0', 'x4'\."),
+    ):
+        inspector.fit(columns, y)
+    assert np.isnan(inspector.pvalues_).tolist() == [1, 0, 0, 1, 1, 0]
+    # Three rows of one place are not told apart, and leave one residual for the two.
+    x, y = [[0], [1], [1], [1], [2]], [0, 0, 1, 1, 1]
+    with pytest.warns(SeparationWarning, match="'x0', 'intercept'"):
+        inspector.set_params(dispersion="quasi").fit(x, y)
+    assert np.isnan(table(inspector)[1:]).all()
 
 
 def test_rare_counts():

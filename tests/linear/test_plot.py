@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from sklearn_interpret.influence import RegressionInfluence
 from sklearn_interpret.linear import (
@@ -66,6 +69,46 @@ def test_the_clearest_weights_are_drawn():
     (name,) = names_drawn(display)
     assert name == "age"
     assert "terms not drawn: 2" in display.ax_.get_xlabel()
+
+
+def test_ratios_of_odds_and_means():
+    """On a logarithmic axis around one, of the class that is asked for."""
+    model = LogisticRegression(C=np.inf).fit(X, LABELS)
+    display = CoefficientDisplay.from_estimator(
+        model, X, LABELS, exponentiate=True, target="no"
+    )
+    frame = display.to_frame()
+    assert frame["class"].tolist() == ["no"] * 3
+    expected = np.exp(frame[["coef", "interval_low", "interval_high"]].to_numpy().T)
+    assert_allclose(display.points_.get_offsets()[:, 0], expected[0])
+    ends = [path.vertices[:, 0] for path in display.intervals_.get_paths()]
+    assert_allclose(np.transpose(ends), expected[1:])
+    assert (display.ax_.get_xscale(), display.zero_.get_xdata()) == ("log", [1, 1])
+    label = "Odds ratio, with its 95 % interval\n(odds of no)"
+    assert display.ax_.get_xlabel() == label
+    plain = CoefficientDisplay.from_estimator(model, X, LABELS)
+    assert plain.ax_.get_xlabel().endswith("(log-odds of yes)")
+    means = CoefficientDisplay.from_estimator(inspector(), exponentiate=True)
+    assert means.ax_.get_xlabel().startswith("Ratio of means")
+    with pytest.raises(ValueError, match="these are of the prediction"):
+        CoefficientDisplay([1.0], [0], [2], term_names="a").plot(exponentiate=True)
+
+
+def test_columns_of_a_feature_are_one_entry():
+    """Named with its value where one row is marked."""
+    frame = X.assign(kind=pd.Categorical(np.resize(["u", "v", "w"], 40)))
+    levels = OneHotEncoder(sparse_output=False, drop="first")
+    encoder = make_column_transformer((levels, ["kind"]), remainder="passthrough")
+    model = make_pipeline(encoder, PoissonRegressor(alpha=0)).fit(frame, COUNTS)
+    display = LinearEffectDisplay.from_estimator(
+        model, frame, COUNTS, rows=[1], max_entries=None
+    )
+    assert len(display.boxes_) == 4
+    assert "kind = v" in names_drawn(display)
+    assert f"age = {X['age'].iloc[1]:.4g}" in names_drawn(display)
+    assert sorted(display.to_frame()["term"]) == sorted(frame.columns)
+    two = LinearEffectDisplay.from_estimator(model, frame, COUNTS, rows=[1, 2])
+    assert "kind" in names_drawn(two)
 
 
 def test_effects():

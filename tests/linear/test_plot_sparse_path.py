@@ -8,7 +8,11 @@ import pytest
 from matplotlib.text import Text
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LassoLars
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sklearn_interpret.linear import (
     SparseLinearClassifier,
@@ -138,6 +142,25 @@ def test_frame():
     np.testing.assert_allclose(bmi["coefficient"], expected)
     classes = SparsePathDisplay.from_estimator(WINE).to_frame()
     assert classes["class"].unique().tolist() == [0, 1, 2]
+
+
+def test_pipelines_and_searches():
+    """The model at the end is shown, with the names of the columns that it gets."""
+    steps = make_pipeline(StandardScaler(), SparseLinearClassifier())
+    search = GridSearchCV(
+        steps, {"sparselinearclassifier__n_features_to_select": [2]}, cv=2
+    )
+    search.fit(*load_breast_cancer(return_X_y=True, as_frame=True))
+    for model in (search, FrozenEstimator(search.best_estimator_)):
+        display = SparsePathDisplay.from_estimator(model)
+        names = [text.get_text() for text in display.texts_[0]]
+        assert sorted(names) == ["worst concave points", "worst perimeter"]
+        assert display.axes_[0].get_ylabel().endswith("(log-odds of class 1)")
+        assert display.to_frame()["class"].unique().tolist() == [1]
+    with pytest.raises(TypeError, match="pipelines that end with one; got LassoLars"):
+        SparsePathDisplay.from_estimator(
+            make_pipeline(StandardScaler(), LassoLars()).fit(*DIABETES)
+        )
 
 
 def test_what_it_refuses():

@@ -1,13 +1,16 @@
 """What is checked of rows and weights, and which rows an inspection averages over."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import check_rows, check_weights, draw_rows
+from sklearn_interpret.additive import GAMClassifier, GAMRegressor
+from sklearn_interpret.linear import CoefficientInference, SparseLinearClassifier
 
 
 @pytest.mark.parametrize("subsample", [None, 10, 11, 1.0, np.int64(500)])
@@ -65,10 +68,52 @@ def test_weights_of_other_scales_are_taken(scale):
 
 
 def test_names_that_are_no_text_are_refused():
-    pandas = pytest.importorskip("pandas")
-    names = pandas.Index(["a", "b\ud800"], dtype=object)
-    X = pandas.DataFrame(np.zeros((3, 2)), columns=names)
+    names = pd.Index(["a", "b\ud800"], dtype=object)
+    X = pd.DataFrame(np.zeros((3, 2)), columns=names)
     with pytest.raises(
         ValueError, match=r"column name 'b\\ud800', which is no Unicode"
     ):
         check_rows(LinearRegression(), X, reset=True)
+
+
+@pytest.mark.parametrize("weights", [["1"] * 3, np.array([1, b"2", 3], dtype=object)])
+def test_weights_are_no_texts(weights):
+    with pytest.raises(TypeError, match=r"sample_weight has b?'[12]'; weights are num"):
+        check_weights(weights, as_rows(np.ones((3, 1))))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_labels_are_named(missing):
+    """By all that takes labels: what wraps a model, and what is one."""
+    X, y = np.arange(8.0).reshape(4, 2), np.array(["a", "b", missing, "a"], object)
+    for estimator in (
+        CoefficientInference(LogisticRegression(C=np.inf)),
+        SparseLinearClassifier(),
+        GAMClassifier(),
+    ):
+        for labels in (y, pd.Series(y)):
+            with pytest.raises(ValueError, match=r"missing label .* in row 2: leave"):
+                estimator.fit(X, labels)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.floats(-300, 300))
+@example(-200.0)
+@example(155.0)
+def test_columns_of_any_scale(power):
+    """A fit as in another unit, or an error that names the column."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
+    scaled = X * [1, 10**power]
+    own = GAMRegressor(smoothing=1.0), GAMClassifier(smoothing=1.0)
+    for estimator, target in zip(own, (y, y > 0), strict=True):
+        if -60 < power < 59:
+            expected = estimator.fit(X, target).predict(X)
+            found = estimator.fit(scaled, target).predict(scaled)
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+    if not -61 < power < 60:
+        for estimator in (*own, CoefficientInference(LinearRegression())):
+            with pytest.raises(ValueError, match="Column 'x1' of X has numbers up to"):
+                estimator.fit(scaled, y > 0)
+        with pytest.raises(ValueError, match="y has numbers up to"):
+            estimator.fit(X, scaled[:, 1])

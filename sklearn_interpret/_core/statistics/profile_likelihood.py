@@ -6,18 +6,21 @@ regression's inverse factor: at the optimum half of the deviance has the Hessian
 """
 
 import numpy as np
-from scipy.linalg import pinvh
+from scipy.linalg import null_space, pinvh
 
 # A bound is found when it moves by less than this part of its distance; deviances are
 # least when they would fall by less than this part of the height.
 _PRECISION, _FLAT = 1e-9, 1e-9
 _MOST_STEPS = 100
+# Steps end where the deviance has risen by at most this multiple of the height. The
+# end of an interval is where it differs from the height by less than this part.
+_MOST_RISE, _CLOSE = 1e6, 1e-6
 # Steps that leave more than this share of the fall before need a Hessian of their own.
 _SLOW = 0.05
 
 
 def profile_bounds(regression, parameter, height):
-    """Lower and upper bound of a parameter.
+    """Lower and upper bound of a parameter; NaN where the search fails.
 
     Parameters
     ----------
@@ -46,16 +49,24 @@ class _Profile:
         self.columns = regression.columns
         self.losses = self.loss.values(self.targets, self.scores)
         self.direction = direction / np.linalg.norm(direction)
-        self.height, self.inverse = height, np.eye(len(direction))
+        self.height = height
+        self.others = null_space(self.direction[None])
+        self._set_hessian(np.eye(len(direction)))
 
     def reach(self):
         """How far along the direction the deviance has risen by the height."""
-        low, high, at = 0.0, np.inf, np.sqrt(self.height)
-        while not np.isfinite(self._rise(at * self.direction)):
-            at /= 2
-        place = at * self.direction
+        low, high, at = 0.0, np.inf, 0.0
+        place, step = np.zeros_like(self.direction), np.sqrt(self.height)
         for _ in range(_MOST_STEPS):
-            place, rise, slope = self._lowest(place)
+            start = place + step * self.follow
+            # Too far along the line, numbers overflow.
+            while not (rise := self._rise(start)) <= _MOST_RISE * self.height:
+                step /= 2
+                start = place + step * self.follow
+            at += step
+            place, rise, slope = self._lowest(start, rise)
+            if np.isnan(rise):
+                break
             if rise < self.height:
                 low = at
             else:
@@ -65,35 +76,39 @@ class _Profile:
             new = at + 2 * root * (np.sqrt(self.height) - root) / slope
             if not low < new < high:
                 new = (low + high) / 2 if np.isfinite(high) else 2 * at
-            place = place + (new - at) * self._follow()
-            before, at = at, new
-            if abs(at - before) <= _PRECISION * at:
+            step = new - at
+            if abs(step) <= _PRECISION * new:
                 break
-        return at
+        found = abs(rise - self.height) <= _CLOSE * self.height
+        return new if found else np.nan
 
-    def _follow(self):
-        """How all parameters move with the direction, the deviance being least."""
-        moved = self.inverse @ self.direction
-        return moved / (moved @ self.direction)
+    def _set_hessian(self, hessian):
+        """The inverse across the direction, and how all parameters move with it."""
+        self.inverse = pinvh(self.others.T @ hessian @ self.others)
+        across = self.inverse @ (self.others.T @ (hessian @ self.direction))
+        self.follow = self.direction - self.others @ across
 
-    def _lowest(self, place):
-        """Where the deviance is least at this distance; its rise, and its slope."""
-        rise, before = self._rise(place), np.inf
+    def _lowest(self, place, rise):
+        """Where the deviance is least at this distance; its rise or NaN; its slope."""
+        before = np.inf
         for _ in range(_MOST_STEPS):
             gradient = self._gradient(place)
-            move = -self.inverse @ gradient
-            move -= (move @ self.direction) * self._follow()
-            fall = -gradient @ move
+            slopes = self.others.T @ gradient
+            move = -self.inverse @ slopes
+            fall = -slopes @ move
             if fall <= _FLAT * self.height:
                 break
             if fall > _SLOW * before:
-                self.inverse, before = self._inverse_hessian(place), np.inf
+                self._set_hessian(self._hessian(place))
+                before = np.inf
                 continue
-            share, before = 1.0, fall
+            move, share, before = self.others @ move, 1.0, fall
             while not (risen := self._rise(place + share * move)) <= rise:
                 share /= 2
             place, rise = place + share * move, risen
-        return place, rise - fall, 2 * gradient @ self._follow()
+        else:
+            rise = np.nan
+        return place, rise - fall, 2 * gradient @ self.follow
 
     def _scores_at(self, place):
         return self.scores + (self.columns @ place)[:, None]
@@ -107,8 +122,8 @@ class _Profile:
         slopes = self.loss.slopes(self.targets, self._scores_at(place))
         return self.columns.T @ (self.weights * slopes[:, 0])
 
-    def _inverse_hessian(self, place):
+    def _hessian(self, place):
         scores = self._scores_at(place)
         curvatures = self.loss.curvatures(self.loss.means(scores), scores)
         weights = self.weights * curvatures[:, 0, 0]
-        return pinvh((self.columns.T * weights) @ self.columns)
+        return (self.columns.T * weights) @ self.columns

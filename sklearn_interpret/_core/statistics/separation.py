@@ -4,6 +4,8 @@ No finite parameters are the likeliest then (Albert & Anderson, 1984; Correia, G
 & Zylkin, 2019).
 """
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import null_space
 from scipy.optimize import linprog
@@ -15,33 +17,57 @@ from sklearn_interpret._core.statistics.score_losses import HalfTweedie, Logisti
 _FLAT, _APART = 1e-6, 1e-4
 
 
-def separating_direction(model):
-    """Direction (d,) along which the likelihood never falls, and somewhere rises.
+def without_separated_rows(model):
+    """The `ScoreModel` of the rows that no direction tells apart; itself if all are.
 
-    None where there is none. The parameters of the `ScoreModel` are those that Newton's
-    method has ended with.
+    The rows left out have the likelihood one where some weights are infinite, and what
+    is left of the likelihood is that of the others.
+    """
+    while len(model.design):
+        kept = ~_separated(model)
+        if kept.all():
+            break
+        model = replace(
+            model,
+            design=model.design[kept],
+            targets=model.targets[kept],
+            weights=model.weights[kept],
+        )
+        if kept.any():
+            model = model.polished()
+    return model
+
+
+def _separated(model):
+    """Rows (n,) along which some direction raises the likelihood, and none falls.
+
+    The parameters are those that Newton's method has ended with.
     """
     design, targets = model.design, model.targets[:, 0]
+    separated = np.zeros(len(design), dtype=bool)
     power = getattr(model.loss, "power", None)
     if isinstance(model.loss, Logistic):
-        signed, fixed, middle = design * (2 * targets - 1)[:, None], design[:0], 0.25
+        free, middle = ~separated, 0.25
+        signed = design * (2 * targets - 1)[:, None]
     elif isinstance(model.loss, HalfTweedie) and 1 <= power < 2:
-        signed, fixed = -design[targets == 0], design[targets > 0]
+        free = targets == 0
+        signed = -design[free]
         middle = np.average(targets, weights=model.weights) ** (2 - power)
     else:
-        return None
+        return separated
     scores = design @ model.parameters
     curvatures = model.loss.curvatures(model.loss.means(scores), scores)
-    if not len(signed) or curvatures.min() > _FLAT * middle > 0:
-        return None
+    if not free.any() or curvatures.min() > _FLAT * middle > 0:
+        return separated
     scale = np.abs(design).max(axis=0)
     scale[scale == 0] = 1
-    basis = np.eye(len(scale))
+    basis, fixed = np.eye(len(scale)), design[~free]
     if len(fixed):  # of a triangle: the decomposition is a square of the rows
         basis = null_space(np.linalg.qr(fixed / scale, mode="r"))
     rows = signed / scale @ basis
-    if not rows.size:
-        return None
-    found = linprog(-rows.sum(axis=0), A_ub=-rows, b_ub=0 * rows[:, 0], bounds=(-1, 1))
-    direction = basis @ found.x / scale
-    return direction if (signed @ direction).max() > _APART else None
+    if rows.size:
+        found = linprog(
+            -rows.sum(axis=0), A_ub=-rows, b_ub=0 * rows[:, 0], bounds=(-1, 1)
+        )
+        separated[free] = rows @ found.x > _APART
+    return separated

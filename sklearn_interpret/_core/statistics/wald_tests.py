@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
-
-from sklearn_interpret._core.statistics.score_losses import HalfSquared
+from scipy.special import stdtr, stdtrit
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,17 +58,14 @@ class WaldTests:
 
     @property
     def _dof(self):
-        """Degrees of freedom of Student's distribution; None is the normal one."""
+        """Degrees of freedom of Student's t; infinite where the dispersion is known."""
         regression = self.regression
-        student = isinstance(regression.model.loss, HalfSquared)
-        return regression.residual_dof if student and self.kind == "model" else None
+        return np.inf if regression.known_dispersion else regression.residual_dof
 
     def pvalues(self, statistics):
         """Two-sided p-values of parameters by their standard errors."""
-        low = -np.abs(statistics)
-        return 2 * (ndtr(low) if self._dof is None else stdtr(self._dof, low))
+        return 2 * stdtr(self._dof, -np.abs(statistics))
 
     def quantile(self, level):
         """Size of the statistic that is exceeded with a probability of 1 - level."""
-        high = (1 + level) / 2
-        return float(ndtri(high) if self._dof is None else stdtrit(self._dof, high))
+        return float(stdtrit(self._dof, (1 + level) / 2))

@@ -118,6 +118,8 @@ class WorkingRegression:
     def undetermined(self):
         """Positions of the columns that others make up, or that are zero."""
         design = self.model.design
+        if self.factors[1].shape[1] == design.shape[1]:
+            return np.arange(0)
         sizes = np.linalg.norm(design, axis=0)
         columns = design / np.where(sizes > 0, sizes, 1)
         _, sizes, right = np.linalg.svd(np.linalg.qr(columns, mode="r"))

@@ -31,7 +31,7 @@ from sklearn_interpret._plotting.sources import (
 )
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import stacked
-from sklearn_interpret.additive._gam import BaseGAM
+from sklearn_interpret.additive._gam import RESPONSES, BaseGAM
 from sklearn_interpret.additive._plot._term_panel import (
     LABEL_WIDTH,
     TermPanel,
@@ -40,13 +40,6 @@ from sklearn_interpret.additive._plot._term_panel import (
 
 N_ERRORS = 2.0
 MAX_DATA_ROWS = 5000
-# What linear predictors are, by link.
-RESPONSES = {
-    "identity": "prediction",
-    "log": "log",
-    "logit": "log-odds",
-    "inverse": "1 / prediction",
-}
 
 
 @dataclass(eq=False, repr=False)

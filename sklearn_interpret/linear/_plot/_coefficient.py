@@ -8,8 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
 
-from sklearn_interpret._plotting.axes import merged_style, take_single
+from sklearn_interpret._plotting.axes import axes_inches, merged_style, take_single
 from sklearn_interpret._plotting.bars import (
     draw_spreads,
     name_rows,
@@ -18,20 +19,27 @@ from sklearn_interpret._plotting.bars import (
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, seen, shade
 from sklearn_interpret._plotting.displays import RegressionDisplay
-from sklearn_interpret._plotting.labels import plain_number_ticks
+from sklearn_interpret._plotting.labels import (
+    plain_log_ticks,
+    plain_number_ticks,
+    two_lines,
+)
+from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 _WIDTH = 6.0  # inches
+# What exponentials of weights are, by what the weights add up to.
+_RATIOS = {"log-odds": "Odds ratio", "log": "Ratio of means"}
 
 
 @dataclass(eq=False, repr=False)
 class CoefficientDisplay(RegressionDisplay):
     """Weights of a linear model as points, with their confidence intervals.
 
-    The line at zero is that of no effect. Weights are in units of the terms, and can be
-    compared only where these can. Build it with `from_estimator`, which leaves the
-    intercept out, or from arrays of your own.
+    The line at zero, or at one of ratios, is that of no effect. Weights are in units of
+    the terms, and can be compared only where these can. Build it with `from_estimator`,
+    which leaves the intercept out, or from arrays of your own.
 
     Parameters
     ----------
@@ -43,6 +51,10 @@ class CoefficientDisplay(RegressionDisplay):
         Name of each term.
     confidence_level : float, default=0.95
         Of the intervals, for the axis.
+    response_name : {"prediction", "log-odds", "log"}, default="prediction"
+        What the weights add up to, for the axis.
+    output_names : sequence, default=None
+        The class that log-odds are of, alone.
 
     Attributes
     ----------
@@ -81,6 +93,8 @@ class CoefficientDisplay(RegressionDisplay):
     _: KW_ONLY
     term_names: Sequence[str]
     confidence_level: float = 0.95
+    response_name: str = "prediction"
+    output_names: Sequence[Any] | None = None
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight):
@@ -91,6 +105,8 @@ class CoefficientDisplay(RegressionDisplay):
             inspector.intervals_high_[: len(names)],
             term_names=names,
             confidence_level=inspector.confidence_level,
+            response_name=response_name(inspector),
+            output_names=inspector.output_names_ if is_classifier(inspector) else None,
         )
 
     def plot(
@@ -98,6 +114,7 @@ class CoefficientDisplay(RegressionDisplay):
         ax: Any = None,
         *,
         max_entries: int | None = 20,
+        exponentiate: bool = False,
         point_kw: dict[str, Any] | None = None,
         line_kw: dict[str, Any] | None = None,
     ) -> Self:
@@ -110,6 +127,9 @@ class CoefficientDisplay(RegressionDisplay):
         max_entries : int, default=20
             Largest number of terms, those whose weights are largest beside their
             intervals; None shows all.
+        exponentiate : bool, default=False
+            Draw odds ratios in the place of weights of log-odds, and ratios of means in
+            the place of weights of their logarithm, on a logarithmic axis.
         point_kw : dict, default=None
             Style of the points.
         line_kw : dict, default=None
@@ -123,8 +143,8 @@ class CoefficientDisplay(RegressionDisplay):
         Raises
         ------
         ValueError
-            Arrays of different lengths, weights that are not finite, or a `max_entries`
-            that is no number of lines.
+            Arrays of different lengths, weights that are not finite, a `max_entries`
+            that is no number of lines, or `exponentiate` for weights of predictions.
         """
         from matplotlib.collections import LineCollection, PathCollection
 
@@ -139,6 +159,9 @@ class CoefficientDisplay(RegressionDisplay):
         self.figure_, self.ax_ = ax.figure, ax
         places = np.arange(len(shown))[::-1]
         there = np.isfinite(low + high)[shown]
+        if exponentiate:
+            coef, low, high = self._ratios(coef, low, high)
+            ax.set_xscale("log")
         ends = low[shown][there], high[shown][there]
         self.intervals_ = draw_spreads(ax, places[there], *ends, linewidth=2)
         self.intervals_.set(**merged_style({}, line_kw, LineCollection))
@@ -146,14 +169,35 @@ class CoefficientDisplay(RegressionDisplay):
         looks = merged_style(looks, point_kw, PathCollection)
         self.points_ = ax.scatter(coef[shown], places, **looks)
         name_rows(ax, [self.term_names[term] for term in shown])
-        self.zero_ = ax.axvline(0, color=shade(ax, 0.6), linewidth=0.9, zorder=1)
-        plain_number_ticks(ax)
-        label = f"Weight, with its {100 * self.confidence_level:.4g} % interval"
-        if len(shown) < len(coef):
-            label += f"\n(terms not drawn: {len(coef) - len(shown)})"
-        ax.set_xlabel(label)
+        looks = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 1}
+        self.zero_ = ax.axvline(1 if exponentiate else 0, **looks)
+        if exponentiate:
+            plain_log_ticks(ax, axes_inches(ax)[0])
+        else:
+            plain_number_ticks(ax)
+        ax.set_xlabel(self._label(exponentiate, len(coef) - len(shown)))
         ax.spines[["top", "right"]].set_visible(False)
         return self
+
+    def _ratios(self, *weights):
+        """Exponentials of weights, where they are ratios."""
+        if self.response_name not in _RATIOS:
+            raise ValueError(
+                "exponentiate=True is for weights of log-odds or of the logarithm of "
+                f"the mean; these are of the {self.response_name}."
+            )
+        with np.errstate(over="ignore"):
+            return np.exp(weights)
+
+    def _label(self, exponentiate, n_left_out):
+        """What the axis shows, and how many terms are not drawn."""
+        what, of = "Weight", self._response_label(self.output_names, 0)
+        if exponentiate:
+            what = _RATIOS[self.response_name]
+            of = of.removeprefix("Log-").removeprefix("Log of ")
+        interval = f"with its {100 * self.confidence_level:.4g} % interval"
+        label = two_lines(of, f"{what}, {interval}")
+        return label + f"\n(terms not drawn: {n_left_out})" * (n_left_out > 0)
 
     def _arrays(self):
         """Weights and ends of their intervals, checked."""
@@ -175,8 +219,8 @@ class CoefficientDisplay(RegressionDisplay):
         Returns
         -------
         pandas.DataFrame
-            A line for each term: columns "term", "coef", "interval_low" and
-            "interval_high".
+            A line for each term: columns "class" (where there is one), "term", "coef",
+            "interval_low" and "interval_high".
 
         Raises
         ------
@@ -186,4 +230,7 @@ class CoefficientDisplay(RegressionDisplay):
         pandas = import_pandas("CoefficientDisplay.to_frame")
         names = "coef", "interval_low", "interval_high"
         columns = dict(zip(names, self._arrays(), strict=True))
-        return pandas.DataFrame({"term": list(self.term_names), **columns})
+        columns = {"term": list(self.term_names), **columns}
+        if self.output_names is not None:
+            columns = {"class": self.output_names[0], **columns}
+        return pandas.DataFrame(columns)

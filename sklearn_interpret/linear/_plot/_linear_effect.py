@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
 
 from sklearn_interpret._choosing import row_position
-from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
 from sklearn_interpret._plotting.bars import (
     draw_boxes,
@@ -27,7 +27,11 @@ from sklearn_interpret._plotting.colours import (
     shade,
 )
 from sklearn_interpret._plotting.displays import RegressionDisplay
-from sklearn_interpret._plotting.labels import plain_number_ticks, two_lines
+from sklearn_interpret._plotting.labels import (
+    plain_number_ticks,
+    two_lines,
+    value_text,
+)
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
@@ -39,13 +43,14 @@ _COLUMNS = ("minimum", "first_quartile", "median", "third_quartile", "maximum")
 
 @dataclass(eq=False, repr=False)
 class LinearEffectDisplay(RegressionDisplay):
-    """Effects of the terms of a linear model on rows, weight times value, as boxes.
+    """Effects of a linear model's features on rows, weight times value, as boxes.
 
-    Unlike weights, effects can be compared between terms: they are in the unit of the
-    linear predictor. Boxes reach from quartile to quartile, whiskers to the smallest
-    and the largest effect. Terms beyond `max_entries`, those whose effects differ least
-    between rows, share the last line, which shows the sum of their effects. Build it
-    with `from_estimator`, or from arrays of your own.
+    Terms made of one feature, such as the levels of a category, are summed, unless a
+    step of a pipeline mixes features. Unlike weights, effects can be compared: they
+    are in the unit of the linear predictor. Boxes reach from quartile to quartile,
+    whiskers to the smallest and the largest effect. Terms beyond `max_entries`, those
+    whose effects differ least between rows, share the last line, which shows the sum of
+    their effects. Build it with `from_estimator`, or from arrays of your own.
 
     Parameters
     ----------
@@ -53,6 +58,9 @@ class LinearEffectDisplay(RegressionDisplay):
         Effects.
     term_names : sequence of str
         Name of each term.
+    values : array-like of shape (n_samples, n_terms), default=None
+        What the rows have there. Where one row is marked, names are followed by its
+        values.
     row_names : sequence, default=None
         Names of the rows; None takes positions.
     response_name : str, default="prediction"
@@ -100,21 +108,21 @@ class LinearEffectDisplay(RegressionDisplay):
     effects: ArrayLike
     _: KW_ONLY
     term_names: Sequence[str]
+    values: ArrayLike | None = None
     row_names: Sequence[Any] | None = None
     response_name: str = "prediction"
     output_names: Sequence[Any] | None = None
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight):
-        classes = getattr(inspector, "classes_", None)
-        log = hasattr(inspector, "exponentiated_")
-        name = "log-odds" if classes is not None else "log" if log else "prediction"
+        explanation = inspector.explain(X)
         return cls(
-            np.asarray(inspector.transform(X)),
-            term_names=inspector.get_feature_names_out().tolist(),
-            row_names=getattr(as_rows(X).native, "index", None),
-            response_name=name,
-            output_names=None if classes is None else classes[1:].tolist(),
+            explanation.values,
+            term_names=explanation.feature_names,
+            values=explanation._data_array(),
+            row_names=getattr(explanation.data, "index", None),
+            response_name=explanation.response_name,
+            output_names=explanation.output_names if is_classifier(inspector) else None,
         )
 
     def plot(
@@ -160,7 +168,7 @@ class LinearEffectDisplay(RegressionDisplay):
                 "told apart."
             )
         shown, others = ranked(effects.std(axis=0), max_entries)
-        lines, names = effects[:, shown], [self.term_names[term] for term in shown]
+        lines, names = effects[:, shown], self._names(shown, rows)
         if len(others):
             lines = np.column_stack([lines, effects[:, others].sum(axis=1)])
             names.append(
@@ -169,6 +177,7 @@ class LinearEffectDisplay(RegressionDisplay):
         size = (_WIDTH + _LEGEND_WIDTH * bool(rows), row_height(len(names)))
         ax = take_single(ax, size, caller="LinearEffectDisplay.plot")
         self.figure_, self.ax_ = ax.figure, ax
+        ax.use_sticky_edges = False
         places = np.arange(len(names))[::-1]
         self.boxes_, self.whiskers_ = draw_boxes(
             ax, places, _quartiles(lines), _BOX_COLOUR, box_kw, height=_BOX_HEIGHT
@@ -183,6 +192,15 @@ class LinearEffectDisplay(RegressionDisplay):
         ax.set_xlabel(two_lines(response, "Effect: weight times value"))
         ax.spines[["top", "right"]].set_visible(False)
         return self
+
+    def _names(self, shown, rows):
+        """Names of terms, with their values in the row that alone is marked."""
+        names = [str(self.term_names[term]) for term in shown]
+        if self.values is None or len(rows) != 1:
+            return names
+        values = np.asarray(self.values)[:, shown].T
+        texts = [value_text(column[rows[0]], column) for column in values]
+        return [f"{name} = {text}" for name, text in zip(names, texts, strict=True)]
 
     def _mark_rows(self, lines, places, rows, style):
         """Points of rows, and a legend of their names."""

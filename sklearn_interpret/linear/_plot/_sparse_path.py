@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._model.last_step import steps_and_model
+from sklearn_interpret._model.response import innermost
 from sklearn_interpret._model.rows.features import default_names
 from sklearn_interpret._plotting.axes import (
     SINGLE_HEIGHT,
@@ -25,10 +27,13 @@ from sklearn_interpret._plotting.labels import (
     literal,
     moved_apart,
     plain_log_ticks,
+    response_label,
     shorten,
     shorten_all,
+    two_lines,
 )
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.linear._sparse_linear_model import SparseLinearModel
 
 # Points of a line, characters of a name, and points from one name to the next.
 _N_PLACES, _NAME, _PITCH = 300, 22, 11.0
@@ -60,7 +65,8 @@ class SparsePathDisplay(Drawn):
     feature_names : sequence of str, default=None
         Names of the features.
     classes : sequence, default=None
-        Labels of the outputs, where these are classes.
+        Labels of the outputs, where these are classes; of two classes that of the
+        second alone.
 
     Attributes
     ----------
@@ -127,7 +133,8 @@ class SparsePathDisplay(Drawn):
         Parameters
         ----------
         estimator : fitted estimator
-            A :class:`SparseLinearRegressor` or :class:`SparseLinearClassifier`.
+            A :class:`SparseLinearRegressor` or :class:`SparseLinearClassifier`, or a
+            pipeline or search that ends with one.
         max_names : int or None, default=12
             As in `plot`.
         n_cols : int, default=2
@@ -150,19 +157,22 @@ class SparsePathDisplay(Drawn):
             The estimator has no path.
         """
         check_is_fitted(estimator)
-        if not hasattr(estimator, "entry_order_"):
+        model = innermost(estimator)
+        if not isinstance(model, SparseLinearModel):
             raise TypeError(
                 f"{cls.__name__} shows SparseLinearRegressor and "
-                f"SparseLinearClassifier; got {type(estimator).__name__}."
+                "SparseLinearClassifier, and pipelines that end with one; got "
+                f"{type(model).__name__}."
             )
-        several = len(getattr(estimator, "classes_", ())) > 2
+        check_is_fitted(model)
+        classes = getattr(model, "classes_", None)
         display = cls(
-            estimator.alphas_,
-            estimator.coef_path_,
-            alpha=estimator.alpha_,
-            scale=estimator.scale_,
-            feature_names=getattr(estimator, "feature_names_in_", None),
-            classes=estimator.classes_ if several else None,
+            model.alphas_,
+            model.coef_path_,
+            alpha=model.alpha_,
+            scale=model.scale_,
+            feature_names=_names(estimator, model),
+            classes=None if classes is None else classes[-len(model.coef_) :],
         )
         return display.plot(ax=ax, max_names=max_names, n_cols=n_cols, line_kw=line_kw)
 
@@ -216,7 +226,7 @@ class SparsePathDisplay(Drawn):
         self._colours = dict(zip(order, colours(len(order)), strict=True))
         for output, axes in enumerate(canvas.main):
             self._draw(axes, self._path[output], max_names, line_kw)
-            if self.classes is not None:
+            if len(self._path) > 1 and self.classes is not None:
                 axes.set_title(literal(f"Class {shorten(self.classes[output])}"))
         return self
 
@@ -305,8 +315,10 @@ class SparsePathDisplay(Drawn):
         # Names of lines take a part of the axes.
         width = 0.75 * axes_inches(ax)[0]
         plain_log_ticks(ax, width)
-        unit = "" if self.scale is None else "\nper standard deviation"
-        ax.set_ylabel(f"Coefficient{unit}")
+        label = "Coefficient" + " per standard deviation" * (self.scale is not None)
+        if len(self._path) == 1 and self.classes is not None:
+            label = two_lines(response_label("log-odds", self.classes[0]), label)
+        ax.set_ylabel(label)
         sizes = self._path.any(axis=0).sum(axis=0)
         changes = np.flatnonzero(np.diff(sizes))
         at = np.log(self._alphas[changes]) / np.log(places[-1] / places[0])
@@ -337,7 +349,7 @@ class SparsePathDisplay(Drawn):
         -------
         pandas.DataFrame
             A line for each penalty and feature ever in use: columns "class" (of
-            three and more), "feature", "alpha" and "coefficient".
+            a classifier), "feature", "alpha" and "coefficient".
 
         Raises
         ------
@@ -358,6 +370,17 @@ class SparsePathDisplay(Drawn):
                 columns = {"class": self.classes[output], **columns}
             parts.append(pandas.DataFrame(columns))
         return pandas.concat(parts, ignore_index=True)
+
+
+def _names(estimator, model):
+    """Names of the columns that the model was fitted on, where any are known."""
+    before, _ = steps_and_model(getattr(estimator, "best_estimator_", estimator))
+    if hasattr(model, "feature_names_in_") or before is None:
+        return getattr(model, "feature_names_in_", None)
+    try:
+        return before.get_feature_names_out()
+    except (AttributeError, ValueError):  # a step that has no names
+        return None
 
 
 def _without_rests(values):
