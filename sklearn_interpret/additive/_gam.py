@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS
 from sklearn_interpret._core.additive.fitting import Targets, fit_additive
 from sklearn_interpret._core.additive.gram import RoundedDesign
-from sklearn_interpret._core.additive.inference import term_test
+from sklearn_interpret._core.additive.inference import term_tests
+from sklearn_interpret._core.additive.uncertainty import smoothing_covariance
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -69,6 +70,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
     }
     # The dispersion is estimated from as many rows as weights sum to.
     _weights_count_rows = True
+    # Whether weights are numbers of trials instead, of which targets are shares.
+    _trials = False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -107,7 +110,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                 "them of positive weight, while a minimum of 2 is required by "
                 f"{type(self).__name__}."
             )
-        return _merged(sample) if sample.rows.n_rows <= _FEW_ROWS else sample
+        few = sample.rows.n_rows <= _FEW_ROWS and not self._trials
+        return _merged(sample) if few else sample
 
     def _fit(self, sample, targets):
         """Fit a model to each of the targets of the rows."""
@@ -124,13 +128,19 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         ]
         self._names = list(rows.names)
         family, link = FAMILIES[self._family], LINKS[self._link]
+        smoothing = self.smoothing
+        if not isinstance(smoothing, str):
+            smoothing = np.log(smoothing)
         fits, null = [], RoundedDesign([], [], weights)
         for y in targets:
-            task = Targets(y, weights, offset, family, link)
-            fit = fit_additive(design, task, self.smoothing, signs, self.max_iter)
-            without = fit_additive(null, task, 1.0, [], self.max_iter).deviance
-            fits.append((fit, 1 - fit.deviance / without if without > 0 else 0.0))
-        if not all(fit.converged for fit, _ in fits):
+            task = Targets(y, weights, offset, family, link, self._trials)
+            fit = fit_additive(design, task, smoothing, signs, self.max_iter)
+            tests, uninformed = term_tests(
+                design, fit, self._parts(), smoothing, self.max_iter
+            )
+            without = fit_additive(null, fit.targets, 0.0, [], self.max_iter).deviance
+            fits.append((fit, tests, 1 - fit.deviance / without if without > 0 else 0.0))
+        if not all(fit.converged for fit, *_ in fits):
             warnings.warn(
                 f"The fit still changed after max_iter={self.max_iter} iterations.",
                 ConvergenceWarning,
@@ -141,30 +151,28 @@ class BaseGAM(TransformerMixin, BaseEstimator):
     def _keep(self, fits):
         """Set the attributes, without an axis of models where there is one."""
         found = [
-            self._results(fit) | {"deviance_explained_": share} for fit, share in fits
+            self._results(fit, tests) | {"deviance_explained_": share}
+            for fit, tests, share in fits
         ]
         for name in found[0]:
             values = [result[name] for result in found]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.term_names_ = self._term_names(self._names)
-        self.n_iter_ = max(fit.n_iter for fit, _ in fits)
+        self.n_iter_ = max(fit.n_iter for fit, *_ in fits)
 
-    def _results(self, fit):
+    def _results(self, fit, tests):
         """Attributes of one model."""
-        last, coefficients = fit.last, fit.coefficients
-        dof = last.dof
-        known = last.equations.dispersion is not None
-        residual_dof = np.inf if known else fit.residual_dof
-        tests = [
-            term_test(last, part, fit.dispersion, residual_dof)
-            for part in self._parts()
-        ]
-        statistics, pvalues = np.reshape(tests, (-1, 2)).T
+        last, coefficients, dof = fit.last, fit.coefficients, fit.last.dof
+        covariance = fit.dispersion * last.inverse
+        if isinstance(self.smoothing, str):
+            covariance += smoothing_covariance(last, fit.dispersion)
+        statistics, pvalues = tests.T
         return {
             "intercept_": float(coefficients[0]),
             "coef_": coefficients[1:],
-            "covariance_": fit.dispersion * last.inverse,
+            "covariance_": covariance,
             "scale_": float(fit.dispersion),
+            "dispersion_": float(fit.pearson_dispersion),
             "smoothing_": np.exp(last.log_smoothing),
             "effective_dof_": np.array([dof[part].sum() for part in self._parts()]),
             "residual_dof_": float(fit.residual_dof),

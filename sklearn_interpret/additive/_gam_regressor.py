@@ -227,6 +227,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
                 f"are {', '.join(map(repr, family.links))}."
             )
         self._family, self._link = self.family, self.link or family.links[0]
+        self._trials = self.family.endswith("binomial") and self._link == "logit"
         sample = self._sample(X, y, sample_weight)
         if not family.holds(sample.y).all():
             wrong = sample.y[~family.holds(sample.y)][0]

@@ -121,6 +121,8 @@ class RoundedDesign:
     ----------
     terms : list of Term
         The terms, centred.
+    penalties : ndarray of shape (n_penalties, n_coefficients)
+        Diagonals of the penalties of all terms; none is on the intercept.
     """
 
     def __init__(self, terms, columns, weights):
@@ -141,6 +143,8 @@ class RoundedDesign:
             for term, start, end in zip(terms, ends, ends[1:], strict=False)
         ]
         self._coordinates = block_diag(1.0, *(t.coordinates for t in self.terms))
+        penalties = [np.empty((0, 1)), *(term.penalties for term in self.terms)]
+        self.penalties = block_diag(*penalties)
 
     def _sums(self, weights):
         return np.concatenate([piece.sums(weights) for piece in self._pieces])
