@@ -37,9 +37,12 @@ from sklearn_interpret._model.validation import (
     check_weights,
 )
 from sklearn_interpret.additive._terms import TermReader
+from sklearn_interpret.exceptions import ExtrapolationWarning
 
 # Up to so many rows, equal ones are merged.
 _FEW_ROWS = 1000
+# Terms that a warning names.
+_MOST_NAMED = 5
 
 
 class BaseGAM(TransformerMixin, BaseEstimator):
@@ -90,6 +93,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         rows = check_rows(self, X, reset=reset)
         for j in range(rows.n_columns):
             values = rows.values(j)
+            if values.dtype.kind == "f" and self.missing == "error":
+                _refuse_missing(rows.names[j], np.isnan(values).any())
             if values.dtype.kind in "fc":
                 assert_all_finite(
                     values,
@@ -146,9 +151,9 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        self._keep(fits)
+        self._keep(design, fits)
 
-    def _keep(self, fits):
+    def _keep(self, design, fits):
         """Set the attributes, without an axis of models where there is one."""
         found = [
             self._results(fit, tests) | {"deviance_explained_": share}
@@ -229,7 +234,31 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         """Covariances of all models, (n_models, p, p)."""
         return np.reshape(self.covariance_, (-1, *np.shape(self.covariance_)[-2:]))
 
-    def _effects(self, X, *, with_errors=False):
+    def _predictors(self, X, *, with_errors=False):
+        """Linear predictors (n_models, m) and errors, with a word on extrapolation."""
+        predictors, _, errors = self._effects(X, with_errors=with_errors, warn=True)
+        return predictors, errors
+
+    def _warn_of_extrapolation(self, columns):
+        """Say which terms have rows where `fit` saw none."""
+        found, n_rows = [], len(columns[0][0])
+        for name, term, values in zip(
+            self.term_names_, self._terms, columns, strict=True
+        ):
+            if n := np.count_nonzero(term.is_extrapolated(values)):
+                found.append(f"{name!r} in {n} of {n_rows} row(s)")
+        if found:
+            more = len(found) - _MOST_NAMED
+            warnings.warn(
+                "Rows are beyond the values that fit saw, or in a gap wider than a "
+                f"tenth of their range: {', '.join(found[:_MOST_NAMED])}"
+                f"{f' and {more} more terms' * (more > 0)}. No data support the curves "
+                "there.",
+                ExtrapolationWarning,
+                stacklevel=4,
+            )
+
+    def _effects(self, X, *, with_errors=False, warn=False):
         """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors."""
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
@@ -237,6 +266,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
             term.read(rows, self.handle_unknown, self.extrapolation)
             for term in self._terms
         ]
+        if warn:
+            self._warn_of_extrapolation(columns)
         coefficients = self._coefficients
         effects = np.empty((len(coefficients), rows.n_rows, len(columns)))
         errors = np.empty(effects.shape[:2])
@@ -400,6 +431,15 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         columns = {name: np.ravel(values) for name, values in measures.items()}
         names = pandas.Index(self.get_feature_names_out(), name="term")
         return pandas.DataFrame(columns, index=names)
+
+
+def _refuse_missing(name, is_missing):
+    """Name the parameter that takes missing values."""
+    if is_missing:
+        raise ValueError(
+            f"Input X contains NaN: the feature {name!r} has missing values; "
+            "missing='level' makes them a level of their own."
+        )
 
 
 def _standard_errors(design, covariance):

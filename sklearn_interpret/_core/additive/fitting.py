@@ -25,8 +25,8 @@ _MOST_CHOICES = 20
 # relative: less is rounding.
 _GAIN, _RISE = 1e-8, 1e-7
 # Bounds of the log shape of negative binomial targets: beyond the last they are
-# Poisson's. How many shapes are tried, and what change of its logarithm is none.
-_LOG_SHAPES, _MOST_SHAPES, _SAME_SHAPE = (-7.0, 14.0), 20, 1e-3
+# Poisson's. How many shapes are tried, and what relative change of the variance is none.
+_LOG_SHAPES, _MOST_SHAPES, _SAME_VARIANCE = (-7.0, 14.0), 20, 1e-3
 
 
 @dataclass(frozen=True)
@@ -172,8 +172,8 @@ def fit_additive(design, targets, smoothing, signs, max_iter):
         shape = targets.family.shape
         if shape is None:
             break
-        better = _best_shape(design, found)
-        if abs(np.log(better / shape)) < _SAME_SHAPE:
+        better, mean = _best_shape(design, found), np.exp(targets.start())
+        if abs(mean / better - mean / shape) < _SAME_VARIANCE * (1 + mean / shape):
             break
         targets = replace(targets, family=negative_binomial(better))
     if any(signs):

@@ -27,8 +27,7 @@ def _rounded(basis, x, weights):
         if len(values) <= most:
             return values, codes
     breaks = basis.breaks
-    if basis.cyclic:
-        x = breaks[0] + (x - breaks[0]) % (breaks[-1] - breaks[0])
+    x = basis.inside(x)
     # Equal parts of each interval between breaks; NaN comes after all.
     n_intervals = len(breaks) - 1
     n_edges = -(-_MOST_VALUES // n_intervals) * n_intervals

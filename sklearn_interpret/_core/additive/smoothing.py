@@ -13,7 +13,9 @@ from scipy.linalg import cholesky, eigh, lapack
 # tells, so that where rows can be met exactly there is a best way to, to what all rows
 # tell many times over.
 _NUGGET = 1e-12
-_LOW, _HIGH = -7.0, 30.0
+# Rounding of the sums, of which small ones are differences where weights are unlike.
+_ROUNDING = 1e-13
+_LOW, _LOWEST, _HIGH = -7.0, -25.0, 30.0
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class PenalisedFit:
         # column, of which there is rounding alone.
         sizes = np.diag(products)
         floor = np.where(sizes < 1e-20 * sizes.max(), 1, 1e-12) * sizes.max()
-        floor *= self.sizes == 0
+        floor = np.where(self.sizes == 0, floor, _ROUNDING * sizes.max())
         floor[0] = 0
         matrix = self.matrix = products + np.diag(self.sizes + floor)
         scales = np.sqrt(np.diag(matrix))
@@ -219,7 +221,7 @@ def smoothed(fit, method, balanced):
 
 def bounds(balanced, n_rows):
     """Smallest and largest logarithms of smoothing parameters."""
-    return balanced + _LOW - np.log1p(n_rows), balanced + _HIGH
+    return balanced + max(_LOW - np.log1p(n_rows), _LOWEST), balanced + _HIGH
 
 
 _CRITERIA = {
@@ -240,7 +242,7 @@ def _newton(criterion, fit, low, high, tol=1e-7, max_iter=100):
         flat = np.abs(gradient) + np.abs(np.diag(hessian)) < 1e-3
         free = np.flatnonzero((rho != ends) & ~flat)
         flat &= (low < rho) & (rho < high)
-        step, rise, n_tries = np.zeros(len(rho)), 1e-9 * (1 + abs(value)), 40
+        step, rise, n_tries = np.zeros(len(rho)), 1e-9 * (1 + abs(value)), 20
         if np.abs(gradient[free]).max(initial=0) >= tol:
             step[free] = _step(gradient[free], hessian[np.ix_(free, free)])
         elif flat.any() and not ends_tried:
