@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS
 from sklearn_interpret._core.additive.fitting import Targets, fit_additive
 from sklearn_interpret._core.additive.gram import RoundedDesign
-from sklearn_interpret._core.additive.inference import term_tests
+from sklearn_interpret._core.additive.inference import separated_terms, term_tests
 from sklearn_interpret._core.additive.uncertainty import smoothing_covariance
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
@@ -37,7 +37,7 @@ from sklearn_interpret._model.validation import (
     check_weights,
 )
 from sklearn_interpret.additive._terms import TermReader
-from sklearn_interpret.exceptions import ExtrapolationWarning
+from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
 
 # Up to so many rows, equal ones are merged.
 _FEW_ROWS = 1000
@@ -136,15 +136,19 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         smoothing = self.smoothing
         if not isinstance(smoothing, str):
             smoothing = np.log(smoothing)
-        fits, null = [], RoundedDesign([], [], weights)
+        separated, fits, null = set(), [], RoundedDesign([], [], weights)
         for y in targets:
             task = Targets(y, weights, offset, family, link, self._trials)
             fit = fit_additive(design, task, smoothing, signs, self.max_iter)
             tests, uninformed = term_tests(
                 design, fit, self._parts(), smoothing, self.max_iter
             )
+            if uninformed:
+                separated |= set(separated_terms(design, fit))
             without = fit_additive(null, fit.targets, 0.0, [], self.max_iter).deviance
-            fits.append((fit, tests, 1 - fit.deviance / without if without > 0 else 0.0))
+            fits.append(
+                (fit, tests, 1 - fit.deviance / without if without > 0 else 0.0)
+            )
         if not all(fit.converged for fit, *_ in fits):
             warnings.warn(
                 f"The fit still changed after max_iter={self.max_iter} iterations.",
@@ -152,6 +156,16 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                 stacklevel=4,
             )
         self._keep(design, fits)
+        if separated:
+            names = self.term_names_[sorted(separated)].tolist()
+            what = "classes" if self._link == "logit" else "zeros from positive targets"
+            warnings.warn(
+                f"Terms tell {what} apart without error: {shortened(names)}. The "
+                "larger the effects the likelier: their size is that of the penalties, "
+                "and their bands say little. p-values are of the fit without each.",
+                SeparationWarning,
+                stacklevel=4,
+            )
 
     def _keep(self, design, fits):
         """Set the attributes, without an axis of models where there is one."""
@@ -222,6 +236,12 @@ class BaseGAM(TransformerMixin, BaseEstimator):
 
     def _term_names(self, names):
         return np.array([term.name(names) for term in self._terms], dtype=object)
+
+    @property
+    def _dispersion_dof(self):
+        """Degrees of freedom of the dispersion, infinite where it is known."""
+        known = FAMILIES[self._family].dispersion is not None
+        return np.inf if known else self.residual_dof_
 
     @property
     def _coefficients(self):

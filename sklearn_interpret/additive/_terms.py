@@ -216,9 +216,7 @@ class FittedTerm:
     def is_extrapolated(self, values):
         """Whether the values of its columns are where `fit` saw none."""
         outside = np.zeros(len(values[0]), dtype=bool)
-        for column, basis, x in zip(
-            self.columns, self.term.bases, values, strict=True
-        ):
+        for column, basis, x in zip(self.columns, self.term.bases, values, strict=True):
             if column.labels is None:
                 outside |= column.is_extrapolated(basis.inside(x))
         return outside

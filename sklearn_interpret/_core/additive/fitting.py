@@ -207,7 +207,10 @@ def fit_without(design, fit, part, smoothing, max_iter):
 
 def _best_shape(design, fit):
     """The shape of greatest restricted likelihood, at the coefficients of a fit."""
-    predictor, log_smoothing = design.predictor(fit.coefficients), fit.last.log_smoothing
+    predictor, log_smoothing = (
+        design.predictor(fit.coefficients),
+        fit.last.log_smoothing,
+    )
 
     def loss(log_shape):
         family = negative_binomial(np.exp(log_shape))

@@ -166,9 +166,17 @@ class RoundedDesign:
     def predictor(self, coefficients):
         """The linear predictor at the rows."""
         values = np.full(len(self._pieces[0].codes), coefficients[0])
+        for effect in self._effects(coefficients):
+            values += effect
+        return values
+
+    def effects(self, coefficients):
+        """The terms at the rows, (n_rows, n_terms)."""
+        return np.stack(list(self._effects(coefficients)), axis=1)
+
+    def _effects(self, coefficients):
         start = 1
         for part, term in zip(self._parts, self.terms, strict=True):
             stop = start + term.coordinates.shape[1]
-            values += part.values(term.coordinates @ coefficients[start:stop])
+            yield part.values(term.coordinates @ coefficients[start:stop])
             start = stop
-        return values

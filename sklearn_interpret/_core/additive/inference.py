@@ -4,8 +4,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import chi2, f, norm
 
+from sklearn_interpret._core.additive.families import LINKS
 from sklearn_interpret._core.additive.fitting import fit_without
 from sklearn_interpret._core.additive.smoothing import PenalisedFit
+from sklearn_interpret._core.statistics.separation import rising_direction
 
 # Degrees of freedom for each direction that no penalty calls rough.
 _DOF = 4
@@ -13,6 +15,8 @@ _DOF = 4
 # is at least this share of what it is at the intercept: effects that tell classes apart
 # take it away (Hauck & Donner, 1977).
 _INFORMED = 0.2
+# Effects that are a smaller part of the largest are none.
+_SMALL = 1e-3
 
 
 def term_tests(design, fit, parts, smoothing, max_iter):
@@ -53,6 +57,25 @@ def term_tests(design, fit, parts, smoothing, max_iter):
 def _information(fit, part):
     """What the rows say of a term's coefficients, summed, all others unknown."""
     return np.trace(np.linalg.inv(fit.inverse[part, part])) - fit.sizes[part].sum()
+
+
+def separated_terms(design, fit):
+    """Terms whose effects, the larger the likelier, tell targets apart without error.
+
+    The effects are those of the fit, each of which may grow.
+    """
+    targets, effects = fit.targets, design.effects(fit.coefficients)
+    counts = targets.link is LINKS["log"] and targets.family.variance(0.0) == 0
+    if not (counts or targets.link is LINKS["logit"]):
+        return []
+    sizes = np.abs(effects).max(axis=0)
+    shown = np.flatnonzero(sizes > _SMALL * sizes.max(initial=0))
+    effects = np.column_stack([np.ones(len(effects)), effects[:, shown]])
+    y = targets.y
+    inner = y > 0 if counts else (y > 0) & (y < 1)
+    signs = np.where(y > 0, 1, -1)[:, None]
+    direction = rising_direction((signs * effects)[~inner], effects[inner])
+    return [] if direction is None else shown[np.abs(direction[1:]) > 0].tolist()
 
 
 def overdispersion_pvalue(design, fit):

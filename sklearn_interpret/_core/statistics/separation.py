@@ -34,7 +34,15 @@ def separating_direction(model):
     curvatures = model.loss.curvatures(model.loss.means(scores), scores)
     if not len(signed) or curvatures.min() > _FLAT * middle > 0:
         return None
-    scale = np.abs(design).max(axis=0)
+    return rising_direction(signed, fixed)
+
+
+def rising_direction(signed, fixed):
+    """Direction (d,) along which no row of `signed` falls, and some rise, or None.
+
+    The rows of `fixed` stay as they are along it.
+    """
+    scale = np.abs(np.vstack([signed, fixed])).max(axis=0)
     scale[scale == 0] = 1
     basis = np.eye(len(scale))
     if len(fixed):  # of a triangle: the decomposition is a square of the rows
