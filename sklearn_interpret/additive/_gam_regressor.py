@@ -20,7 +20,6 @@ from sklearn_interpret._model._sklearn_compat import StrOptions, fit_context
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
 
-
 # Dispersions from here on are warned of, unless chance has them so often.
 _DISPERSED, _SIGNIFICANT = 1.5, 0.001
 

@@ -23,8 +23,8 @@ from sklearn_interpret._model.rows.features import feature_index, resolve_keys
 _KINDS = ("auto", "spline", "linear", "category", "cyclic")
 # Splines of each column of a pair, unless more are asked for: their products are many.
 _OF_PAIRS = 8
-# Shares of a column's range: gaps that are wider have no data that a curve could follow;
-# values that are beyond by less are those of a held-out row.
+# Shares of a column's range: wider gaps have no data that a curve could follow; values
+# that are beyond by less are those of a held-out row.
 _WIDE_GAP, _BEYOND = 0.1, 0.05
 # Ranges of a column that leave room for sums of its values and for differences.
 _WIDEST = 1e280

@@ -19,13 +19,13 @@ from sklearn_interpret._core.additive.smoothing import (
     smoothed,
 )
 
-# Choices of smoothing parameters: chosen anew for each problem, they may drift for long.
+# Choices of smoothing parameters: chosen for each problem, they may drift for long.
 _MOST_CHOICES = 20
 # Least gain of the penalised deviance, and greatest rise of the restricted loss, both
 # relative: less is rounding.
 _GAIN, _RISE = 1e-8, 1e-7
 # Bounds of the log shape of negative binomial targets: beyond the last they are
-# Poisson's. How many shapes are tried, and what relative change of the variance is none.
+# Poisson's. How many shapes are tried, and which change of the variance is none.
 _LOG_SHAPES, _MOST_SHAPES, _SAME_VARIANCE = (-7.0, 14.0), 20, 1e-3
 
 
@@ -254,7 +254,8 @@ def _iterate(design, targets, smoothing, max_iter, *, changes=None, without=None
     """
     coefficients = np.zeros(design.penalties.shape[1])
     coefficients[0] = targets.start()
-    predictor, best, n_iter, converged = design.predictor(coefficients), None, 0, False
+    predictor, deviance = design.predictor(coefficients), np.inf
+    best, n_iter, converged = None, 0, False
     choosing = isinstance(smoothing, str)
     while n_iter < max_iter and not converged:
         n_iter += 1

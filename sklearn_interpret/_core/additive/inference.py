@@ -43,11 +43,12 @@ def term_tests(design, fit, parts, smoothing, max_iter):
     """
     known = fit.targets.family.dispersion is not None
     residual_dof = np.inf if known else fit.residual_dof
-    first = PenalisedFit(fit.first, fit.last.log_smoothing)
+    is_glm = not fit.targets.is_least_squares
+    first = PenalisedFit(fit.first, fit.last.log_smoothing) if is_glm else fit.last
     tests, uninformed = np.zeros((len(parts), 2)), []
     for k, part in enumerate(parts):
         last = fit.last
-        if _information(last, part) < _INFORMED * _information(first, part):
+        if is_glm and _information(last, part) < _INFORMED * _information(first, part):
             last = fit_without(design, fit, part, smoothing, max_iter)
             uninformed.append(k)
         tests[k] = term_test(last, part, fit.dispersion, residual_dof)

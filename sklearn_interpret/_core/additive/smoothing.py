@@ -129,7 +129,7 @@ class PenalisedFit:
         return self.equations.dispersion or self.least / self._n_left
 
     def profiled(self, least):
-        """Minus twice the log likelihood of penalised deviances, the dispersion best."""
+        """Minus twice the log likelihood of penalised deviances, at the best phi."""
         phi = self.equations.dispersion or least / self._n_left
         return least / phi + self._n_left * np.log(phi)
 

@@ -6,8 +6,9 @@ from scipy.special import softmax
 
 from sklearn_interpret._core.additive.smoothing import bounds
 
-# Steps of the log smoothing parameter.
-_STEP = 0.5
+# Steps of the log smoothing parameter, and the range of its posterior up from where
+# penalties weigh as the rows do: beyond, terms have vanished.
+_STEP, _RANGE = 1.0, 15.0
 
 
 def smoothing_covariance(fit, dispersion):
@@ -28,10 +29,12 @@ def smoothing_covariance(fit, dispersion):
         Of the targets.
     """
     added = np.zeros_like(fit.inverse)
-    low, high = bounds(fit.equations.balanced, fit.equations.n_rows)
-    for scaled, rho, first, last in zip(
-        fit.scaled, fit.log_smoothing, low, high, strict=True
-    ):
+    balanced = fit.equations.balanced
+    low, _ = bounds(balanced, fit.equations.n_rows)
+    grids = [
+        np.arange(*ends, _STEP) for ends in zip(low, balanced + _RANGE, strict=True)
+    ]
+    for scaled, rho, grid in zip(fit.scaled, fit.log_smoothing, grids, strict=True):
         used = np.flatnonzero(scaled)
         roots = np.sqrt(scaled[used])
         # Along a smoothing parameter the inverse is V - G diag(g) G'.
@@ -39,7 +42,7 @@ def smoothing_covariance(fit, dispersion):
         sizes = sizes.clip(0, 1 - 1e-12)
         directions = fit.inverse[:, used] @ (roots[:, None] * vectors)
         pulls = vectors.T @ (roots * fit.coefficients[used])
-        steps = np.arange(first, last, _STEP) - rho
+        steps = grid - rho
         factors = np.expm1(steps)[:, None]
         grown = 1 + factors * sizes
         falls = factors / grown

@@ -257,9 +257,9 @@ default=None
         """Draw one panel per term; of pairs of features, one per output too.
 
         A pair of a number and a category of up to 7 levels has a line for each level.
-        The axes leave out partial residuals that are among the 1 % largest or smallest, and
-        those of log-odds that are farther from the lines than their range; the legend
-        says so.
+        The axes leave out partial residuals that are among the 1 % largest or smallest,
+        and those of log-odds that are farther from the lines than their range; the
+        legend says so.
 
         Parameters
         ----------
