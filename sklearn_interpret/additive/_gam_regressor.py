@@ -22,6 +22,8 @@ from sklearn_interpret.exceptions import OverdispersionWarning
 
 # Dispersions from here on are warned of, unless chance has them so often.
 _DISPERSED, _SIGNIFICANT = 1.5, 0.001
+# Targets whose squares can be summed, weighted.
+_LARGEST = 1e75
 
 
 class GAMRegressor(RegressorMixin, BaseGAM):
@@ -92,7 +94,8 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     coef_ : ndarray of shape (n_coefficients,)
         Coefficients of the terms' functions, in coordinates of their penalties.
     covariance_ : ndarray of shape (1 + n_coefficients, 1 + n_coefficients)
-        Of intercept and coefficients, in the Bayesian view of penalties.
+        Of intercept and coefficients, in the Bayesian view of penalties; with what
+        estimating the smoothing parameters adds (Wood, Pya & Saefken 2016).
     scale_ : float
         The dispersion that errors and tests take: known, or `dispersion_`.
     dispersion_ : float
@@ -150,6 +153,10 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     Wood, S. N., Li, Z., Shaddick, G. & Augustin, N. H. (2017). Generalized additive
     models for gigadata. Journal of the American Statistical Association 112(519).
     https://doi.org/10.1080/01621459.2016.1195744
+
+    Wood, S. N., Pya, N. & Saefken, B. (2016). Smoothing parameter and model selection
+    for general smooth models. Journal of the American Statistical Association 111(516).
+    https://doi.org/10.1080/01621459.2016.1180986
 
     Marra, G. & Wood, S. N. (2011). Practical variable selection for generalized
     additive models. Computational Statistics & Data Analysis 55(7).
@@ -260,6 +267,11 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             raise ValueError(
                 f"y has the value {wrong:g}; family={self.family!r} takes "
                 f"{family.domain}."
+            )
+        if np.abs(sample.y).max() > _LARGEST:
+            raise ValueError(
+                f"y has the value {sample.y[np.abs(sample.y).argmax()]:g}, whose square "
+                f"is too large; accepted are numbers up to {_LARGEST:g}: rescale it."
             )
         if self._link == "log" and not sample.weights @ sample.y > 0:
             what = (
