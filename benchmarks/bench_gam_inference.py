@@ -2,12 +2,12 @@
 
 The tables of `bench_gam.py`. p-values of noise terms must be uniform: Kolmogorov's
 distance below that which one in a hundred samples exceeds. Bands of 95 % must hold the
-true curve at 93 to 99 % of the rows, averaged over the rows and the five curves: where a
-curve is straight they are wide, for the rows do not rule out that it bends. Intervals
+true curve at 93 to 99 % of the rows, averaged over the rows and the five curves: where
+a curve is straight they are wide, for the rows do not rule out that it bends. Intervals
 must hold 94 to 96 % of new targets.
 
 Then one feature of few rows: a sine, a line and a bump, of normal, Poisson and binomial
-targets. Bands must hold the curve at 90 % of the rows at n = 40, and at 93 % at n = 100.
+targets. Bands must hold the curve at 90 % of the rows at n = 40, at 93 % at n = 100.
 """
 
 import argparse

@@ -268,10 +268,10 @@ class GAMRegressor(RegressorMixin, BaseGAM):
                 f"y has the value {wrong:g}; family={self.family!r} takes "
                 f"{family.domain}."
             )
-        if np.abs(sample.y).max() > _LARGEST:
+        if (largest := np.abs(sample.y).max()) > _LARGEST:
             raise ValueError(
-                f"y has the value {sample.y[np.abs(sample.y).argmax()]:g}, whose square "
-                f"is too large; accepted are numbers up to {_LARGEST:g}: rescale it."
+                f"y has a value of the size {largest:g}; accepted are sizes up to "
+                f"{_LARGEST:g}: rescale it."
             )
         if self._link == "log" and not sample.weights @ sample.y > 0:
             what = (
