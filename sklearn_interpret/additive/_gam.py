@@ -239,9 +239,9 @@ class BaseGAM(TransformerMixin, BaseEstimator):
 
     @property
     def _dispersion_dof(self):
-        """Degrees of freedom of the dispersion, infinite where it is known."""
+        """Degrees of freedom of the dispersion, None where it is known."""
         known = FAMILIES[self._family].dispersion is not None
-        return np.inf if known else self.residual_dof_
+        return None if known else self.residual_dof_
 
     @property
     def _coefficients(self):

@@ -101,8 +101,8 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     dispersion_ : float
         Pearson's statistic by `residual_dof_`: how many times as much the targets vary
         as the family says.
-    theta_ : float
-        Of `family="negative_binomial"`, the shape that was estimated.
+    theta_ : float or None
+        Shape of `family="negative_binomial"`, estimated; None of others.
     smoothing_ : ndarray of shape (n_penalties,)
         Smoothing parameters of the penalties, term after term.
     effective_dof_ : ndarray of shape (n_terms,)
@@ -285,8 +285,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         super()._keep(design, fits)
         ((fit, *_),) = fits
         family, y = fit.targets.family, fit.targets.y
-        if family.shape is not None:
-            self.theta_ = family.shape
+        self.theta_ = family.shape
         # Zeros and ones can't vary more than their mean says.
         if family.kurtosis is None or ((y == 0) | (y == 1)).all():
             return

@@ -71,8 +71,9 @@ default=None
         Effective degrees of freedom.
     standard_errors : list of ndarray, default=None
         Standard errors, of the shapes of `effects`.
-    residual_dof : float, default=inf
-        Degrees of freedom of Student's distribution, of which the bands have 95 %.
+    residual_dof : float, default=None
+        Degrees of freedom of Student's distribution, of which the bands have 95 %; None
+        is the normal one.
     output_names : list, default=None
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="prediction"
@@ -140,7 +141,7 @@ default=None
     feature_names: list[Any]
     effective_dof: ArrayLike | None = None
     standard_errors: list[Any] | None = None
-    residual_dof: float = np.inf
+    residual_dof: float | None = None
     output_names: list[Any] | None = None
     response_name: str = "prediction"
     data: list[Any] | None = None
@@ -341,7 +342,7 @@ default=None
         effects = np.reshape(self.effects[term], shape)
         ends = None, None
         if self.standard_errors is not None:
-            reach = stdtrit(self.residual_dof, (1 + LEVEL) / 2)
+            reach = stdtrit(self.residual_dof or np.inf, (1 + LEVEL) / 2)
             reach = reach * np.reshape(self.standard_errors[term], shape)
             ends = effects - reach, effects + reach
         return tuple(names), places, levelled, effects, ends
