@@ -7,6 +7,7 @@ __all__ = [
     "DependentTermsWarning",
     "DisagreeingChainsWarning",
     "EmptyIntervalWarning",
+    "ExtrapolationWarning",
     "FixedSumWarning",
     "InspectionWarning",
     "LowFidelityWarning",
@@ -15,6 +16,7 @@ __all__ = [
     "NoCounterfactualWarning",
     "NonFiniteResponseError",
     "OtherTrainingRowsWarning",
+    "OverdispersionWarning",
     "RefitWarning",
     "SaturatedResponseWarning",
     "SeparationWarning",
@@ -54,6 +56,10 @@ class EmptyIntervalWarning(InspectionWarning):
     """An interval of custom edges holds no row; its local effect is taken as zero."""
 
 
+class ExtrapolationWarning(InspectionWarning):
+    """Rows are beyond the training values of a feature, or in a wide gap of them."""
+
+
 class FixedSumWarning(InspectionWarning):
     """Importances have one sum: a strong one spoils the p-values of the others."""
 
@@ -72,6 +78,10 @@ class NoCounterfactualWarning(InspectionWarning):
 
 class OtherTrainingRowsWarning(InspectionWarning):
     """Rows are not those a model was trained on: its objective is not least there."""
+
+
+class OverdispersionWarning(InspectionWarning):
+    """Targets vary more than their distribution says: errors are too small."""
 
 
 class RefitWarning(InspectionWarning):

@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS
 from sklearn_interpret._core.additive.fitting import Targets, fit_additive
 from sklearn_interpret._core.additive.gram import RoundedDesign
-from sklearn_interpret._core.additive.inference import term_test
+from sklearn_interpret._core.additive.inference import separated_terms, term_tests
+from sklearn_interpret._core.additive.uncertainty import smoothing_covariance
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -37,6 +38,7 @@ from sklearn_interpret._model.validation import (
     check_weights,
 )
 from sklearn_interpret.additive._terms import TermReader
+from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
 from sklearn_interpret.explanations import Explanation
 
 # What linear predictors are, by link.
@@ -48,6 +50,8 @@ RESPONSES = {
 }
 # Up to so many rows, equal ones are merged.
 _FEW_ROWS = 1000
+# Terms that a warning names.
+_MOST_NAMED = 5
 
 
 class BaseGAM(TransformerMixin, BaseEstimator):
@@ -78,6 +82,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
     }
     # The dispersion is estimated from as many rows as weights sum to.
     _weights_count_rows = True
+    # Whether weights are numbers of trials instead, of which targets are shares.
+    _trials = False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -96,6 +102,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         rows = check_rows(self, X, reset=reset)
         for j in range(rows.n_columns):
             values = rows.values(j)
+            if values.dtype.kind == "f" and self.missing == "error":
+                _refuse_missing(rows.names[j], np.isnan(values).any())
             if values.dtype.kind in "fc":
                 assert_all_finite(
                     values,
@@ -118,7 +126,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                 "them of positive weight, while a minimum of 2 is required by "
                 f"{type(self).__name__}."
             )
-        return _merged(sample) if sample.rows.n_rows <= _FEW_ROWS else sample
+        few = sample.rows.n_rows <= _FEW_ROWS and not self._trials
+        return _merged(sample) if few else sample
 
     def _fit(self, sample, targets):
         """Fit a model to each of the targets of the rows."""
@@ -135,47 +144,65 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         ]
         self._names = list(rows.names)
         family, link = FAMILIES[self._family], LINKS[self._link]
-        fits, null = [], RoundedDesign([], [], weights)
+        smoothing = self.smoothing
+        if not isinstance(smoothing, str):
+            smoothing = np.log(smoothing)
+        separated, fits, null = set(), [], RoundedDesign([], [], weights)
         for y in targets:
-            task = Targets(y, weights, offset, family, link)
-            fit = fit_additive(design, task, self.smoothing, signs, self.max_iter)
-            without = fit_additive(null, task, 1.0, [], self.max_iter).deviance
-            fits.append((fit, 1 - fit.deviance / without if without > 0 else 0.0))
-        if not all(fit.converged for fit, _ in fits):
+            task = Targets(y, weights, offset, family, link, self._trials)
+            fit = fit_additive(design, task, smoothing, signs, self.max_iter)
+            tests, uninformed = term_tests(
+                design, fit, self._parts(), smoothing, self.max_iter
+            )
+            if uninformed:
+                separated |= set(separated_terms(design, fit))
+            without = fit_additive(null, fit.targets, 0.0, [], self.max_iter).deviance
+            fits.append(
+                (fit, tests, 1 - fit.deviance / without if without > 0 else 0.0)
+            )
+        if not all(fit.converged for fit, *_ in fits):
             warnings.warn(
                 f"The fit still changed after max_iter={self.max_iter} iterations.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        self._keep(fits)
+        self._keep(design, fits)
+        if separated:
+            names = self.term_names_[sorted(separated)].tolist()
+            what = "classes" if self._link == "logit" else "zeros from positive targets"
+            warnings.warn(
+                f"Terms tell {what} apart without error: {shortened(names)}. The "
+                "larger the effects the likelier: their size is that of the penalties, "
+                "and their bands say little. p-values are of the fit without each.",
+                SeparationWarning,
+                stacklevel=4,
+            )
 
-    def _keep(self, fits):
+    def _keep(self, design, fits):
         """Set the attributes, without an axis of models where there is one."""
         found = [
-            self._results(fit) | {"deviance_explained_": share} for fit, share in fits
+            self._results(fit, tests) | {"deviance_explained_": share}
+            for fit, tests, share in fits
         ]
         for name in found[0]:
             values = [result[name] for result in found]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.term_names_ = self._term_names(self._names)
-        self.n_iter_ = max(fit.n_iter for fit, _ in fits)
+        self.n_iter_ = max(fit.n_iter for fit, *_ in fits)
 
-    def _results(self, fit):
+    def _results(self, fit, tests):
         """Attributes of one model."""
-        last, coefficients = fit.last, fit.coefficients
-        dof = last.dof
-        known = last.equations.dispersion is not None
-        residual_dof = np.inf if known else fit.residual_dof
-        tests = [
-            term_test(last, part, fit.dispersion, residual_dof)
-            for part in self._parts()
-        ]
-        statistics, pvalues = np.reshape(tests, (-1, 2)).T
+        last, coefficients, dof = fit.last, fit.coefficients, fit.last.dof
+        covariance = fit.dispersion * last.inverse
+        if isinstance(self.smoothing, str):
+            covariance += smoothing_covariance(last, fit.dispersion)
+        statistics, pvalues = tests.T
         return {
             "intercept_": float(coefficients[0]),
             "coef_": coefficients[1:],
-            "covariance_": fit.dispersion * last.inverse,
+            "covariance_": covariance,
             "scale_": float(fit.dispersion),
+            "dispersion_": float(fit.pearson_dispersion),
             "smoothing_": np.exp(last.log_smoothing),
             "effective_dof_": np.array([dof[part].sum() for part in self._parts()]),
             "residual_dof_": float(fit.residual_dof),
@@ -222,6 +249,12 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         return np.array([term.name(names) for term in self._terms], dtype=object)
 
     @property
+    def _dispersion_dof(self):
+        """Degrees of freedom of the dispersion, None where it is known."""
+        known = FAMILIES[self._family].dispersion is not None
+        return None if known else self.residual_dof_
+
+    @property
     def _coefficients(self):
         """Coefficients of all models, the intercepts first: (n_models, p)."""
         intercepts = np.reshape(self.intercept_, (-1, 1))
@@ -232,7 +265,31 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         """Covariances of all models, (n_models, p, p)."""
         return np.reshape(self.covariance_, (-1, *np.shape(self.covariance_)[-2:]))
 
-    def _effects(self, X, *, with_errors=False):
+    def _predictors(self, X, *, with_errors=False):
+        """Linear predictors (n_models, m) and errors, with a word on extrapolation."""
+        predictors, _, errors = self._effects(X, with_errors=with_errors, warn=True)
+        return predictors, errors
+
+    def _warn_of_extrapolation(self, columns):
+        """Say which terms have rows where `fit` saw none."""
+        found, n_rows = [], len(columns[0][0])
+        for name, term, values in zip(
+            self.term_names_, self._terms, columns, strict=True
+        ):
+            if n := np.count_nonzero(term.is_extrapolated(values)):
+                found.append(f"{name!r} in {n} of {n_rows} row(s)")
+        if found:
+            more = len(found) - _MOST_NAMED
+            warnings.warn(
+                "Rows are beyond the values that fit saw, or in a gap wider than a "
+                f"tenth of their range: {', '.join(found[:_MOST_NAMED])}"
+                f"{f' and {more} more terms' * (more > 0)}. No data support the curves "
+                "there.",
+                ExtrapolationWarning,
+                stacklevel=4,
+            )
+
+    def _effects(self, X, *, with_errors=False, warn=False):
         """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors."""
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
@@ -240,6 +297,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
             term.read(rows, self.handle_unknown, self.extrapolation)
             for term in self._terms
         ]
+        if warn:
+            self._warn_of_extrapolation(columns)
         coefficients = self._coefficients
         effects = np.empty((len(coefficients), rows.n_rows, len(columns)))
         errors = np.empty(effects.shape[:2])
@@ -435,6 +494,15 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         columns = {name: np.ravel(values) for name, values in measures.items()}
         names = pandas.Index(self.get_feature_names_out(), name="term")
         return pandas.DataFrame(columns, index=names)
+
+
+def _refuse_missing(name, is_missing):
+    """Name the parameter that takes missing values."""
+    if is_missing:
+        raise ValueError(
+            f"Input X contains NaN: the feature {name!r} has missing values; "
+            "missing='level' makes them a level of their own."
+        )
 
 
 def _standard_errors(design, covariance):

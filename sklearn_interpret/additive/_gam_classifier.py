@@ -75,9 +75,12 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
     coef_ : ndarray of shape (n_coefficients,)
         Coefficients of the terms' functions, in coordinates of their penalties.
     covariance_ : ndarray of shape (1 + n_coefficients, 1 + n_coefficients)
-        Of intercept and coefficients, in the Bayesian view of penalties.
+        Of intercept and coefficients, in the Bayesian view of penalties; with what
+        estimating the smoothing parameters adds (Wood, Pya & Saefken 2016).
     scale_ : float
-        The dispersion: known, or Pearson's statistic by `residual_dof_`.
+        The dispersion, 1.
+    dispersion_ : float
+        Pearson's statistic by `residual_dof_`.
     smoothing_ : ndarray of shape (n_penalties,)
         Smoothing parameters of the penalties, term after term.
     effective_dof_ : ndarray of shape (n_terms,)
@@ -130,6 +133,10 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
     Wood, S. N., Li, Z., Shaddick, G. & Augustin, N. H. (2017). Generalized additive
     models for gigadata. Journal of the American Statistical Association 112(519).
     https://doi.org/10.1080/01621459.2016.1195744
+
+    Wood, S. N., Pya, N. & Saefken, B. (2016). Smoothing parameter and model selection
+    for general smooth models. Journal of the American Statistical Association 111(516).
+    https://doi.org/10.1080/01621459.2016.1180986
 
     Marra, G. & Wood, S. N. (2011). Practical variable selection for generalized
     additive models. Computational Statistics & Data Analysis 55(7).
@@ -208,6 +215,11 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         -------
         self : GAMClassifier
             The fitted model.
+
+        Warns
+        -----
+        SeparationWarning
+            Terms tell classes apart without error.
         """
         self._family, self._link = "binomial", "logit"
         sample = self._sample(X, y, sample_weight)
@@ -240,8 +252,14 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Log-odds of the second class, of several classes each against the others.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            Rows are beyond the values that `fit` saw of a term's feature, by more than
+            a twentieth of their range, or in a gap wider than a tenth of it.
         """
-        predictors, _, _ = self._effects(X)
+        predictors, _ = self._predictors(X)
         return predictors[0] if len(predictors) == 1 else predictors.T
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -9,9 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import gamma, nbinom, t
 from sklearn.base import RegressorMixin
 
-from sklearn_interpret._core.additive.families import FAMILIES, LINKS
+from sklearn_interpret._core.additive.families import (
+    FAMILIES,
+    LINKS,
+    negative_binomial,
+)
+from sklearn_interpret._core.additive.inference import overdispersion_pvalue
 from sklearn_interpret._model._sklearn_compat import StrOptions, fit_context
 from sklearn_interpret.additive._gam import BaseGAM
+from sklearn_interpret.exceptions import OverdispersionWarning
+
+# Dispersions from here on are warned of, unless chance has them so often.
+_DISPERSED, _SIGNIFICANT = 1.5, 0.001
+# Targets whose squares can be summed, weighted.
+_LARGEST = 1e75
 
 
 class GAMRegressor(RegressorMixin, BaseGAM):
@@ -31,13 +43,16 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         `"auto"`. A list has features and pairs that are `"auto"`: categories, strings
         and booleans by dtype are `"category"`, numbers `"spline"`. None takes all
         features alone.
-    family : {"normal", "binomial", "poisson", "gamma"}, default="normal"
+    family : {"normal", "binomial", "poisson", "gamma", "quasibinomial", \
+"quasipoisson", "negative_binomial"}, default="normal"
         Distribution of the targets; `"binomial"` takes shares of 0 to 1, with numbers
-        of trials as weights.
+        of trials as weights. The "quasi" families multiply the variance by a dispersion
+        that is estimated; `"negative_binomial"` has the variance m + m^2 / theta at the
+        mean m, with theta estimated.
     link : {"identity", "log", "logit", "inverse"} or None, default=None
         What function of the mean the terms sum to: identity or log of `"normal"`, logit
-        of `"binomial"`, log of `"poisson"`, log or inverse of `"gamma"`. None takes the
-        first of them.
+        of shares, log of counts, log or inverse of `"gamma"`. None takes the first of
+        them.
     n_splines : int or dict, default=20
         Number of B-splines of a feature; of each feature of a pair, at most 8. A dict
         says it for single features and pairs.
@@ -79,9 +94,15 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     coef_ : ndarray of shape (n_coefficients,)
         Coefficients of the terms' functions, in coordinates of their penalties.
     covariance_ : ndarray of shape (1 + n_coefficients, 1 + n_coefficients)
-        Of intercept and coefficients, in the Bayesian view of penalties.
+        Of intercept and coefficients, in the Bayesian view of penalties; with what
+        estimating the smoothing parameters adds (Wood, Pya & Saefken 2016).
     scale_ : float
-        The dispersion: known, or Pearson's statistic by `residual_dof_`.
+        The dispersion that errors and tests take: known, or `dispersion_`.
+    dispersion_ : float
+        Pearson's statistic by `residual_dof_`: how many times as much the targets vary
+        as the family says.
+    theta_ : float or None
+        Shape of `family="negative_binomial"`, estimated; None of others.
     smoothing_ : ndarray of shape (n_penalties,)
         Smoothing parameters of the penalties, term after term.
     effective_dof_ : ndarray of shape (n_terms,)
@@ -132,6 +153,10 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     Wood, S. N., Li, Z., Shaddick, G. & Augustin, N. H. (2017). Generalized additive
     models for gigadata. Journal of the American Statistical Association 112(519).
     https://doi.org/10.1080/01621459.2016.1195744
+
+    Wood, S. N., Pya, N. & Saefken, B. (2016). Smoothing parameter and model selection
+    for general smooth models. Journal of the American Statistical Association 111(516).
+    https://doi.org/10.1080/01621459.2016.1180986
 
     Marra, G. & Wood, S. N. (2011). Practical variable selection for generalized
     additive models. Computational Statistics & Data Analysis 55(7).
@@ -213,12 +238,20 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         y : array-like of shape (n_samples,), default=None
             Their targets, which are needed.
         sample_weight : array-like of shape (n_samples,), default=None
-            How many rows each stands for.
+            How many rows each stands for; of shares, numbers of trials.
 
         Returns
         -------
         self : GAMRegressor
             The fitted model.
+
+        Warns
+        -----
+        OverdispersionWarning
+            Of `family="poisson"` or `"binomial"`, `dispersion_` is 1.5 or more, and
+            not by chance.
+        SeparationWarning
+            Terms tell zeros from positive targets without error.
         """
         family = FAMILIES[self.family]
         if self.link not in (None, *family.links):
@@ -227,12 +260,18 @@ class GAMRegressor(RegressorMixin, BaseGAM):
                 f"are {', '.join(map(repr, family.links))}."
             )
         self._family, self._link = self.family, self.link or family.links[0]
+        self._trials = self.family.endswith("binomial") and self._link == "logit"
         sample = self._sample(X, y, sample_weight)
         if not family.holds(sample.y).all():
             wrong = sample.y[~family.holds(sample.y)][0]
             raise ValueError(
                 f"y has the value {wrong:g}; family={self.family!r} takes "
                 f"{family.domain}."
+            )
+        if (largest := np.abs(sample.y).max()) > _LARGEST:
+            raise ValueError(
+                f"y has a value of the size {largest:g}; accepted are sizes up to "
+                f"{_LARGEST:g}: rescale it."
             )
         if self._link == "log" and not sample.weights @ sample.y > 0:
             what = (
@@ -241,6 +280,28 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             raise ValueError(f"y has no logarithm of its mean: {what}.")
         self._fit(sample, [sample.y])
         return self
+
+    def _keep(self, design, fits):
+        super()._keep(design, fits)
+        ((fit, *_),) = fits
+        family, y = fit.targets.family, fit.targets.y
+        self.theta_ = family.shape
+        # Zeros and ones can't vary more than their mean says.
+        if family.kurtosis is None or ((y == 0) | (y == 1)).all():
+            return
+        if self.dispersion_ < _DISPERSED:
+            return
+        pvalue = overdispersion_pvalue(design, fit)
+        if pvalue < _SIGNIFICANT:
+            other = ", or 'negative_binomial'," if self.family == "poisson" else ""
+            warnings.warn(
+                f"Targets vary {self.dispersion_:.3g} times as much as "
+                f"family={self.family!r} says (dispersion_; p-value {pvalue:.1g}): "
+                "standard errors, intervals and p-values are too small. "
+                f"family='quasi{self.family}'{other} estimates how much they vary.",
+                OverdispersionWarning,
+                stacklevel=5,
+            )
 
     def _known_targets(self, y):
         return y
@@ -263,8 +324,14 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             Expected targets.
         standard_errors : ndarray of shape (n_samples,)
             Of these means, not of targets; only with `return_std`.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            Rows are beyond the values that `fit` saw of a term's feature, by more than
+            a twentieth of their range, or in a gap wider than a tenth of it.
         """
-        predictors, _, errors = self._effects(X, with_errors=return_std)
+        predictors, errors = self._predictors(X, with_errors=return_std)
         link, predictor = LINKS[self._link], predictors[0]
         if not return_std:
             return link.mean(predictor)
@@ -292,25 +359,30 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             raise ValueError(f"alpha={alpha!r} is no share between 0 and 1.")
         mean, error = self.predict(X, return_std=True)
         tails = np.array([[alpha / 2], [1 - alpha / 2]])
+        family = FAMILIES[self._family]
+        if family.shape is not None:
+            family = negative_binomial(self.theta_)
+        variance = self.scale_ * family.variance(mean)
         low, high = _quantiles(
-            self._family, tails, mean, error, self.scale_, self.residual_dof_
+            self._family, tails, mean, error, self.scale_, variance, self.residual_dof_
         )
         return low, high
 
 
-def _quantiles(family, shares, mean, error, scale, residual_dof):
+def _quantiles(family, shares, mean, error, scale, variance, residual_dof):
     """Quantiles of targets, whose mean is known up to a standard error."""
     if family == "normal":
         return mean + t.ppf(shares, residual_dof) * np.sqrt(scale + error**2)
-    # The relative error of the mean adds to the dispersion: targets of a gamma, or
-    # Poisson, distribution whose mean has a gamma distribution.
-    relative = np.maximum((error / mean) ** 2, 1e-12)
     if family == "gamma":
+        # The relative error of the mean adds to the dispersion.
+        relative = np.maximum((error / mean) ** 2, 1e-12)
         dispersion = scale + relative + scale * relative
         return gamma.ppf(shares, 1 / dispersion, scale=mean * dispersion)
-    if family == "poisson":
-        return nbinom.ppf(shares, 1 / relative, 1 / (1 + mean * relative))
-    raise ValueError(
-        "family='binomial' has no intervals of targets, which are 0 or 1; "
-        "predict(X, return_std=True) has those of their mean."
-    )
+    if family.endswith("binomial") and family != "negative_binomial":
+        raise ValueError(
+            f"family={family!r} has no intervals of targets, which are 0 or 1; "
+            "predict(X, return_std=True) has those of their mean."
+        )
+    # Counts of a negative binomial distribution with that mean and variance.
+    excess = np.maximum(variance + error**2 - mean, 1e-12 * mean**2)
+    return nbinom.ppf(shares, mean**2 / excess, mean / (mean + excess))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from numbers import Integral, Real
 
@@ -23,6 +23,11 @@ from sklearn_interpret._model.rows.features import feature_index, resolve_keys
 _KINDS = ("auto", "spline", "linear", "category", "cyclic")
 # Splines of each column of a pair, unless more are asked for: their products are many.
 _OF_PAIRS = 8
+# Shares of a column's range: wider gaps have no data that a curve could follow; values
+# that are beyond by less are those of a held-out row.
+_WIDE_GAP, _BEYOND = 0.1, 0.05
+# Ranges of a column that leave room for sums of its values and for differences.
+_WIDEST = 1e280
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Column:
         Smallest and largest number.
     missing : bool
         Whether some were missing.
+    gaps : ndarray of shape (n_gaps, 2)
+        Ends of wide gaps between the numbers.
     """
 
     position: int
@@ -46,6 +53,7 @@ class Column:
     low: float = 0.0
     high: float = 0.0
     missing: bool = False
+    gaps: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
 
     @classmethod
     def of(cls, rows, j, kind):
@@ -59,8 +67,23 @@ class Column:
         x = _numbers(rows, j)
         if np.isnan(x).all():
             raise ValueError(f"The feature {rows.names[j]!r} has missing values only.")
-        low, high = np.nanmin(x), np.nanmax(x)
-        return cls(j, None, low, high, bool(np.isnan(x).any())), x
+        values = x[~np.isnan(x)]
+        low, high = values.min(), values.max()
+        if low < high and not 1 / _WIDEST < high - low < _WIDEST:
+            raise ValueError(
+                f"The feature {rows.names[j]!r} has values from {low:g} to {high:g}; "
+                f"accepted are ranges from {1 / _WIDEST:g} to {_WIDEST:g}: rescale it."
+            )
+        gaps = _wide_gaps(values, low, high)
+        return cls(j, None, low, high, len(values) < len(x), gaps), x
+
+    def is_extrapolated(self, values):
+        """Whether numbers are beyond those of `fit`, or in a wide gap of them."""
+        margin = _BEYOND * (self.high - self.low)
+        outside = (values < self.low - margin) | (values > self.high + margin)
+        for low, high in self.gaps:
+            outside |= (low < values) & (values < high)
+        return outside
 
     def encode(self, values):
         """Numbers as they are, levels by position; -1 for unknown ones."""
@@ -106,6 +129,18 @@ class Column:
                 f"The feature {name!r} has the value {value!r}, which fit did not see; "
                 "handle_unknown='zero' takes its effect for zero."
             )
+
+
+def _wide_gaps(values, low, high):
+    """Ends of gaps that are wider than a share of the range, (n_gaps, 2)."""
+    # A wide gap has all of a bin of half its width: without one, nothing is sorted.
+    n_bins = round(2 / _WIDE_GAP)
+    bins = ((values - low) / max(high - low, 1e-300) * n_bins).astype(np.intp)
+    if np.bincount(bins, minlength=n_bins)[:n_bins].all():
+        return np.empty((0, 2))
+    values = np.sort(values)
+    wide = np.flatnonzero(np.diff(values) > _WIDE_GAP * (high - low))
+    return np.stack([values[wide], values[wide + 1]], axis=1)
 
 
 def _numbers(rows, j):
@@ -177,6 +212,14 @@ class FittedTerm:
             if handle_unknown == "error":
                 column.refuse_unknown(columns[-1], part, names[column.position])
         return self.term.evaluate(columns[::-1] if self.kind == "by" else columns)
+
+    def is_extrapolated(self, values):
+        """Whether the values of its columns are where `fit` saw none."""
+        outside = np.zeros(len(values[0]), dtype=bool)
+        for column, basis, x in zip(self.columns, self.term.bases, values, strict=True):
+            if column.labels is None:
+                outside |= column.is_extrapolated(basis.inside(x))
+        return outside
 
     def read(self, rows, handle_unknown, extrapolation):
         """Its columns of some rows, as the bases take them."""
@@ -366,7 +409,9 @@ class TermReader:
                     "values: a straight line has no level for them."
                 )
             center = np.average(x, weights=self.weights)
-            spread = np.sqrt(np.average((x - center) ** 2, weights=self.weights))
+            reach = np.abs(x - center).max() or 1.0
+            squares = ((x - center) / reach) ** 2
+            spread = reach * np.sqrt(np.average(squares, weights=self.weights))
             return LineBasis(center, spread or 1.0)
         n_splines = self._n_splines.get(entry)
         if n_splines is None:

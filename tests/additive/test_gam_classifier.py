@@ -1,14 +1,22 @@
 """GAMClassifier: odds, several classes, classes told apart without error."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.special import expit
+from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_interpret.additive import GAMClassifier, GAMRegressor
+from sklearn_interpret.exceptions import InspectionWarning, SeparationWarning
 from sklearn_interpret.shapley import ShapleyWaterfallDisplay
 from tests.references.additive import b_splines, penalty_roots
 
@@ -65,7 +73,8 @@ def test_is_the_binomial_regressor():
 
 def test_several_classes():
     X, y = load_iris(return_X_y=True)
-    model = GAMClassifier(n_splines=8).fit(X, y)
+    with pytest.warns(SeparationWarning, match="classes apart without error: 'x"):
+        model = GAMClassifier(n_splines=8).fit(X, y)
     assert model.score(X, y) > 0.95
     assert model.effective_dof_.shape == model.pvalues_.shape == (3, 4)
     assert model.intercept_.shape == model.reml_.shape == (3,)
@@ -86,25 +95,71 @@ def test_several_classes():
 
 def test_classes_that_are_told_apart_without_error():
     X = np.linspace(-1, 1, 60)[:, None]
-    model = GAMClassifier().fit(X, X[:, 0] > 0)
-    scores = model.decision_function(X)
-    assert np.abs(scores).max() < 1000
-    assert model.score(X, X[:, 0] > 0) == 1
     three = np.digitize(X[:, 0], [-0.4, 0.4])
-    model = GAMClassifier().fit(X, three)
-    assert np.abs(model.decision_function(X)).max() < 1000
-    assert model.score(X, three) == 1
     levels = np.array(["a", "b", "c"], dtype=object)[three][:, None]
-    model = GAMClassifier().fit(levels, three > 0)
-    assert np.abs(model.decision_function(levels)).max() < 1000
+    for rows, y in ((X, X[:, 0] > 0), (X, three), (levels, three > 0)):
+        with pytest.warns(SeparationWarning, match="apart without error: 'x0'"):
+            model = GAMClassifier().fit(rows, y)
+        assert np.abs(model.decision_function(rows)).max() < 1000
+        assert model.score(rows, y) == 1
+        assert np.max(model.pvalues_) < 1e-4
+
+
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.sampled_from([30, 100]), st.sampled_from([0, 1]))
+@example(4, 100, 0)
+def test_no_fit_of_separable_classes_ends_at_the_intercept(seed, n_rows, digits):
+    X = np.random.default_rng(seed).normal(size=(n_rows, 2))
+    X = X.round(digits) if digits else X
+    y = X[:, 0] > 0
+    with pytest.warns(SeparationWarning):
+        model = GAMClassifier(n_splines=10).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert model.pvalues_[0] < 1e-3
+
+
+@pytest.mark.parametrize("slope", [10, 30, 1000])
+def test_pvalues_do_not_grow_with_the_effect(slope):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = rng.random(400) < expit(slope * X[:, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeparationWarning)
+        model = GAMClassifier().fit(X, y)
+    assert model.pvalues_[0] < 1e-30
+    assert model.pvalues_[1] > 0.05
 
 
 def test_smoothing_parameters_do_not_go_round_in_circles():
     """No warning of convergence for few rows of many functions."""
     for seed in range(6):
         X = np.random.default_rng(seed).normal(size=(20, 3))
-        model = GAMClassifier().fit(X, X[:, 0].astype(int))
-        assert model.n_iter_ < 100
+        y = X[:, 0].astype(int)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SeparationWarning)
+            model = GAMClassifier().fit(X, y)
+            assert model.n_iter_ <= 25
+            if seed == 2:
+                # What was chosen is kept: of the first class in the second choice.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                first, last = (
+                    GAMClassifier(max_iter=n).fit(X, y).smoothing_ for n in (2, 20)
+                )
+                assert_allclose(model.smoothing_[0], first[0], rtol=0.05)
+                assert_allclose(model.smoothing_, last, rtol=0.05)
+
+
+@pytest.mark.parametrize("estimator", [GAMClassifier(), GAMRegressor(family="poisson")])
+def test_weights_of_any_size(estimator):
+    rng = np.random.default_rng(1)
+    X, weights = rng.normal(size=(60, 3)), 10 ** rng.uniform(-12, 12, 60)
+    y = rng.poisson(np.exp(X[:, 0]))
+    y = y > 1 if isinstance(estimator, GAMClassifier) else y
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InspectionWarning)
+        model = clone(estimator).set_params(n_splines=8).fit(X, y, weights)
+    assert np.isfinite(model.covariance_).all()
+    assert model.deviance_explained_ > 0.5
 
 
 def test_one_class_is_refused():
@@ -113,8 +168,6 @@ def test_one_class_is_refused():
 
 
 def test_the_last_iteration_is_warned_of():
-    from sklearn.exceptions import ConvergenceWarning
-
     X, y = table()
     with pytest.warns(ConvergenceWarning, match="max_iter=1 "):
         GAMClassifier(max_iter=1).fit(X, y)

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from scipy.stats import gamma, kstest, nbinom, t
 from sklearn.linear_model import LinearRegression, PoissonRegressor
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_interpret.additive import GAMRegressor
+from sklearn_interpret.additive import GAMClassifier, GAMRegressor
+from sklearn_interpret.exceptions import ExtrapolationWarning, OverdispersionWarning
 from tests.references.additive import fitted_values, restricted_likelihood
 
 
@@ -92,7 +94,9 @@ def test_equals_mgcv():
     # Its knots reach a thousandth of the range further.
     mean, error = model.predict(X[:3], return_std=True)
     np.testing.assert_allclose(mean, [-0.64533725, 0.97523797, -0.79472676], rtol=1e-4)
-    np.testing.assert_allclose(error, [0.11154661, 0.11302363, 0.14264687], rtol=1e-3)
+    # Its errors take the smoothing parameters for known.
+    assert (error > [0.1115, 0.1130, 0.1426]).all()
+    assert (error < [0.1340, 0.1360, 0.1860]).all()
     np.testing.assert_allclose(model.effective_dof_, [4.8058201, 1.0001604], rtol=1e-3)
     assert model.scale_ == pytest.approx(0.51482805, rel=1e-4)
     assert model.deviance_explained_ == pytest.approx(0.50082564, rel=1e-4)
@@ -275,7 +279,8 @@ def test_weights_are_copies_of_rows_whatever_the_terms(parameters):
     one.fit(frame, y, sample_weight=weights)
     two = GAMRegressor(**parameters, n_splines=6, smoothing=2.0)
     two.fit(frame.iloc[kept], y[kept])
-    np.testing.assert_allclose(one.predict(frame), two.predict(frame), rtol=1e-8)
+    rows = frame.iloc[kept]
+    np.testing.assert_allclose(one.predict(rows), two.predict(rows), rtol=1e-8)
     np.testing.assert_allclose(one.effective_dof_, two.effective_dof_, rtol=1e-8)
     np.testing.assert_allclose(one.pvalues_, two.pvalues_, rtol=1e-6, atol=1e-9)
     if "monotonic_cst" in parameters:
@@ -286,6 +291,7 @@ def test_weights_are_copies_of_rows_whatever_the_terms(parameters):
 def test_cyclic_terms_go_round(extrapolation):
     rng = np.random.default_rng(0)
     x = rng.uniform(3, 15, size=(300, 1))  # a part of the circle
+    x[:12, 0] = np.linspace(1, 24, 12)
     y = np.cos(x[:, 0] / 24 * 2 * np.pi) + rng.normal(size=300) / 10
     model = GAMRegressor(
         terms={0: "cyclic"}, periods={0: 24}, extrapolation=extrapolation
@@ -371,7 +377,7 @@ def test_extrapolation(extrapolation):
 def test_missing_values_are_a_level():
     X, y = table()
     X[::6, 0], y[::6] = np.nan, 5.0
-    with pytest.raises(ValueError, match="contains NaN"):
+    with pytest.raises(ValueError, match=r"NaN: the feature 'x0' .* missing='level'"):
         GAMRegressor().fit(X, y)
     model = GAMRegressor(missing="level", n_splines=8).fit(X, y)
     assert model.predict([[np.nan, 0.5]])[0] == pytest.approx(5, abs=0.1)
@@ -428,6 +434,139 @@ def test_families_find_the_mean_and_intervals_the_targets(family, link):
     assert 0.76 < np.mean((low <= y) & (y <= high)) < 0.9
 
 
+def counts(dispersed, n_rows=300):
+    """Counts of a Poisson, or a wider, distribution, and their features."""
+    rng = np.random.default_rng(0)
+    X = rng.random((n_rows, 2))
+    mean = np.exp(2 + np.sin(6 * X[:, 0]))
+    return X, rng.poisson(mean * (rng.gamma(2, 0.5, n_rows) if dispersed else 1)), mean
+
+
+def test_overdispersion_is_warned_of_and_estimated():
+    X, y, mean = counts(dispersed=True)
+    with pytest.warns(OverdispersionWarning, match="family='quasipoisson', or 'nega"):
+        plain = GAMRegressor(family="poisson").fit(X, y)
+    assert plain.scale_ == 1
+    residuals = (y - plain.predict(X)) / np.sqrt(plain.predict(X))
+    assert plain.dispersion_ == pytest.approx(
+        residuals @ residuals / plain.residual_dof_, 0.01
+    )
+    for family in ("quasipoisson", "negative_binomial"):
+        model = GAMRegressor(family=family).fit(X, y)
+        assert model.pvalues_[0] < 1e-10
+        assert plain.pvalues_[1] < 1e-3 < 0.05 < model.pvalues_[1]
+        found, error = model.predict(X, return_std=True)
+        assert np.mean(np.abs(found - mean) < 1.96 * error) > 0.9
+        low, high = model.predict_interval(X)
+        assert 0.92 < np.mean((low <= y) & (y <= high)) < 0.99
+    assert model.theta_ == pytest.approx(2, rel=0.2)
+    assert model.dispersion_ == pytest.approx(1, abs=0.15)
+
+
+def test_counts_that_are_not_dispersed_are_not_warned_of():
+    X, y, _ = counts(dispersed=False)
+    plain = GAMRegressor(family="poisson").fit(X, y)
+    model = GAMRegressor(family="negative_binomial").fit(X, y)
+    np.testing.assert_allclose(model.predict(X), plain.predict(X), rtol=0.1)
+    rng = np.random.default_rng(0)
+    for seed in range(10):  # rare events: Pearson's statistic has a long tail
+        X = np.random.default_rng(seed).random((50, 1))
+        y = rng.poisson(0.03, 50)
+        if y.any():
+            GAMRegressor(family="poisson", n_splines=6).fit(X, y)
+
+
+def test_dispersion_of_shares_is_by_rows_not_trials():
+    rng = np.random.default_rng(0)
+    X, trials = rng.random((300, 1)), rng.integers(2, 9, 300)
+    p = expit(np.sin(6 * X[:, 0]))
+    y = rng.binomial(trials, p) / trials
+    model = GAMRegressor(family="binomial").fit(X, y, sample_weight=trials)
+    assert model.dispersion_ == pytest.approx(1, abs=0.2)
+    assert 290 < model.residual_dof_ < 300
+    y = rng.binomial(trials, rng.beta(p, 1 - p)) / trials
+    with pytest.warns(OverdispersionWarning, match="'quasibinomial' estimates"):
+        model.fit(X, y, sample_weight=trials)
+    quasi = GAMRegressor(family="quasibinomial").fit(X, y, sample_weight=trials)
+    assert quasi.scale_ == quasi.dispersion_
+    assert quasi.scale_ > 1.5
+    # By Student's distribution.
+    line = GAMRegressor(
+        terms={0: "linear"}, shrinkage=False, family="quasibinomial"
+    ).fit(X, y, sample_weight=trials)
+    assert line.pvalues_[0] == pytest.approx(
+        2 * t.sf(np.sqrt(line.statistics_[0]), line.residual_dof_), rel=1e-6
+    )
+
+
+def test_extrapolation_is_warned_of_once():
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 2))
+    X[X[:, 1] < 0.3, 1] = 0  # a gap
+    y = rng.poisson(np.exp(X[:, 0]))
+    model = GAMRegressor(family="poisson").fit(X, y)
+    cross_val_score(model, X[:, :1], y, cv=4)  # held-out rows are not warned of
+    new = np.array([[0.5, 0.5], [1.2, 0.5], [-0.3, 0.2], [0.5, 0.0], [0.5, 0.1]])
+    with pytest.warns(ExtrapolationWarning) as found:
+        model.predict(new)
+    assert len(found) == 1
+    assert "'x0' in 2 of 5 row(s), 'x1' in 2 of 5 row(s)" in str(found[0].message)
+    with pytest.warns(ExtrapolationWarning, match="'x0' in 2 of 5"):
+        GAMClassifier().fit(X, y > 1).predict_proba(new)
+    model.transform(new)
+    model.partial_effect(1)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e155])
+def test_columns_of_any_scale(scale):
+    X, y = table()
+    terms = {0: "spline", 1: "linear"}
+    expected = GAMRegressor(terms=terms, n_splines=6).fit(X, y)
+    model = GAMRegressor(terms=terms, n_splines=6).fit(scale * X, y)
+    np.testing.assert_allclose(model.predict(scale * X), expected.predict(X))
+    with pytest.raises(ValueError, match="'x0' has values from 0 to 1e-300; accepted"):
+        model.fit(1e-300 * X, y)
+
+
+@pytest.mark.parametrize("family", ["normal", "poisson", "binomial"])
+def test_bands_allow_for_the_choice_of_smoothness(family):
+    """Of few rows, whose curves are often taken for straight lines, or nothing."""
+    covered = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        x = rng.random((40, 1))
+        truth = 1.5 * np.exp(-(((x[:, 0] - 0.5) / 0.12) ** 2))
+        truth = truth * 1.5 if family == "binomial" else truth
+        y = {
+            "normal": truth + rng.normal(size=40) / 2,
+            "poisson": rng.poisson(np.exp(truth + 0.5)),
+            "binomial": rng.random(40) < expit(truth - truth.mean()),
+        }[family]
+        model = GAMRegressor(family=family, n_splines=12).fit(x, y)
+        _, effects, errors = model.partial_effect(0, x[:, 0])
+        reach = t.ppf(0.975, model.residual_dof_) * errors
+        covered.append(np.mean(np.abs(effects - truth + truth.mean()) < reach))
+    assert np.mean(covered) > 0.9
+
+
+def test_added_covariance_is_that_of_a_mixture():
+    X, y = table()
+    model = GAMRegressor(terms={0: "linear"}).fit(X, y)
+    x = (X[:, 0] - X[:, 0].mean()) / X[:, 0].std()
+    n, square, score = len(y), ((y - y.mean()) ** 2).sum(), x @ y
+    center = np.log(n)
+    rho = np.arange(center - 7 - np.log1p(n), center + 30, 0.01)
+    slopes = score / (n + np.exp(rho))
+    least = square - score * slopes
+    loss = (n - 1) * np.log(least) + np.log(n + np.exp(rho)) - rho
+    shares = np.exp(-(loss - loss.min()) / 2 - rho)
+    moment = model.scale_ / (n + np.exp(rho)) + (slopes - model.coef_[0]) ** 2
+    expected = shares @ moment / shares.sum()
+    assert model.covariance_[1, 1] == pytest.approx(expected, rel=0.02)
+    fixed = GAMRegressor(terms={0: "linear"}, smoothing=1.0).fit(X, y)
+    assert fixed.covariance_[1, 1] == pytest.approx(fixed.scale_ / (n + 1))
+
+
 def test_intervals_of_known_means_are_those_of_the_distribution():
     X = np.repeat([[0.0], [1.0]], 100000, axis=0)
     y = np.tile([1.0, 3.0], 100000)
@@ -453,7 +592,7 @@ def test_normal_intervals_cover_targets():
 
 @pytest.mark.parametrize("shrinkage", [True, False])
 def test_bands_cover_the_mean_and_pvalues_of_noise_are_uniform(shrinkage):
-    """Bands on average over the rows (Nychka 1988)."""
+    """Bands on average over the rows (Nychka 1988), whatever the smoothness."""
     covered, pvalues = [], []
     for seed in range(120):
         rng = np.random.default_rng(seed)
@@ -464,7 +603,7 @@ def test_bands_cover_the_mean_and_pvalues_of_noise_are_uniform(shrinkage):
         found, error = model.predict(X, return_std=True)
         covered.append(np.mean(np.abs(found - mean) < 1.96 * error))
         pvalues.append(model.pvalues_[1])
-    assert np.mean(covered) == pytest.approx(0.95, abs=0.015)
+    assert 0.95 < np.mean(covered) < 0.99
     assert kstest(pvalues, "uniform").pvalue > 0.05
 
 
@@ -529,9 +668,9 @@ def test_targets_that_are_met_exactly():
 
 
 def test_two_rows_are_the_fewest():
-    assert GAMRegressor().fit([[0.0], [1.0]], [0.0, 1.0]).predict([[0.5]]) == (
-        pytest.approx(0.5)
-    )
+    model = GAMRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
+    with pytest.warns(ExtrapolationWarning, match="'x0' in 1 of 1 row"):
+        assert model.predict([[0.5]]) == pytest.approx(0.5)
     with pytest.raises(ValueError, match="1 sample"):
         GAMRegressor().fit([[0.0]], [1.0])
     with pytest.raises(ValueError, match="1 of them of positive weight"):

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
@@ -43,6 +44,7 @@ GAM = GAMRegressor(
     periods={"hour": 24},
     n_splines=8,
 ).fit(X, Y)
+BAND = t.ppf(0.975, GAM.residual_dof_)
 CLASSES = np.array(["low", "middle", "high"], dtype=object)[np.digitize(Y, [-0.5, 0.5])]
 GAM3 = GAMClassifier(terms=["age", "job"], n_splines=6, smoothing=1.0).fit(X, CLASSES)
 
@@ -63,7 +65,7 @@ def test_curves_are_partial_effects():
         if name == "age":
             np.testing.assert_allclose(lines[0].get_xdata(), values)
             edges = display.bands_[0][0].get_paths()[0].vertices[:, 1]
-            np.testing.assert_allclose(edges.max(), (effects + 2 * errors).max())
+            np.testing.assert_allclose(edges.max(), (effects + BAND * errors).max())
     assert display.contours_[4] is not None
 
 
@@ -125,6 +127,21 @@ def test_huge_residuals_do_not_widen_the_axes():
         residuals=[residuals],
     ).plot()
     assert display.axes_[0, 0].get_ylim()[1] < 3
+
+
+def test_residuals_of_classes_leave_the_curves_most_of_the_axes():
+    gam = GAMClassifier(terms=["age"], n_splines=6).fit(X, Y > 0)
+    display = SmoothTermDisplay.from_estimator(gam, X, Y > 0)
+    _, effects, errors = gam.partial_effect("age")
+    span = np.ptp([effects - 1.96 * errors, effects + 1.96 * errors])
+    ax = display.axes_[0, 0]
+    assert np.ptp(ax.get_ylim()) < 3.5 * span
+    low, high = ax.get_ylim()
+    heights = display.points_[0][0].get_offsets()[:, 1]
+    beyond = ((heights < low) | (heights > high)).any()
+    text = "residuals, some out of view"
+    assert beyond
+    assert text in all_texts(display.figure_)
 
 
 def test_some_of_many_rows_are_marked(monkeypatch):
@@ -234,7 +251,7 @@ def test_numbers_are_a_table():
         part = frame[frame["term"] == name]
         _, effects, errors = GAM.partial_effect(name)
         np.testing.assert_allclose(part["effect"], effects)
-        np.testing.assert_allclose(part["high"], effects + 2 * errors)
+        np.testing.assert_allclose(part["high"], effects + BAND * errors)
     several = SmoothTermDisplay.from_estimator(GAM3).to_frame()
     assert several["output"].unique().tolist() == ["high", "low", "middle"]
     assert "x2" not in several

@@ -49,18 +49,24 @@ class SplineBasis:
 
     @cached_property
     def _averages(self):
-        """Averages of knots, at which coefficients trace the curve (Greville)."""
-        return np.lib.stride_tricks.sliding_window_view(
-            self._knots[1:-1], _DEGREE
-        ).mean(axis=1)
+        """Averages of knots, at which coefficients trace the curve (Greville).
+
+        In units of the range, from its start, so that penalties do not overflow.
+        """
+        breaks = self.breaks
+        knots = (self._knots[1:-1] - breaks[0]) / (breaks[-1] - breaks[0])
+        return np.lib.stride_tricks.sliding_window_view(knots, _DEGREE).mean(axis=1)
+
+    def inside(self, x):
+        """Values, of a cyclic column those of the first period."""
+        first, last = self.breaks[0], self.breaks[-1]
+        return first + (x - first) % (last - first) if self.cyclic else x
 
     def evaluate(self, x):
         """Values of the functions, (n_rows, n_functions)."""
         first, last = self.breaks[0], self.breaks[-1]
         unknown = np.isnan(x)
-        known = np.where(unknown, first, x)
-        if self.cyclic:
-            known = first + (known - first) % (last - first)
+        known = self.inside(np.where(unknown, first, x))
         inside = known.clip(first, last)
         values = BSpline.design_matrix(inside, self._knots, _DEGREE).toarray()
         if self.extrapolation == "linear":
@@ -146,6 +152,10 @@ class LineBasis:
 
     center: float
     scale: float
+
+    def inside(self, x):
+        """Values as they are."""
+        return x
 
     def evaluate(self, x):
         """The line, (n_rows, 1)."""

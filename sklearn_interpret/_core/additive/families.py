@@ -1,7 +1,7 @@
 """Distributions of targets, and links of their means with linear predictors."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, gammaln, logit, xlog1py, xlogy
@@ -56,10 +56,16 @@ class Family:
         The variance at a mean, in units of the dispersion.
     deviance : callable
         Unit deviances of targets and means.
-    log_likelihood : callable
-        Logarithms of densities, of targets, means and the dispersion.
+    log_likelihood : callable or None
+        Logarithms of densities, of targets, means and the dispersion. None where there
+        is no distribution: the deviance stands for it.
     dispersion : float or None
         The dispersion, None where it is estimated.
+    kurtosis : callable or None
+        Excess kurtosis at a mean, of distributions whose targets may vary more than
+        they say.
+    shape : float or None
+        Shape parameter that is estimated, theta of the negative binomial distribution.
     """
 
     links: tuple
@@ -67,8 +73,10 @@ class Family:
     holds: Callable
     variance: Callable
     deviance: Callable
-    log_likelihood: Callable
+    log_likelihood: Callable | None
     dispersion: float | None = None
+    kurtosis: Callable | None = None
+    shape: float | None = None
 
 
 FAMILIES = {
@@ -90,6 +98,7 @@ FAMILIES = {
         ),
         lambda y, m, phi: xlogy(y, m) + xlog1py(1 - y, -m),
         1.0,
+        lambda m: 1 / (m * (1 - m)) - 6,
     ),
     "poisson": Family(
         ("log",),
@@ -99,6 +108,7 @@ FAMILIES = {
         lambda y, m: 2 * (xlogy(y, y / m) - y + m),
         lambda y, m, phi: xlogy(y, m) - m - gammaln(y + 1),
         1.0,
+        lambda m: 1 / m,
     ),
     "gamma": Family(
         ("log", "inverse"),
@@ -111,3 +121,32 @@ FAMILIES = {
         ),
     ),
 }
+
+
+def negative_binomial(shape):
+    """Counts whose variance is m + m^2 / shape at the mean m."""
+    return Family(
+        ("log",),
+        "numbers from 0 on",
+        lambda y: y >= 0,
+        lambda m: m + m**2 / shape,
+        lambda y, m: (
+            2 * (xlogy(y, y / m) - (y + shape) * np.log((y + shape) / (m + shape)))
+        ),
+        lambda y, m, phi: (
+            gammaln(y + shape)
+            - gammaln(shape)
+            - gammaln(y + 1)
+            - shape * np.log1p(m / shape)
+            - xlogy(y, 1 + shape / m)
+        ),
+        1.0,
+        shape=shape,
+    )
+
+
+FAMILIES["negative_binomial"] = negative_binomial(1.0)
+for _name in ("poisson", "binomial"):
+    FAMILIES[f"quasi{_name}"] = replace(
+        FAMILIES[_name], log_likelihood=None, dispersion=None, kurtosis=None
+    )

@@ -1,22 +1,32 @@
 """Penalised likelihood of an additive model, by iterated weighted least squares."""
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import block_diag, cholesky
-from scipy.optimize import lsq_linear
+from scipy.optimize import lsq_linear, minimize_scalar
 
-from sklearn_interpret._core.additive.families import LINKS, Family, Link
+from sklearn_interpret._core.additive.families import (
+    LINKS,
+    Family,
+    Link,
+    negative_binomial,
+)
 from sklearn_interpret._core.additive.smoothing import (
     NormalEquations,
     PenalisedFit,
     smoothed,
 )
 
-# Chosen anew for each problem, smoothing parameters may go round in circles; held where
-# they are, what is left is the maximum of one penalised likelihood.
+# Choices of smoothing parameters: chosen for each problem, they may drift for long.
 _MOST_CHOICES = 20
+# Least gain of the penalised deviance, and greatest rise of the restricted loss, both
+# relative: less is rounding.
+_GAIN, _RISE = 1e-8, 1e-7
+# Bounds of the log shape of negative binomial targets: beyond the last they are
+# Poisson's. How many shapes are tried, and which change of the variance is none.
+_LOG_SHAPES, _MOST_SHAPES, _SAME_VARIANCE = (-7.0, 14.0), 20, 1e-3
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,8 @@ class Targets:
         Their distribution.
     link : Link
         Of their means.
+    trials : bool, default=False
+        Whether weights are numbers of trials, of which the targets are shares.
     """
 
     y: np.ndarray
@@ -38,11 +50,17 @@ class Targets:
     offset: np.ndarray
     family: Family
     link: Link
+    trials: bool = False
 
     @property
     def is_least_squares(self):
         """Whether one least squares problem is all there is to solve."""
         return self.link is LINKS["identity"]
+
+    @cached_property
+    def n_rows(self):
+        """Number of rows, from which a dispersion is estimated."""
+        return float(len(self.y) if self.trials else self.weights.sum())
 
     def start(self):
         """An intercept to start from."""
@@ -50,17 +68,24 @@ class Targets:
         mean, offset = self.weights @ self.y / total, self.weights @ self.offset / total
         return self.link.of_mean(mean) - offset
 
+    def means(self, predictor):
+        """Expected targets."""
+        return self.link.mean(predictor + self.offset)
+
     def deviance(self, predictor):
         """The deviance; infinite where means are out of bounds."""
         with np.errstate(all="ignore"):
-            means = self.link.mean(predictor + self.offset)
+            means = self.means(predictor)
             deviance = self.weights @ self.family.deviance(self.y, means)
         return deviance if np.isfinite(deviance) else np.inf
 
     def log_likelihood(self, predictor, dispersion):
         """Logarithm of the likelihood."""
-        means = self.link.mean(predictor + self.offset)
-        return self.weights @ self.family.log_likelihood(self.y, means, dispersion)
+        means, family = self.means(predictor), self.family
+        if family.log_likelihood is None:
+            deviance = self.weights @ family.deviance(self.y, means)
+            return -(deviance / dispersion + self.n_rows * np.log(dispersion)) / 2
+        return self.weights @ family.log_likelihood(self.y, means, dispersion)
 
     def working(self, predictor):
         """Weights and targets of the least squares problem at a predictor."""
@@ -76,6 +101,10 @@ class AdditiveFit:
 
     Parameters
     ----------
+    targets : Targets
+        Its targets and family.
+    first : NormalEquations
+        The least squares problem at the intercept alone.
     last : PenalisedFit
         The last least squares problem.
     coefficients : ndarray of shape (p,)
@@ -88,6 +117,8 @@ class AdditiveFit:
         Whether the last one changed little.
     """
 
+    targets: Targets
+    first: NormalEquations
     last: PenalisedFit
     coefficients: np.ndarray
     deviance: float
@@ -102,11 +133,14 @@ class AdditiveFit:
         return max(n_rows - self.last.dof.sum(), 1e-3 * n_rows)
 
     @property
+    def pearson_dispersion(self):
+        """Pearson's statistic by residual degrees of freedom."""
+        return (self.last.least - self.last.penalty) / self.residual_dof
+
+    @property
     def dispersion(self):
-        """Known, or Pearson's statistic by residual degrees of freedom."""
-        last = self.last
-        pearson = (last.least - last.penalty) / self.residual_dof
-        return last.equations.dispersion or pearson
+        """The dispersion: known, or estimated."""
+        return self.targets.family.dispersion or self.pearson_dispersion
 
     @property
     def restricted_likelihood(self):
@@ -127,63 +161,131 @@ def fit_additive(design, targets, smoothing, signs, max_iter):
     targets : Targets
         Targets and family.
     smoothing : {"reml", "gcv"} or float
-        How to choose smoothing parameters.
+        How to choose smoothing parameters, or the logarithm of all.
     signs : list of int
         For each term 1 if it must not fall, -1 if it must not rise, else 0.
     max_iter : int
         Largest number of least squares problems.
     """
-    start = np.zeros(1 + sum(t.coordinates.shape[1] for t in design.terms))
-    start[0] = targets.start()
-    iterate = partial(_iterate, design, targets, max_iter=max_iter)
-    found = iterate(start, partial(smoothed, method=smoothing), None)
+    for _ in range(_MOST_SHAPES):
+        found = _iterate(design, targets, smoothing, max_iter)
+        shape = targets.family.shape
+        if shape is None:
+            break
+        better, mean = _best_shape(design, found), np.exp(targets.start())
+        if abs(mean / better - mean / shape) < _SAME_VARIANCE * (1 + mean / shape):
+            break
+        targets = replace(targets, family=negative_binomial(better))
     if any(signs):
         # At the smoothing parameters of the model without constraints.
-        rho = found.last.log_smoothing
-        changes = _changes(design.terms, signs)
-        found = iterate(
-            start, lambda equations, **_: PenalisedFit(equations, rho), changes
-        )
+        rho, changes = found.last.log_smoothing, _changes(design.terms, signs)
+        found = _iterate(design, found.targets, rho, max_iter, changes=changes)
     return found
 
 
-def _iterate(design, targets, coefficients, choose, changes, max_iter, tol=1e-8):
-    """Solve least squares problems until the penalised deviance settles."""
-    penalties = [np.empty((0, 1)), *(term.penalties for term in design.terms)]
-    penalties = block_diag(*penalties)
-    family = targets.family
-    predictor = design.predictor(coefficients)
-    rho = balanced = None
-    converged, n_iter = False, 0
+def fit_without(design, fit, part, smoothing, max_iter):
+    """The least squares problem of all terms, where the fit without one of them ends.
+
+    Parameters
+    ----------
+    design : RoundedDesign
+        The terms at the rows.
+    fit : AdditiveFit
+        The fit with all terms.
+    part : slice
+        Coefficients of the term.
+    smoothing, max_iter
+        As in `fit_additive`.
+    """
+    targets = fit.targets
+    null = _iterate(design, targets, smoothing, max_iter, without=part)
+    equations, _ = _problem(design, targets, design.predictor(null.coefficients))
+    own = equations.penalties[:, part].any(axis=1)
+    rho = np.where(own, equations.balanced, null.last.log_smoothing)
+    return PenalisedFit(equations, rho)
+
+
+def _best_shape(design, fit):
+    """The shape of greatest restricted likelihood, at the coefficients of a fit."""
+    predictor, log_smoothing = (
+        design.predictor(fit.coefficients),
+        fit.last.log_smoothing,
+    )
+
+    def loss(log_shape):
+        family = negative_binomial(np.exp(log_shape))
+        targets = replace(fit.targets, family=family)
+        equations, _ = _problem(design, targets, predictor)
+        ratio = PenalisedFit(equations, log_smoothing).log_determinant
+        return ratio - 2 * targets.log_likelihood(predictor, 1.0)
+
+    return np.exp(minimize_scalar(loss, bounds=_LOG_SHAPES, method="bounded").x)
+
+
+def _problem(design, targets, predictor, without=None):
+    """The least squares problem at a predictor, and the mean of its targets.
+
+    The coefficients of one term may be held at zero.
+    """
+    weights, working = targets.working(predictor)
+    center = weights @ working / weights.sum()
+    working = working - center
+    products, sums = design.products(weights), design.sums(weights * working)
+    if without is not None:
+        products[without] = products[:, without] = sums[without] = 0
+        products[without, without] = np.eye(without.stop - without.start)
+    equations = NormalEquations(
+        products,
+        sums,
+        weights @ working**2,
+        targets.n_rows,
+        design.penalties,
+        targets.family.dispersion,
+    )
+    return equations, center
+
+
+def _iterate(design, targets, smoothing, max_iter, *, changes=None, without=None):
+    """Solve least squares problems until the penalised deviance settles.
+
+    Smoothing parameters are chosen anew for each problem, or are given. They are chosen
+    for a quadratic approximation of the likelihood, which may mislead: where the
+    likelihood itself, restricted, falls, the best parameters so far are held.
+    """
+    coefficients = np.zeros(design.penalties.shape[1])
+    coefficients[0] = targets.start()
+    predictor, deviance = design.predictor(coefficients), np.inf
+    best, n_iter, converged = None, 0, False
+    choosing = isinstance(smoothing, str)
     while n_iter < max_iter and not converged:
         n_iter += 1
-        weights, working = targets.working(predictor)
-        center = weights @ working / weights.sum()
-        working = working - center
-        equations = NormalEquations(
-            design.products(weights),
-            design.sums(weights * working),
-            weights @ working**2,
-            targets.weights.sum(),
-            penalties,
-            family.dispersion,
-        )
+        equations, center = _problem(design, targets, predictor, without)
         if n_iter == 1:
             # At the start: weights vanish where classes are told apart without error.
-            rho = balanced = equations.balanced
-        if n_iter <= _MOST_CHOICES:
-            last = choose(equations, balanced=balanced, start=rho)
-        else:
-            last = PenalisedFit(equations, rho)
+            first, balanced = equations, equations.balanced
+            rho = balanced if choosing else np.broadcast_to(smoothing, balanced.shape)
+        last = PenalisedFit(equations, rho)
+        if choosing and n_iter > 1:
+            loss = last.loss(smoothing, deviance, coefficients)
+            choosing = best is None or loss <= best[0] + _RISE * (1 + abs(loss))
+            if choosing:
+                best = loss, last, coefficients, center
+            else:
+                _, last, coefficients, center = best
+        if choosing:
+            last = smoothed(last, smoothing, balanced)
+            choosing = n_iter < _MOST_CHOICES
         rho = last.log_smoothing
         found = last.coefficients if changes is None else _constrained(last, changes)
         found = found + center * (np.arange(len(found)) == 0)
         coefficients, predictor, deviance, gain = _shortened(
             design, targets, last.sizes, coefficients, found
         )
-        converged = gain < tol * (deviance + 0.1) or targets.is_least_squares
+        converged = gain < _GAIN * (deviance + 0.1) or targets.is_least_squares
     likelihood = targets.log_likelihood(predictor, last.dispersion)
-    return AdditiveFit(last, coefficients, deviance, likelihood, n_iter, converged)
+    return AdditiveFit(
+        targets, first, last, coefficients, deviance, likelihood, n_iter, converged
+    )
 
 
 def _shortened(design, targets, sizes, old, new):

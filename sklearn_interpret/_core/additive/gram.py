@@ -27,8 +27,7 @@ def _rounded(basis, x, weights):
         if len(values) <= most:
             return values, codes
     breaks = basis.breaks
-    if basis.cyclic:
-        x = breaks[0] + (x - breaks[0]) % (breaks[-1] - breaks[0])
+    x = basis.inside(x)
     # Equal parts of each interval between breaks; NaN comes after all.
     n_intervals = len(breaks) - 1
     n_edges = -(-_MOST_VALUES // n_intervals) * n_intervals
@@ -121,6 +120,8 @@ class RoundedDesign:
     ----------
     terms : list of Term
         The terms, centred.
+    penalties : ndarray of shape (n_penalties, n_coefficients)
+        Diagonals of the penalties of all terms; none is on the intercept.
     """
 
     def __init__(self, terms, columns, weights):
@@ -141,6 +142,8 @@ class RoundedDesign:
             for term, start, end in zip(terms, ends, ends[1:], strict=False)
         ]
         self._coordinates = block_diag(1.0, *(t.coordinates for t in self.terms))
+        penalties = [np.empty((0, 1)), *(term.penalties for term in self.terms)]
+        self.penalties = block_diag(*penalties)
 
     def _sums(self, weights):
         return np.concatenate([piece.sums(weights) for piece in self._pieces])
@@ -163,9 +166,17 @@ class RoundedDesign:
     def predictor(self, coefficients):
         """The linear predictor at the rows."""
         values = np.full(len(self._pieces[0].codes), coefficients[0])
+        for effect in self._effects(coefficients):
+            values += effect
+        return values
+
+    def effects(self, coefficients):
+        """The terms at the rows, (n_rows, n_terms)."""
+        return np.stack(list(self._effects(coefficients)), axis=1)
+
+    def _effects(self, coefficients):
         start = 1
         for part, term in zip(self._parts, self.terms, strict=True):
             stop = start + term.coordinates.shape[1]
-            values += part.values(term.coordinates @ coefficients[start:stop])
+            yield part.values(term.coordinates @ coefficients[start:stop])
             start = stop
-        return values

@@ -1,11 +1,96 @@
-"""Whether a term of an additive model is zero everywhere."""
+"""Whether terms of an additive model are zero everywhere, and rows vary too much."""
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import chi2, f
+from scipy.stats import chi2, f, norm
+
+from sklearn_interpret._core.additive.families import LINKS
+from sklearn_interpret._core.additive.fitting import fit_without
+from sklearn_interpret._core.additive.smoothing import PenalisedFit
+from sklearn_interpret._core.statistics.separation import rising_direction
 
 # Degrees of freedom for each direction that no penalty calls rough.
 _DOF = 4
+# The score at the fit stands for that of the fit without a term while its information
+# is at least this share of what it is at the intercept: effects that tell classes apart
+# take it away (Hauck & Donner, 1977).
+_INFORMED = 0.2
+# Effects that are a smaller part of the largest are none.
+_SMALL = 1e-3
+
+
+def term_tests(design, fit, parts, smoothing, max_iter):
+    """Score test of each term.
+
+    Parameters
+    ----------
+    design : RoundedDesign
+        The terms at the rows.
+    fit : AdditiveFit
+        The fit.
+    parts : list of slice
+        Coefficients of each term.
+    smoothing, max_iter
+        As in `fit_additive`.
+
+    Returns
+    -------
+    tests : ndarray of shape (n_terms, 2)
+        Statistics and p-values.
+    uninformed : list of int
+        Terms that were left out and fitted without, since the fit has little
+        information on them.
+    """
+    known = fit.targets.family.dispersion is not None
+    residual_dof = np.inf if known else fit.residual_dof
+    is_glm = not fit.targets.is_least_squares
+    first = PenalisedFit(fit.first, fit.last.log_smoothing) if is_glm else fit.last
+    tests, uninformed = np.zeros((len(parts), 2)), []
+    for k, part in enumerate(parts):
+        last = fit.last
+        if is_glm and _information(last, part) < _INFORMED * _information(first, part):
+            last = fit_without(design, fit, part, smoothing, max_iter)
+            uninformed.append(k)
+        tests[k] = term_test(last, part, fit.dispersion, residual_dof)
+    return tests, uninformed
+
+
+def _information(fit, part):
+    """What the rows say of a term's coefficients, summed, all others unknown."""
+    return np.trace(np.linalg.inv(fit.inverse[part, part])) - fit.sizes[part].sum()
+
+
+def separated_terms(design, fit):
+    """Terms whose effects, the larger the likelier, tell targets apart without error.
+
+    The effects are those of the fit, each of which may grow.
+    """
+    targets, effects = fit.targets, design.effects(fit.coefficients)
+    counts = targets.link is LINKS["log"] and targets.family.variance(0.0) == 0
+    if not (counts or targets.link is LINKS["logit"]):
+        return []
+    sizes = np.abs(effects).max(axis=0)
+    shown = np.flatnonzero(sizes > _SMALL * sizes.max(initial=0))
+    effects = np.column_stack([np.ones(len(effects)), effects[:, shown]])
+    y = targets.y
+    inner = y > 0 if counts else (y > 0) & (y < 1)
+    signs = np.where(y > 0, 1, -1)[:, None]
+    direction = rising_direction((signs * effects)[~inner], effects[inner])
+    return [] if direction is None else shown[np.abs(direction[1:]) > 0].tolist()
+
+
+def overdispersion_pvalue(design, fit):
+    """One-sided p-value of Pearson's statistic, where the dispersion is known to be 1.
+
+    By its normal approximation, with the variance that small means give it.
+    """
+    targets = fit.targets
+    means = targets.means(design.predictor(fit.coefficients))
+    copies = targets.weights if targets.trials else np.ones_like(means)
+    variances = 2 + targets.family.kurtosis(means) / copies
+    variance = targets.weights / copies @ variances
+    excess = (fit.pearson_dispersion - 1) * fit.residual_dof
+    return norm.sf(excess / np.sqrt(variance))
 
 
 def term_test(fit, part, dispersion, residual_dof):

@@ -13,7 +13,9 @@ from scipy.linalg import cholesky, eigh, lapack
 # tells, so that where rows can be met exactly there is a best way to, to what all rows
 # tell many times over.
 _NUGGET = 1e-12
-_LOW, _HIGH = -7.0, 30.0
+# Rounding of the sums, of which small ones are differences where weights are unlike.
+_ROUNDING = 1e-13
+_LOW, _LOWEST, _HIGH = -7.0, -25.0, 30.0
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,8 @@ class PenalisedFit:
         X'WX + S, and V, its inverse.
     penalty : float
         b' S b.
-    least : float
-        The minimum: residual sum of squares and penalty.
+    least, floor : float
+        The minimum: residual sum of squares and penalty; and its lower bound.
     """
 
     def __init__(self, equations, log_smoothing):
@@ -84,7 +86,7 @@ class PenalisedFit:
         # column, of which there is rounding alone.
         sizes = np.diag(products)
         floor = np.where(sizes < 1e-20 * sizes.max(), 1, 1e-12) * sizes.max()
-        floor *= self.sizes == 0
+        floor = np.where(self.sizes == 0, floor, _ROUNDING * sizes.max())
         floor[0] = 0
         matrix = self.matrix = products + np.diag(self.sizes + floor)
         scales = np.sqrt(np.diag(matrix))
@@ -102,7 +104,8 @@ class PenalisedFit:
         left = sums - matrix @ coefficients
         self.least = max(equations.square - (sums + left) @ coefficients, 0.0)
         # Where rows can be met exactly, what is left is rounding, of any size.
-        self.least += _NUGGET * equations.square + 1e-100
+        self.floor = _NUGGET * equations.square + 1e-100
+        self.least += self.floor
 
     @property
     def dof(self):
@@ -115,11 +118,20 @@ class PenalisedFit:
         return (self.sizes == 0).sum()
 
     @property
+    def _n_left(self):
+        """Rows, less the coefficients that no penalty touches."""
+        n_rows = self.equations.n_rows
+        return max(n_rows - self.n_free, 1e-3 * n_rows)
+
+    @property
     def dispersion(self):
         """The known dispersion, or that of greatest restricted likelihood."""
-        known = self.equations.dispersion
-        n_rows = self.equations.n_rows
-        return known or self.least / max(n_rows - self.n_free, 1e-3 * n_rows)
+        return self.equations.dispersion or self.least / self._n_left
+
+    def profiled(self, least):
+        """Minus twice the log likelihood of penalised deviances, at the best phi."""
+        phi = self.equations.dispersion or least / self._n_left
+        return least / phi + self._n_left * np.log(phi)
 
     @property
     def log_ratio(self):
@@ -133,8 +145,7 @@ class PenalisedFit:
         where penalties are diagonal), the dispersion the best for each.
         """
         equations, phi = self.equations, self.dispersion
-        n_left = equations.n_rows - self.n_free
-        value = self.least / phi + n_left * np.log(phi) + self.log_ratio
+        value = self.profiled(self.least) + self.log_ratio
         with np.errstate(divide="ignore"):
             shares = self.scaled * np.where(self.sizes > 0, 1 / self.sizes, 0)
         gradient = self.penalties / phi
@@ -146,6 +157,21 @@ class PenalisedFit:
         if equations.dispersion is None:
             hessian -= np.outer(self.penalties, self.penalties) / (phi * self.least)
         return value, gradient, hessian
+
+    def _prediction_loss(self, deviance):
+        """Logarithm of the generalised cross-validation score, or Mallows' score."""
+        dof, n_rows = self.dof.sum(), self.equations.n_rows
+        if self.equations.dispersion is not None:
+            return deviance / self.equations.dispersion + 2 * dof
+        left = max(n_rows - dof, 1e-3 * n_rows)
+        return n_rows * (np.log(deviance) - 2 * np.log(left))
+
+    def loss(self, method, deviance, coefficients):
+        """The criterion, of the deviance of coefficients in place of this problem's."""
+        if method == "gcv":
+            return self._prediction_loss(deviance)
+        least = deviance + self.sizes @ coefficients**2
+        return self.profiled(least) + self.log_ratio
 
     def cross_validation(self):
         """Logarithm of the generalised cross-validation score, gradient and Hessian.
@@ -165,41 +191,37 @@ class PenalisedFit:
         falls = scaled @ np.diag(spread)
         slowing = np.diag(falls) - 2 * scaled @ (inverse * spread) @ scaled.T
         dof, residual = self.dof.sum(), self.least - self.penalty
+        value = self._prediction_loss(residual)
         if equations.dispersion is not None:
             phi = equations.dispersion
-            value = residual / phi + 2 * dof
             return value, slopes / phi - 2 * falls, bends / phi - 2 * slowing
         left = max(n_rows - dof, 1e-3 * n_rows)
         slopes, falls = slopes / residual, falls / left
-        value = n_rows * (np.log(residual) - 2 * np.log(left))
         gradient = n_rows * (slopes - 2 * falls)
         hessian = bends / residual - np.outer(slopes, slopes)
         hessian += 2 * (np.outer(falls, falls) - slowing / left)
         return value, gradient, n_rows * hessian
 
 
-def smoothed(equations, method, balanced, start):
+def smoothed(fit, method, balanced):
     """The fit at the smoothing parameters of a criterion.
 
     Parameters
     ----------
-    equations : NormalEquations
-        The sums.
-    method : {"reml", "gcv"} or float
-        Restricted maximum likelihood, generalised cross-validation, or a smoothing
-        parameter for all penalties.
+    fit : PenalisedFit
+        The fit to start from.
+    method : {"reml", "gcv"}
+        Restricted maximum likelihood, or generalised cross-validation.
     balanced : ndarray of shape (n_penalties,)
         Logarithms of smoothing parameters that weigh penalties as the rows.
-    start : ndarray of shape (n_penalties,)
-        Those to start from.
     """
-    if not len(equations.penalties):
-        return PenalisedFit(equations, np.empty(0))
-    if not isinstance(method, str):
-        return PenalisedFit(equations, np.full(len(balanced), np.log(method)))
-    low, high = balanced + _LOW - np.log1p(equations.n_rows), balanced + _HIGH
-    criterion = _CRITERIA[method]
-    return _newton(criterion, equations, start.clip(low, high), low, high)
+    low, high = bounds(balanced, fit.equations.n_rows)
+    return _newton(_CRITERIA[method], fit, low, high)
+
+
+def bounds(balanced, n_rows):
+    """Smallest and largest logarithms of smoothing parameters."""
+    return balanced + max(_LOW - np.log1p(n_rows), _LOWEST), balanced + _HIGH
 
 
 _CRITERIA = {
@@ -208,9 +230,9 @@ _CRITERIA = {
 }
 
 
-def _newton(criterion, equations, start, low, high, tol=1e-7, max_iter=100):
+def _newton(criterion, fit, low, high, tol=1e-7, max_iter=100):
     """The fit of least criterion, by Newton's method."""
-    fit, ends_tried = PenalisedFit(equations, start), False
+    equations, ends_tried = fit.equations, False
     value, gradient, hessian = criterion(fit)
     for _ in range(max_iter):
         rho = fit.log_smoothing
@@ -220,7 +242,7 @@ def _newton(criterion, equations, start, low, high, tol=1e-7, max_iter=100):
         flat = np.abs(gradient) + np.abs(np.diag(hessian)) < 1e-3
         free = np.flatnonzero((rho != ends) & ~flat)
         flat &= (low < rho) & (rho < high)
-        step, rise, n_tries = np.zeros(len(rho)), 1e-9 * (1 + abs(value)), 40
+        step, rise, n_tries = np.zeros(len(rho)), 1e-9 * (1 + abs(value)), 20
         if np.abs(gradient[free]).max(initial=0) >= tol:
             step[free] = _step(gradient[free], hessian[np.ix_(free, free)])
         elif flat.any() and not ends_tried:

@@ -59,15 +59,25 @@ def _separated(model):
     curvatures = model.loss.curvatures(model.loss.means(scores), scores)
     if not free.any() or curvatures.min() > _FLAT * middle > 0:
         return separated
-    scale = np.abs(design).max(axis=0)
+    direction = rising_direction(signed, design[~free])
+    if direction is not None:
+        separated[free] = signed @ direction > _APART
+    return separated
+
+
+def rising_direction(signed, fixed):
+    """Direction (d,) along which no row of `signed` falls, and some rise, or None.
+
+    The rows of `fixed` stay as they are along it.
+    """
+    scale = np.abs(np.vstack([signed, fixed])).max(axis=0)
     scale[scale == 0] = 1
-    basis, fixed = np.eye(len(scale)), design[~free]
+    basis = np.eye(len(scale))
     if len(fixed):  # of a triangle: the decomposition is a square of the rows
         basis = null_space(np.linalg.qr(fixed / scale, mode="r"))
     rows = signed / scale @ basis
-    if rows.size:
-        found = linprog(
-            -rows.sum(axis=0), A_ub=-rows, b_ub=0 * rows[:, 0], bounds=(-1, 1)
-        )
-        separated[free] = rows @ found.x > _APART
-    return separated
+    if not rows.size:
+        return None
+    found = linprog(-rows.sum(axis=0), A_ub=-rows, b_ub=0 * rows[:, 0], bounds=(-1, 1))
+    direction = basis @ found.x / scale
+    return direction if (signed @ direction).max() > _APART else None

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,7 +39,7 @@ from sklearn_interpret.additive._plot._term_panel import (
     term_label,
 )
 
-N_ERRORS = 2.0
+LEVEL = 0.95
 MAX_DATA_ROWS = 5000
 
 
@@ -63,6 +64,9 @@ default=None
         Effective degrees of freedom.
     standard_errors : list of ndarray, default=None
         Standard errors, of the shapes of `effects`.
+    residual_dof : float, default=None
+        Degrees of freedom of Student's distribution, of which the bands have 95 %; None
+        is the normal one.
     output_names : list, default=None
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="prediction"
@@ -118,6 +122,7 @@ default=None
     ['bmi', 'bp']
     """
 
+    _band_text = "95 % band"
     _parts = (
         *("lines", "bands", "missing", "rug", "points"),
         *("contours", "heatmaps", "colorbars"),
@@ -129,6 +134,7 @@ default=None
     feature_names: list[Any]
     effective_dof: ArrayLike | None = None
     standard_errors: list[Any] | None = None
+    residual_dof: float | None = None
     output_names: list[Any] | None = None
     response_name: str = "prediction"
     data: list[Any] | None = None
@@ -208,6 +214,7 @@ default=None
             values,
             effects,
             standard_errors=errors,
+            residual_dof=model._dispersion_dof,
             missing_effects=missing,
             feature_names=[pair if len(pair) > 1 else pair[0] for pair in names],
             effective_dof=dofs[np.ix_(outputs, shown)],
@@ -244,7 +251,9 @@ default=None
         """Draw one panel per term; of pairs of features, one per output too.
 
         A pair of a number and a category of up to 7 levels has a line for each level.
-        The axes leave out partial residuals that are among the 1 % largest or smallest.
+        The axes leave out partial residuals that are among the 1 % largest or smallest,
+        and those of log-odds that are farther from the lines than their range; the
+        legend says so.
 
         Parameters
         ----------
@@ -326,7 +335,8 @@ default=None
         effects = np.reshape(self.effects[term], shape)
         ends = None, None
         if self.standard_errors is not None:
-            reach = N_ERRORS * np.reshape(self.standard_errors[term], shape)
+            reach = stdtrit(self.residual_dof or np.inf, (1 + LEVEL) / 2)
+            reach = reach * np.reshape(self.standard_errors[term], shape)
             ends = effects - reach, effects + reach
         return tuple(names), places, levelled, effects, ends
 
@@ -346,6 +356,11 @@ default=None
             return f"s({':'.join(names)})"
         dofs = np.reshape(self.effective_dof, (-1, len(self.effects)))
         return term_label(names, dofs[outputs, term])
+
+    @property
+    def _reach(self):
+        """Ranges of the lines by which residuals widen the axes."""
+        return 1.0 if self.response_name == RESPONSES["logit"] else np.inf
 
     def _what(self, output):
         """What the terms sum to, in words."""
@@ -404,6 +419,7 @@ default=None
             zero=True,
             missing=self.missing_effects and self.missing_effects[term],
             residuals=residuals,
+            reach=self._reach,
         )
 
     def _panel_of_levels(self, names, lines, data, rows, words, output):
@@ -423,6 +439,7 @@ default=None
             title=self.output_names[output] if several else None,
             zero=True,
             residuals=points,
+            reach=self._reach,
         )
 
     def to_frame(self) -> Any:

@@ -32,6 +32,9 @@ class TermPanel(LinePanel):
 
     # For each line, the feature's values and the residuals.
     residuals: list | None = None
+    # The axes go on beyond the lines by at most so many of their ranges for residuals:
+    # those of log-odds are never within one, and would flatten the lines.
+    reach: float = np.inf
 
     def draw(self, ax, looks: Any):
         """Draw on an axes; return the artists."""
@@ -46,6 +49,8 @@ class TermPanel(LinePanel):
         alone, found = len(self.series) == 1, []
         n_points = max(len(values) for _, values in self.residuals)
         lines = zip(self.series, self.residuals, artists.lines, strict=True)
+        low, high = ax.dataLim.intervalx if self.across else ax.dataLim.intervaly
+        reach, beyond = self.reach * max(high - low, 1.0), False
         for place, (_, (x, y), line) in enumerate(lines):
             looks = {"s": point_area(n_points), "linewidth": 0, "zorder": 1.2}
             looks["color"] = shade(ax, 0.45) if alone else seen(line.get_color(), ax)
@@ -57,13 +62,15 @@ class TermPanel(LinePanel):
                 **merged_style(looks, style, PathCollection),
             )
             ax.dataLim.set(limits)
-            ends = np.array(clipped_range(y, TAIL))
+            ends = np.clip(clipped_range(y, TAIL), low - reach, high + reach)
+            beyond |= (y < ends[0]).any() or (y > ends[1]).any()
             middle = np.full(2, line.get_xydata()[0, int(self.across)])
             pairs = (ends, middle) if self.across else (middle, ends)
             ax.update_datalim(np.transpose(pairs))
             found.append(points)
         ax.autoscale_view()
-        artists.entries["partial residuals"] = found[0]
+        text = "residuals, some out of view" if beyond else "partial residuals"
+        artists.entries[text] = found[0]
         return found
 
     def label(self, ax, *, with_y=True):
