@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,15 +57,21 @@ class Condition:
     def __str__(self) -> str:
         return self._in_words(entry_text)
 
-    def to_text(self) -> str:
-        """Return the condition in words, with all digits of its numbers.
+    def to_text(self, digits: int | None = None) -> str:
+        """Return the condition in words.
+
+        Parameters
+        ----------
+        digits : int, default=None
+            Significant digits of numbers; None writes all, so that the text can be
+            evaluated by hand. ``str(condition)`` has four.
 
         Returns
         -------
         str
-            What can be evaluated by hand, where ``str(condition)`` has four digits.
+            The condition.
         """
-        return self._in_words(_exact_text)
+        return self._in_words(partial(text_of_entry, digits=digits))
 
     def _in_words(self, text):
         if self.levels is None:
@@ -105,11 +112,13 @@ class Condition:
         return np.array([label_key(label) in levels for label in labels], bool)[codes]
 
 
-def _exact_text(entry):
-    """A level or number with all its digits."""
-    if isinstance(entry, float | np.floating):
+def text_of_entry(entry, digits=None):
+    """A level or number with some significant digits, or all."""
+    if not isinstance(entry, float | np.floating):
+        return str(entry)
+    if digits is None:
         return repr(float(entry)).removesuffix(".0")
-    return str(entry)
+    return f"{entry:.{digits}g}"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ def majority_bins(class_sums, min_size):
     ----------
     class_sums : ndarray of shape (n_values, n_classes)
         Weights of the classes at each value, in the order of the values.
-    min_size : float
+    min_size : ndarray of shape (n_classes,)
         Least weight of a bin's majority class; the last bin may have less.
 
     Returns
@@ -29,7 +29,7 @@ def majority_bins(class_sums, min_size):
         sums = upto[last] - before
         label = sums.argmax()
         at_end = last + 1 == len(class_sums)
-        if not at_end and (sums[label] < min_size or largest[last + 1] == label):
+        if not at_end and (sums[label] < min_size[label] or largest[last + 1] == label):
             continue
         if bins and sums[majority] == sums[label]:
             bins[-1] = bins[-1][0], last

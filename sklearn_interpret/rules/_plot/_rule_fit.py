@@ -23,7 +23,7 @@ from sklearn_interpret._plotting.displays import Drawn
 from sklearn_interpret._plotting.labels import literal, number_text
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.rules._plot._words import lines_of
-from sklearn_interpret.rules._rule_fit import RuleFit, entry_names
+from sklearn_interpret.rules._rule_fit import RuleFit
 
 # Characters in a line of a rule, and lines at most; inches of a line and of a panel.
 _LETTERS, _LINES, _LINE, _WIDTH = 38, 3, 0.17, 6.4
@@ -114,7 +114,7 @@ class RuleFitDisplay(Drawn):
         check_is_fitted(estimator)
         entries = [*estimator.rules_, *estimator.linear_terms_]
         display = cls(
-            entry_names(estimator),
+            list(map(estimator._name, entries)),
             [entry.coefficient for entry in entries],
             [entry.importance for entry in entries],
             estimator.feature_importances_,
