@@ -736,19 +736,18 @@ def instances_for_any_data(estimator_class):
         first = first | {"feature_groups": {"half": slice(None, None, 2)}}
     if not wraps_a_model(estimator_class):
         return [estimator_class(**first)]
-    around = models(estimator_class)[:2]
-    if estimator_class in ADVERSARIAL:
-        return [estimator_class(m, **suited(estimator_class, first, m)) for m in around]
     return [
-        estimator_class(model, **first | _wish_for_any_data(first, model))
-        for model in around
+        estimator_class(model, **suited_to_any_data(estimator_class, first, model))
+        for model in models(estimator_class)[:2]
     ]
 
 
-def _wish_for_any_data(arguments, model):
-    """An interval needs a class where there are many: a classifier gets any other."""
+def suited_to_any_data(estimator_class, arguments, model):
+    """Arguments for a model, of however many classes."""
+    arguments = suited(estimator_class, arguments, model)
+    # An interval of probabilities needs a class where there are many.
     classifies = "desired" in arguments and is_classifier(model)
-    return {"desired": "other"} if classifies else {}
+    return arguments | ({"desired": "other"} if classifies else {})
 
 
 def suited(estimator_class, arguments, model):
