@@ -202,7 +202,9 @@ class RuleFit(RuleModel):
         return self.intercept_ + values @ self._coefficients()
 
     def _name(self, entry):
-        return f"{entry.prediction}: {entry}" if np.ndim(self.intercept_) else str(entry)
+        return (
+            f"{entry.prediction}: {entry}" if np.ndim(self.intercept_) else str(entry)
+        )
 
     def to_text(self, *, digits: int | None = None) -> str:
         """Return the sum as it is read aloud.
