@@ -48,6 +48,15 @@ def uniform_bins(values, n_bins):
     return list(zip(bounds[:-1].tolist(), (bounds[1:] - 1).tolist(), strict=True))
 
 
+def quantile_bins(weights, n_bins):
+    """Bins of about the same weight, as first and last value; fewer of few values."""
+    upto = weights.cumsum()
+    inner = upto[-1] * np.arange(1, n_bins)[:, None] / n_bins
+    ends = np.abs(upto[:-1] - inner).argmin(axis=1) if len(upto) > 1 else []
+    starts = np.unique([0, *(end + 1 for end in ends), len(upto)]).tolist()
+    return list(zip(starts[:-1], (start - 1 for start in starts[1:]), strict=True))
+
+
 def entropy_bins(class_sums):
     """Bins that tell classes apart, as first and last value (Fayyad & Irani 1993).
 
