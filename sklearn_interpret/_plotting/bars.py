@@ -7,11 +7,9 @@ import numpy as np
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    READ,
     ink,
     paper,
     seen,
-    sign_colours,
 )
 from sklearn_interpret._plotting.labels import (
     AND,
@@ -157,7 +155,7 @@ def grey_last(bars):
 
 
 def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
-    """Numbers beside the ends of bars; signed ones on both sides, in their colours.
+    """Numbers beside the ends of bars; signed ones on both sides.
 
     Parameters
     ----------
@@ -180,13 +178,8 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
     """
     if texts is None:
         texts = column_texts(values, signed=signed)
-    colours = [ink(ax)] * len(texts)
-    if signed:
-        colours = [seen(colour, ax, READ) for colour in sign_colours(values)]
     labels = []
-    for text, value, end, place, colour in zip(
-        texts, values, ends, places, colours, strict=True
-    ):
+    for text, value, end, place in zip(texts, values, ends, places, strict=True):
         left = signed and value < 0
         label = ax.annotate(
             text,
@@ -196,7 +189,7 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
             ha="right" if left else "left",
             va="center",
             fontsize="small",
-            color=colour,
+            color=ink(ax),
         )
         labels.append(label)
     return labels

@@ -32,7 +32,6 @@ STUMP = {
     "left": [1, -1, -1],
     "right": [2, -1, -1],
     "tests": ["a ≤ 3", "", ""],
-    "yes_left": [True, True, True],
     "rules": ["all rows", "a ≤ 3", "a > 3"],
 }
 SURROGATES = {

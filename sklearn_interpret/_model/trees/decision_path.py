@@ -103,8 +103,8 @@ def _levels_text(model, node, left, row, encoded):
         levels = row.tiles(0, 1, len(labels)).replaced([column], *cells)
         codes = trees.codes(model.encode(levels))[:, j]
         same = trees.goes_left(np.full(len(codes), node), codes)
-    kept = [str(label) for label, own in zip(labels, same, strict=True) if own == left]
-    others = [str(label) for label, own in zip(labels, same, strict=True) if own != left]
+    labels = np.array(list(map(str, labels)), dtype=object)
+    kept, others = labels[same == left], labels[same != left]
     if len(kept) <= max(len(others), 1):
         return f"= {' or '.join(kept)}"
     return f"≠ {' or '.join(others)}"
