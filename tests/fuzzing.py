@@ -110,6 +110,7 @@ SENSIBLE = {
     "n_features_to_select": [1, 2],
     "kernel_width": [0.1, 1e-300],
     "threshold": [0.0, 0.5, np.inf],
+    "class_weight": ["balanced", {"a": 3.0, 0: 1e-9}, {"b": "x"}, {1: -1.0}],
 }
 
 # Results that are undefined for some rows, by the end of their names: no number, or

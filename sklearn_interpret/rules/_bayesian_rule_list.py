@@ -142,9 +142,9 @@ class BayesianRuleListClassifier(RuleListClassifier):
     Notes
     -----
     A condition is a level of a category, an interval of a number, or that the value is
-    missing; a missing value meets no other. Numbers are cut where that tells classes
-    apart (Fayyad and Irani), or else in the middle. Of rules that hold for the same
-    rows the shortest, and first, is mined.
+    missing; a missing value meets no other. Intervals of a number are unions of bins
+    that tell classes apart (Fayyad and Irani), and of quarters of the rows. Of rules
+    that hold for the same rows the shortest, and first, is mined.
 
     Each step of a chain is a Gibbs step: it draws which of all mined rules, if any,
     stands at a place of the list, from their exact conditional posterior; or to which

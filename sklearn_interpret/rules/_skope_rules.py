@@ -292,7 +292,8 @@ class SkopeRulesClassifier(RuleClassifier):
         *rules, default = self.rules_
         lines = [
             f"IF {rule} THEN {rule.prediction} "
-            f"(precision {rule.precision:.2f}, recall {rule.recall:.2f})"
+            f"(precision {rule.precision:.2f}, recall {rule.recall:.2f}, "
+            f"{rule.n_rows:g} rows)"
             for rule in rules
         ]
         lines.append(f"IF none holds THEN {default.prediction}")

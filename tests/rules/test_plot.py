@@ -52,7 +52,7 @@ def test_shares_are_stacked(model):
     texts = all_texts(display.figure_)
     for rule in rules[:-1]:
         assert any(str(rule.conditions[0]) in text for text in texts)
-    assert {"otherwise", "predicts", "coverage", "precision"} <= set(texts)
+    assert {"otherwise", "predicts", "of 150 rows", "precision"} <= set(texts)
     names = [text.get_text() for text in display.legend_.get_texts()]
     assert names == ["setosa", "versicolor", "virginica"]
     pd = pytest.importorskip("pandas")

@@ -21,9 +21,10 @@ from sklearn_interpret.rules._conditions import threshold
 from tests.references.rules import first_rule, predicted_by_text, rule_holds
 
 # Few samples are enough for what is tested here.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning"
-)
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::sklearn_interpret.exceptions.{name}")
+    for name in ("DisagreeingChainsWarning", "NoRuleWarning")
+]
 
 LISTS = [
     OneRClassifier(),
@@ -220,6 +221,7 @@ def test_table_of_rules():
         "precision",
         "share of a",
         "share of b",
+        "n_rows",
     ]
     assert frame["coverage"].tolist() == [0.5, 0.5, 0]
     assert frame["precision"].isna().tolist() == [False, False, True]
