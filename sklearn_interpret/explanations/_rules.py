@@ -14,7 +14,7 @@ from sklearn_interpret._core.local.tokens import feature_name
 from sklearn_interpret._core.rules.conditions import all_hold
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
-from sklearn_interpret._model.rows.bounds import rounded_text
+from sklearn_interpret._model.rows.bounds import rounded_text, text_of_entry
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret.explanations._base import (
     BaseExplanation,
@@ -110,15 +110,6 @@ class Condition:
         codes, labels = rows.encode_column(self.feature)
         levels = set(map(label_key, self.levels))
         return np.array([label_key(label) in levels for label in labels], bool)[codes]
-
-
-def text_of_entry(entry, digits=None):
-    """A level or number with some significant digits, or all."""
-    if not isinstance(entry, float | np.floating):
-        return str(entry)
-    if digits is None:
-        return repr(float(entry)).removesuffix(".0")
-    return f"{entry:.{digits}g}"
 
 
 @dataclass(frozen=True)

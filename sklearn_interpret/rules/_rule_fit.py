@@ -22,13 +22,13 @@ from sklearn_interpret._core.statistics.score_losses import (
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of
 from sklearn_interpret._model._sklearn_compat import Interval, fit_context
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.bounds import text_of_entry
 from sklearn_interpret._model.validation import (
     check_labels,
     check_rows,
     check_targets,
 )
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.explanations._rules import text_of_entry
 from sklearn_interpret.rules._class_weights import (
     CLASS_WEIGHT,
     class_weights_of,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret.explanations._rules import text_of_entry
+from sklearn_interpret._model.rows.bounds import text_of_entry
 from sklearn_interpret.rules._rules import Rule
 
 

@@ -263,7 +263,7 @@ def test_thresholds_are_short(below, above, expected):
 
 IMBALANCED = np.random.default_rng(0).normal(size=(300, 3))
 SCORE = IMBALANCED @ [1.2, 0.8, 0] + np.random.default_rng(1).logistic(size=300)
-RARE, RARER = (np.where(SCORE > least, "ill", "healthy") for least in (2.5, 4.2))
+RARE, RARER = (np.where(least < SCORE, "ill", "healthy") for least in (2.5, 4.2))
 OF_RARE = [
     OneRClassifier(min_bin_size=60),
     RIPPERClassifier(random_state=0),
