@@ -85,7 +85,8 @@ def name_rows(ax, names):
     names, pitch = list(map(str, names)), height / max(len(names), 1)
     are_rules = [AND in name for name in names]
     widest = RULE_WIDTH if any(are_rules) else LABEL_WIDTH
-    most = int(np.clip(width * CHARACTERS_PER_INCH / 2, 12, widest))
+    share = widest / LABEL_WIDTH / 2  # small letters are narrower
+    most = int(np.clip(share * width * CHARACTERS_PER_INCH, 12, widest))
     two_lines = len(names) <= MANY_NAMES and pitch > TWO_LINES_PITCH
     fit = wrapped if two_lines else shorten
     n_lines = max(int(pitch / LINE_HEIGHT), 1)

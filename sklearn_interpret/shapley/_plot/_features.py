@@ -155,8 +155,7 @@ class FeatureReader:
     def joint_entry_text(self, features, row, *, whole=False):
         """Features that act together, and their values in a row.
 
-        With `whole`, conditions are not shortened, and rules of several stand without
-        the values, which are not in their order.
+        With `whole`, conditions are not shortened, and rules of several stand alone.
         """
         names = [self._names[feature] for feature in features]
         # A long name may take what short ones leave.
@@ -172,9 +171,9 @@ class FeatureReader:
         parts = [value_text(column[row], column) for column in columns]
         values = shorten(", ".join(parts), VALUE_LENGTH)
         own = [self._rows.names[column] for column in members]
-        if self._are_columns or own == names:
-            return f"{name} = {values}"
         if whole and AND in names[0]:
             return names[0]
-        # A condition, or a group.
+        if self._are_columns or own == names or len(members) > 1:
+            return f"{name} = {values}"
+        # A condition, or a line.
         return f"{names[0] if whole else name} ({values})"
