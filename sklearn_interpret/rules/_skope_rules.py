@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.conditions import all_hold, distinct_rows
@@ -196,6 +196,13 @@ class SkopeRulesClassifier(RuleClassifier):
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # Pure leaves of a class are rules for it, however little the class weighs:
+        # scikit-learn's check of class weights wants such leaves not to be.
+        tags.classifier_tags.poor_score = True
+        return tags
 
     def _found_rules(self, sample, space, class_weights):
         index, weights = distinct_rows(space.table.codes, sample.y, sample.weights)
