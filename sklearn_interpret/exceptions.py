@@ -14,6 +14,7 @@ __all__ = [
     "LowWeightWarning",
     "NoAnchorWarning",
     "NoCounterfactualWarning",
+    "NoRuleWarning",
     "NonFiniteResponseError",
     "OtherTrainingRowsWarning",
     "OverdispersionWarning",
@@ -74,6 +75,10 @@ class NoAnchorWarning(InspectionWarning):
 
 class NoCounterfactualWarning(InspectionWarning):
     """No row that the model answers as wished was found, for some row."""
+
+
+class NoRuleWarning(InspectionWarning):
+    """Rules of a classifier leave out a class: `predict` never returns it."""
 
 
 class OtherTrainingRowsWarning(InspectionWarning):

@@ -123,6 +123,7 @@ SENSIBLE = {
     "metric": ["gower", "cosine", dict, len],
     "kernel": ["auto", "gower", dict, len],
     "embedding": [np.abs, np.ravel, dict],
+    "class_weight": ["balanced", {"a": 3.0, 0: 1e-9}, {"b": "x"}, {1: -1.0}],
 }
 
 # Results that are undefined for some rows, by the end of their names: no number, or

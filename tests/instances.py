@@ -475,17 +475,23 @@ RULES = {
             "max_rules": 20,
             "n_chains": 2,
             "n_samples": 20,
+            "class_weight": "balanced",
             "categorical_features": [3],
             "random_state": 0,
         },
     ],
     OneRClassifier: [
         {},
-        {"strategy": "uniform", "n_bins": 3, "categorical_features": [3]},
+        {
+            "strategy": "uniform",
+            "n_bins": 3,
+            "class_weight": "balanced",
+            "categorical_features": [3],
+        },
     ],
     RIPPERClassifier: [
         {"random_state": 0},
-        {"prune": False, "categorical_features": [3]},
+        {"prune": False, "class_weight": "balanced", "categorical_features": [3]},
         {"n_optimizations": 0, "min_weight": 1.0, "random_state": 0},
     ],
     RuleFitClassifier: [
@@ -495,6 +501,7 @@ RULES = {
             "tree_size": 3,
             "learning_rate": 0.2,
             "linear": False,
+            "class_weight": "balanced",
             "n_folds": 3,
             "categorical_features": [3],
             "random_state": 0,
@@ -516,6 +523,7 @@ RULES = {
         {
             "n_estimators": 3,
             "max_overlap": 0.5,
+            "class_weight": "balanced",
             "categorical_features": [3],
             "random_state": 0,
         },

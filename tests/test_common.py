@@ -113,9 +113,10 @@ other_weights = pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.OtherTrainingRowsWarning"
 )
 # Few samples, of classes that are noise.
-few_samples = pytest.mark.filterwarnings(
-    "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning"
-)
+few_samples = [
+    pytest.mark.filterwarnings(f"ignore::sklearn_interpret.exceptions.{warning}")
+    for warning in ("DisagreeingChainsWarning", "NoRuleWarning")
+]
 # Some of its tables have more columns than rows, and classes far from each other.
 no_tests = [
     pytest.mark.filterwarnings(f"ignore::sklearn_interpret.exceptions.{warning}")
@@ -128,7 +129,8 @@ no_tests = [
 @nothing_found
 @no_anchors
 @other_weights
-@few_samples
+@few_samples[0]
+@few_samples[1]
 @no_tests[0]
 @no_tests[1]
 @pytest.mark.filterwarnings(
@@ -149,7 +151,8 @@ def test_scikit_learn_check(estimator, check):
 @nothing_found
 @no_anchors
 @other_weights
-@few_samples
+@few_samples[0]
+@few_samples[1]
 @with_own_checks(
     [
         estimator

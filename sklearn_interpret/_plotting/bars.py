@@ -7,15 +7,15 @@ import numpy as np
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    READ,
     ink,
     paper,
     seen,
-    sign_colours,
 )
 from sklearn_interpret._plotting.labels import (
+    AND,
     CHARACTERS_PER_INCH,
     column_texts,
+    lines_of,
     literal,
     shorten,
     shorten_all,
@@ -24,7 +24,8 @@ from sklearn_interpret._plotting.labels import (
 
 MANY_NAMES = 40
 LABEL_WIDTH = 30
-TWO_LINES_PITCH = 0.32  # inches
+TWO_LINES_PITCH, LINE_HEIGHT = 0.32, 0.145  # inches
+RULE_WIDTH, MOST_LINES = 36, 5
 _MEDIAN_STYLE = {"linewidth": 1.4, "zorder": 2.6}
 
 
@@ -69,16 +70,37 @@ def row_height(n_rows, pitch=0.36):
     return max(2.2, 1.2 + pitch * n_rows)
 
 
+def name_pitch(names):
+    """Inches from row to row that names need, conditions on lines of their own."""
+    rules = [name.split(AND) for name in names if AND in name]
+    lines = [lines_of(rule, RULE_WIDTH, MOST_LINES) for rule in rules]
+    return max(0.36, 0.06 + LINE_HEIGHT * max(map(len, lines), default=0))
+
+
 def name_rows(ax, names):
-    """Name the rows of an axes, the first on top, at n - 1, n - 2, ..., 0."""
+    """Name the rows of an axes, the first on top, at n - 1, n - 2, ..., 0.
+
+    Rules are in small letters, on as many lines as there is room for.
+    """
     width, height = axes_inches(ax)
-    pitch = height / max(len(names), 1)
-    most = int(np.clip(width * CHARACTERS_PER_INCH / 2, 12, LABEL_WIDTH))
+    names, pitch = list(map(str, names)), height / max(len(names), 1)
+    are_rules = [AND in name for name in names]
+    widest = RULE_WIDTH if any(are_rules) else LABEL_WIDTH
+    share = widest / LABEL_WIDTH / 2  # small letters are narrower
+    most = int(np.clip(share * width * CHARACTERS_PER_INCH, 12, widest))
     two_lines = len(names) <= MANY_NAMES and pitch > TWO_LINES_PITCH
     fit = wrapped if two_lines else shorten
-    texts = list(map(literal, shorten_all(names, most, fit)))
+    n_lines = max(int(pitch / LINE_HEIGHT), 1)
+
+    def fit_lines(name, most):
+        rule = name.split(AND)
+        return "
+".join(lines_of(rule, most, n_lines)) if rule[1:] else fit(name, most)
+
+    texts = shorten_all(names, most, fit_lines)
     places = np.arange(len(names))[::-1]
-    ax.set_yticks(places, texts, fontsize="small" if pitch < 0.3 else None)
+    small = pitch < 0.3 or any(are_rules)
+    ax.set_yticks(places, map(literal, texts), fontsize="small" if small else None)
     ax.set_ylim(-0.6, len(names) - 0.4)
     # A style's grid would run through the numbers in the rows.
     ax.tick_params(axis="y", length=0, grid_linewidth=0)
@@ -136,7 +158,7 @@ def grey_last(bars):
 
 
 def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
-    """Numbers beside the ends of bars; signed ones on both sides, in their colours.
+    """Numbers beside the ends of bars; signed ones on both sides.
 
     Parameters
     ----------
@@ -159,13 +181,8 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
     """
     if texts is None:
         texts = column_texts(values, signed=signed)
-    colours = [ink(ax)] * len(texts)
-    if signed:
-        colours = [seen(colour, ax, READ) for colour in sign_colours(values)]
     labels = []
-    for text, value, end, place, colour in zip(
-        texts, values, ends, places, colours, strict=True
-    ):
+    for text, value, end, place in zip(texts, values, ends, places, strict=True):
         left = signed and value < 0
         label = ax.annotate(
             text,
@@ -175,7 +192,7 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
             ha="right" if left else "left",
             va="center",
             fontsize="small",
-            color=colour,
+            color=ink(ax),
         )
         labels.append(label)
     return labels

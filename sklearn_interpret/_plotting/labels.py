@@ -2,6 +2,7 @@
 
 import re
 from numbers import Integral
+from textwrap import wrap
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -24,6 +25,9 @@ OF_CLASSES = (
 )
 OF_NUMBERS = ("prediction", "log", "margin", "response")
 MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
+AND = " and "  # between the conditions of a rule
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_AROUND_SIGN = r" (?=[<>=])|(?<=[<>=]) "
 NOISE = 1e-9  # share of a column's largest number that is but rounding
 
 
@@ -145,6 +149,22 @@ def wrapped(name, width=NAME_WIDTH):
     marks = [p + 1 for p in places if name[p] in "_-./:" and not name[p + 1].isdigit()]
     cut = (spaces or marks or [width])[-1]
     return f"{name[:cut].rstrip()}\n{name[cut:].lstrip()}"
+
+
+def lines_of(conditions, letters, most):
+    """Conditions in words, over at most so many lines of so many letters.
+
+    A condition that fits into a line is not parted, and a bound not from its sign.
+    """
+    whole = [
+        re.sub(" " if len(each) + 4 <= letters else _AROUND_SIGN, _NO_BREAK, each)
+        for each in conditions
+    ]
+    words = f"{_NO_BREAK}and ".join(whole)
+    lines = [line.replace(_NO_BREAK, " ") for line in wrap(words, letters)]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], shorten(" ".join(lines[most - 1 :]), letters)]
+    return lines
 
 
 def number_text(value, digits=3, *, signed=False):

@@ -13,6 +13,7 @@ from sklearn_interpret._core.trees.structure.path_contributions import (
     PathContributions,
 )
 from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._model.surrogates.inner_predictors import inner_predictors
 from sklearn_interpret._model.trees.decision_path import DecisionPath, decision_path
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -169,7 +170,9 @@ class TreePathContributions(BaseAttribution):
         rows = self._check_rows(X, reset=False)
         if rows.n_rows != 1:
             raise ValueError(f"X has {rows.n_rows} rows; one is needed.")
-        return decision_path(self._trees, rows, tree, self._names)
+        (inner, *_) = inner_predictors(self.estimator_)
+        encoded = inner.described(rows)
+        return decision_path(self._trees, rows, tree, self._names, encoded)
 
     def _values(self, rows):
         trees = self._trees

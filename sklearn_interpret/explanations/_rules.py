@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn_interpret._core.local.tokens import feature_name
 from sklearn_interpret._core.rules.conditions import all_hold
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
-from sklearn_interpret._model.rows.bounds import rounded_text
+from sklearn_interpret._model.rows.bounds import rounded_text, text_of_entry
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret.explanations._base import (
     BaseExplanation,
@@ -60,15 +61,21 @@ class Condition:
     def __str__(self) -> str:
         return self._in_words(entry_text)
 
-    def to_text(self) -> str:
-        """Return the condition in words, with all digits of its numbers.
+    def to_text(self, digits: int | None = None) -> str:
+        """Return the condition in words.
+
+        Parameters
+        ----------
+        digits : int, default=None
+            Significant digits of numbers; None writes all, so that the text can be
+            evaluated by hand. ``str(condition)`` has four.
 
         Returns
         -------
         str
-            What can be evaluated by hand, where ``str(condition)`` has four digits.
+            The condition.
         """
-        return self._in_words(_exact_text)
+        return self._in_words(partial(text_of_entry, digits=digits))
 
     def _in_words(self, text):
         if self.only is not None:
@@ -109,13 +116,6 @@ class Condition:
         codes, labels = rows.encode_column(self.feature)
         levels = set(map(label_key, self.levels))
         return np.array([label_key(label) in levels for label in labels], bool)[codes]
-
-
-def _exact_text(entry):
-    """A level or number with all its digits."""
-    if isinstance(entry, float | np.floating):
-        return repr(float(entry)).removesuffix(".0")
-    return str(entry)
 
 
 @dataclass(frozen=True)

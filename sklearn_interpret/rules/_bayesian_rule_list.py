@@ -44,6 +44,8 @@ class BayesianRule(Rule):
         Share of the predicted class among these; None where there are none.
     shares : tuple of float, default=None
         Posterior mean of the share of each class where the rule decides.
+    n_rows : float, default=None
+        Number of rows that the rule decides on, as the sum of their weights.
     low_shares, high_shares : tuple of float, default=None
         Bounds of their 95% credible intervals: as probable below as above.
 
@@ -55,9 +57,9 @@ class BayesianRule(Rule):
     >>> model = BayesianRuleListClassifier(random_state=0).fit(X, y)
     >>> rule = model.rules_[-1]
     >>> print(rule, rule.prediction)
-    otherwise 2
+    otherwise 0
     >>> [round(share, 2) for share in rule.low_shares]
-    [0.0, 0.01, 0.86]
+    [0.9, 0.0, 0.0]
     """
 
     low_shares: tuple[float, ...] | None = None
@@ -94,6 +96,11 @@ class BayesianRuleListClassifier(RuleListClassifier):
         Number of Markov chains.
     n_samples : int, default=3000
         Number of lists that each chain samples, after as many that are not counted.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by which those of its rows are multiplied as rules are
+        sought and as shares of classes are predicted; a dict leaves the classes that it
+        lacks at 1. "balanced" makes all classes weigh the same. Coverage and numbers
+        of rows are of the rows as they are, and so is precision.
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features whose values are levels. "auto" takes the category, object, string
         and boolean columns of a DataFrame.
@@ -135,9 +142,9 @@ class BayesianRuleListClassifier(RuleListClassifier):
     Notes
     -----
     A condition is a level of a category, an interval of a number, or that the value is
-    missing; a missing value meets no other. Numbers are cut where that tells classes
-    apart (Fayyad and Irani), or else in the middle. Of rules that hold for the same
-    rows the shortest, and first, is mined.
+    missing; a missing value meets no other. Intervals of a number are unions of bins
+    that tell classes apart (Fayyad and Irani), and of quarters of the rows. Of rules
+    that hold for the same rows the shortest, and first, is mined.
 
     Each step of a chain is a Gibbs step: it draws which of all mined rules, if any,
     stands at a place of the list, from their exact conditional posterior; or to which
@@ -169,9 +176,9 @@ class BayesianRuleListClassifier(RuleListClassifier):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = BayesianRuleListClassifier(random_state=0).fit(X, y)
     >>> print(model.to_text())
-    IF petal length (cm) <= 2.5 THEN 0
-    ELSE IF petal width (cm) <= 1.75 THEN 1
-    ELSE 2
+    IF petal length (cm) <= 5.15 and 0.8 < petal width (cm) <= 1.75 THEN 1
+    ELSE IF petal length (cm) > 4.35 THEN 2
+    ELSE 0
     >>> model.predict_proba(X.iloc[[0]]).round(2)
     array([[0.96, 0.02, 0.02]])
     >>> bool(model.r_hat_ < 1.05)
@@ -179,6 +186,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
     """
 
     _parameter_constraints = {
+        **RuleListClassifier._parameter_constraints,
         "list_length_prior": [Interval(Real, 0, None, closed="neither")],
         "rule_size_prior": [Interval(Real, 0, None, closed="neither")],
         "alpha": [Interval(Real, 0, None, closed="neither")],
@@ -201,6 +209,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
         max_rules: int = 1000,
         n_chains: int = 3,
         n_samples: int = 3000,
+        class_weight: str | dict[Any, float] | None = None,
         categorical_features: Any = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -212,14 +221,15 @@ class BayesianRuleListClassifier(RuleListClassifier):
         self.max_rules = max_rules
         self.n_chains = n_chains
         self.n_samples = n_samples
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def _find_rules(self, space, labels, weights):
+    def _find_rules(self, space, labels, weights, class_weights):
         mined = mine_rules(
             space.table,
             labels,
-            weights,
+            weights * class_weights[labels],
             len(self.classes_),
             min_support=self.min_support,
             max_conditions=self.max_conditions,
@@ -250,9 +260,9 @@ class BayesianRuleListClassifier(RuleListClassifier):
             )
         return [rules[i] for i in posterior.best[1]]
 
-    def _rule(self, conditions, sums, all_sums):
-        rule = super()._rule(conditions, sums, all_sums)
-        own = (sums if sums.any() else all_sums) + self.alpha
+    def _rule(self, conditions, sums, all_sums, class_weights):
+        rule = super()._rule(conditions, sums, all_sums, class_weights)
+        own = class_weights * (sums if sums.any() else all_sums) + self.alpha
         shares = low = high = own / own.sum()
         # Of one class alone, the share is known to be one.
         if len(own) > 1:

@@ -33,6 +33,11 @@ class OneRClassifier(RuleListClassifier):
         noisy rows, bins of 6, Holte's choice and Weka's, follow the noise.
     n_bins : int, default=5
         Number of bins, for `strategy="uniform"`.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by which those of its rows are multiplied as rules are
+        sought and as shares of classes are predicted; a dict leaves the classes that it
+        lacks at 1. "balanced" makes all classes weigh the same. Coverage and numbers
+        of rows are of the rows as they are, and so is precision.
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features whose values are levels. "auto" takes the category, object, string
         and boolean columns of a DataFrame.
@@ -42,7 +47,8 @@ class OneRClassifier(RuleListClassifier):
     feature_ : int
         Position of the feature; of equally good ones the first.
     errors_ : ndarray of shape (`n_features_in_`,)
-        Share of the rows of `fit` that the rules on each feature get wrong.
+        Share of the rows of `fit` that the rules on each feature get wrong, by the
+        weights of rows and classes.
     rules_ : list of Rule
         The rules: one for each bin or level, one for missing values if there are any,
         and the default rule for everything else.
@@ -88,6 +94,7 @@ class OneRClassifier(RuleListClassifier):
     """
 
     _parameter_constraints = {
+        **RuleListClassifier._parameter_constraints,
         "strategy": [StrOptions({"majority", "uniform"})],
         "min_bin_size": [Interval(Real, 0, None, closed="neither")],
         "n_bins": [Interval(Integral, 1, None, closed="left")],
@@ -99,11 +106,13 @@ class OneRClassifier(RuleListClassifier):
         strategy: str = "majority",
         min_bin_size: float = 6,
         n_bins: int = 5,
+        class_weight: str | dict[Any, float] | None = None,
         categorical_features: Any = "auto",
     ) -> None:
         self.strategy = strategy
         self.min_bin_size = min_bin_size
         self.n_bins = n_bins
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
 
     def __sklearn_tags__(self) -> Tags:
@@ -111,12 +120,13 @@ class OneRClassifier(RuleListClassifier):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _find_rules(self, space, labels, weights):
+    def _find_rules(self, space, labels, weights, class_weights):
         parts, errors = [], []
+        weights = weights * class_weights[labels]
         for j, codes in enumerate(space.table.codes):
             sums = np.zeros((len(space.values[j]) + 1, len(self.classes_)))
             np.add.at(sums, (codes, labels), weights)
-            parts.append(self._parts(space, j, sums))
+            parts.append(self._parts(space, j, sums, class_weights))
             right = sum(
                 sums[low : high + 1].sum(axis=0).max() for low, high in parts[j]
             )
@@ -132,7 +142,7 @@ class OneRClassifier(RuleListClassifier):
             if part != everything
         ]
 
-    def _parts(self, space, j, sums):
+    def _parts(self, space, j, sums, class_weights):
         """Levels or bins of a column, as first and last code."""
         codes = np.flatnonzero(sums.any(axis=1)).tolist()
         missing = len(space.values[j])
@@ -141,5 +151,6 @@ class OneRClassifier(RuleListClassifier):
             if self.strategy == "uniform":
                 known = uniform_bins(space.values[j], self.n_bins)
             else:
-                known = majority_bins(sums[:-1], self.min_bin_size)
+                least = self.min_bin_size * class_weights
+                known = majority_bins(sums[:-1], least)
         return known + [(missing, missing)] * (missing in codes)

@@ -34,6 +34,11 @@ class RIPPERClassifier(RuleListClassifier):
     min_weight : float, default=2.0
         Number of rows of its class, as the sum of their weights, for which a rule has
         to hold as it is grown.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by which those of its rows are multiplied as rules are
+        sought and as shares of classes are predicted; a dict leaves the classes that it
+        lacks at 1. "balanced" makes all classes weigh the same. Coverage and numbers
+        of rows are of the rows as they are, and so is precision.
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features whose values are levels. "auto" takes the category, object, string
         and boolean columns of a DataFrame.
@@ -92,6 +97,7 @@ class RIPPERClassifier(RuleListClassifier):
     """
 
     _parameter_constraints = {
+        **RuleListClassifier._parameter_constraints,
         "prune": ["boolean"],
         "n_optimizations": [Interval(Integral, 0, None, closed="left")],
         "min_weight": [Interval(Real, 0, None, closed="left")],
@@ -104,20 +110,23 @@ class RIPPERClassifier(RuleListClassifier):
         prune: bool = True,
         n_optimizations: int = 2,
         min_weight: float = 2.0,
+        class_weight: str | dict[Any, float] | None = None,
         categorical_features: Any = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.prune = prune
         self.n_optimizations = n_optimizations
         self.min_weight = min_weight
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def _find_rules(self, space, labels, weights):
+    def _find_rules(self, space, labels, weights, class_weights):
         found = ripper(
             space.table,
             labels,
             weights,
+            class_weights,
             prune=self.prune,
             n_optimizations=self.n_optimizations,
             min_weight=self.min_weight,

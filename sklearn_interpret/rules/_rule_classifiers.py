@@ -11,6 +11,11 @@ from sklearn.base import ClassifierMixin
 
 from sklearn_interpret._model._sklearn_compat import fit_context
 from sklearn_interpret._model.validation import check_labels, check_rows
+from sklearn_interpret.rules._class_weights import (
+    CLASS_WEIGHT,
+    class_weights_of,
+    warn_of_classes_without_rules,
+)
 from sklearn_interpret.rules._rules import RuleModel
 
 
@@ -22,6 +27,8 @@ class RuleClassifier(ClassifierMixin, RuleModel):
 
     # What is counted are rows.
     _weights_count_rows = True
+
+    _parameter_constraints = {"class_weight": CLASS_WEIGHT}
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -45,15 +52,23 @@ class RuleClassifier(ClassifierMixin, RuleModel):
         -------
         self : object
             The fitted estimator.
+
+        Warns
+        -----
+        NoRuleWarning
+            No rule predicts some class, as where all its rows are few.
         """
         rows = check_rows(self, X, reset=True)
         self.classes_, labels = check_labels(self, rows, y)
         sample, space = self._read(rows, labels, sample_weight)
-        self.rules_ = self._found_rules(sample, space)
+        class_weights = class_weights_of(self, sample)
+        self.rules_ = self._found_rules(sample, space, class_weights)
+        predicted = {rule.prediction for rule in self.rules_}
+        warn_of_classes_without_rules(self, sample, predicted)
         return self
 
     @abstractmethod
-    def _found_rules(self, sample, space):
+    def _found_rules(self, sample, space, class_weights):
         """Rules of a `Sample` of labels 0, 1, ..., in their order; the default last."""
 
     @abstractmethod

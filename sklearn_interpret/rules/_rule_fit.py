@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.conditions import distinct_rows
@@ -21,12 +22,18 @@ from sklearn_interpret._core.statistics.score_losses import (
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of
 from sklearn_interpret._model._sklearn_compat import Interval, fit_context
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.bounds import text_of_entry
 from sklearn_interpret._model.validation import (
     check_labels,
     check_rows,
     check_targets,
 )
 from sklearn_interpret.explanations import Explanation
+from sklearn_interpret.rules._class_weights import (
+    CLASS_WEIGHT,
+    class_weights_of,
+    warn_of_classes_without_rules,
+)
 from sklearn_interpret.rules._rules import RuleModel
 from sklearn_interpret.rules._sparse_sums import SumSearch, Target, linear_terms
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
@@ -109,6 +116,11 @@ class RuleFit(RuleModel):
         -------
         self : object
             The fitted estimator.
+
+        Warns
+        -----
+        NoRuleWarning
+            A classifier found no rules or linear terms: it predicts one class alone.
         """
         rows = check_rows(self, X, reset=True)
         targets = self._read_targets(rows, y)
@@ -117,13 +129,17 @@ class RuleFit(RuleModel):
         _, ranks = np.unique(sample.y, return_inverse=True)
         index, weights = distinct_rows(space.table.codes, ranks, sample.weights)
         # Weights of parts of rows are taken for shares of so many rows.
-        weights = weights * max(1.0, len(weights) / weights.sum())
+        scale = max(1.0, len(weights) / weights.sum())
+        weights, class_weights = weights * scale, np.ones(len(weights))
+        if is_classifier(self):
+            class_weights = class_weights_of(self, sample)[sample.y[index]]
         numbers = np.flatnonzero(~space.nominal).tolist() if self.linear else []
         distinct = sample.rows.take(index)
         search = SumSearch(
             space,
             space.table.codes[:, index],
             weights,
+            class_weights,
             linear_terms(distinct, numbers, shares_of(weights), self.trim),
             self._loss,
             {name: getattr(self, name) for name in _GROWTH},
@@ -135,13 +151,17 @@ class RuleFit(RuleModel):
         ]
         *numbers, entries = zip(*sums, strict=True)
         entries = [entry for found in entries for entry in found]
-        self.rules_ = [e for e in entries if isinstance(e, WeightedRule)]
+        rules = [entry for entry in entries if isinstance(entry, WeightedRule)]
+        self.rules_ = [replace(rule, n_rows=rule.n_rows / scale) for rule in rules]
         self.linear_terms_ = [e for e in entries if isinstance(e, LinearTerm)]
         self.intercept_, self.penalty_ = (
             np.array(each) if len(each) > 1 else float(each[0]) for each in numbers
         )
         sizes = np.array([entry.importance for entry in self._entries])
         self.feature_importances_ = sizes @ self._shares()
+        if is_classifier(self) and not entries:
+            alone = self.predict(sample.rows.take([0]).native)
+            warn_of_classes_without_rules(self, sample, set(alone))
         return self
 
     @property
@@ -181,27 +201,45 @@ class RuleFit(RuleModel):
         values = self._values(X)
         return self.intercept_ + values @ self._coefficients()
 
-    def to_text(self) -> str:
+    def _name(self, entry):
+        return (
+            f"{entry.prediction}: {entry}" if np.ndim(self.intercept_) else str(entry)
+        )
+
+    def to_text(self, *, digits: int | None = None) -> str:
         """Return the sum as it is read aloud.
+
+        Parameters
+        ----------
+        digits : int, default=None
+            Significant digits of numbers. None writes all: evaluated by hand, the text
+            then gives what `predict` does.
 
         Returns
         -------
         str
             What the prediction, or the log-odds of each class, is the sum of, a line
-            for each rule and linear term, with all digits: evaluated by hand, it gives
-            what `predict` does.
+            for each rule and linear term.
+
+        Raises
+        ------
+        ValueError
+            `digits` is no positive whole number.
         """
         check_is_fitted(self)
+        if digits is not None:
+            check_scalar(digits, "digits", Integral, min_val=1)
         intercepts = np.ravel(self.intercept_)
         labels = getattr(self, "classes_", [None])[-len(intercepts) :]
         lines = []
         for label, intercept in zip(labels, intercepts.tolist(), strict=True):
             what = self._response_name + ("" if label is None else f" of {label}")
-            lines.append(f"{what} = {intercept!r}")
+            lines.append(f"{what} = {text_of_entry(intercept, digits)}")
             own = [e for e in self._entries if label in (None, e.prediction)]
             for entry in own:
                 sign = "-" if entry.coefficient < 0 else "+"
-                lines.append(f"  {sign} {abs(entry.coefficient)!r} {entry.factor}")
+                size = text_of_entry(abs(entry.coefficient), digits)
+                lines.append(f"  {sign} {size} {entry.to_text(digits)}")
         return "\n".join(lines)
 
     def explain(self, X: Any, *, by: str = "features") -> Explanation:
@@ -241,7 +279,7 @@ class RuleFit(RuleModel):
             names, columns = rows.names, None
         else:
             values = np.einsum("ie,e...->ie...", deviations, coefficients)
-            names, columns = entry_names(self), self._columns()
+            names, columns = list(map(self._name, self._entries)), self._columns()
         base = self.intercept_ + mean @ coefficients
         classes = getattr(self, "classes_", None)
         return Explanation(
@@ -253,16 +291,9 @@ class RuleFit(RuleModel):
             # Of two classes, the second.
             output_names=None if classes is None else classes[-np.size(base) :],
             response_name=self._response_name,
+            value_name="contribution",
             columns=columns,
         )
-
-
-def entry_names(model):
-    """Words for each rule and linear term, with its class where there are many."""
-    entries = [*model.rules_, *model.linear_terms_]
-    if not np.ndim(model.intercept_):
-        return list(map(str, entries))
-    return [f"{entry.prediction}: {entry}" for entry in entries]
 
 
 class RuleFitRegressor(RegressorMixin, RuleFit):
@@ -402,6 +433,11 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
         term.
     n_folds : int, default=5
         Number of folds of the rows that choose the penalty.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by which those of its rows are multiplied as trees are
+        grown and the lasso chooses; a dict leaves the classes that it lacks at 1.
+        "balanced" makes all classes weigh the same. Coverage, means and importances
+        are of the rows as they are.
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features whose values are levels. "auto" takes the category, object, string
         and boolean columns of a DataFrame.
@@ -475,6 +511,36 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
     """
 
     _loss, _response_name = Logistic(), "log-odds"
+
+    _parameter_constraints = {
+        **RuleFit._parameter_constraints,
+        "class_weight": CLASS_WEIGHT,
+    }
+
+    def __init__(
+        self,
+        *,
+        max_rules: int = 2000,
+        tree_size: float = 4,
+        learning_rate: float = 0.01,
+        linear: bool = True,
+        trim: float = 0.025,
+        n_folds: int = 5,
+        class_weight: str | dict[Any, float] | None = None,
+        categorical_features: Any = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            max_rules=max_rules,
+            tree_size=tree_size,
+            learning_rate=learning_rate,
+            linear=linear,
+            trim=trim,
+            n_folds=n_folds,
+            categorical_features=categorical_features,
+            random_state=random_state,
+        )
+        self.class_weight = class_weight
 
     def _read_targets(self, rows, y):
         self.classes_, labels = check_labels(self, rows, y)

@@ -21,14 +21,14 @@ class RuleListClassifier(RuleClassifier):
     """
 
     @abstractmethod
-    def _find_rules(self, space, labels, weights):
+    def _find_rules(self, space, labels, weights, class_weights):
         """Tuples of `Condition`, as they are asked, without the default."""
 
-    def _found_rules(self, sample, space):
-        found = self._find_rules(space, sample.y, sample.weights)
-        return self._in_order(found, sample)
+    def _found_rules(self, sample, space, class_weights):
+        found = self._find_rules(space, sample.y, sample.weights, class_weights)
+        return self._in_order(found, sample, class_weights)
 
-    def _in_order(self, found, sample):
+    def _in_order(self, found, sample, class_weights):
         """Rules of these conditions and the default, with what they say of the rows."""
         n_classes = len(self.classes_)
         conditions = [*found, ()]
@@ -39,20 +39,22 @@ class RuleListClassifier(RuleClassifier):
             sums = np.bincount(sample.y, left * held, minlength=n_classes)
             left[held] = 0
             if sums.any() or not of_rule:
-                rules.append(self._rule(of_rule, sums, all_sums))
+                rules.append(self._rule(of_rule, sums, all_sums, class_weights))
         return rules
 
-    def _rule(self, conditions, sums, all_sums):
+    def _rule(self, conditions, sums, all_sums, class_weights):
         """A rule that decides on rows of these sums of classes, of all the sums."""
         decides = sums.any()
-        shares = sums / sums.sum() if decides else all_sums / all_sums.sum()
+        shares = class_weights * (sums if decides else all_sums)
+        shares = shares / shares.sum()
         label = shares.argmax()
         return Rule(
             conditions,
             prediction=self.classes_[label],
             coverage=float(sums.sum() / all_sums.sum()),
-            precision=float(shares[label]) if decides else None,
+            precision=float(sums[label] / sums.sum()) if decides else None,
             shares=tuple(shares.tolist()),
+            n_rows=float(sums.sum()),
         )
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

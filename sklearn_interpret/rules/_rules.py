@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections import Counter
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.conditions import all_hold
-from sklearn_interpret._model._sklearn_compat import check_pandas_support
+from sklearn_interpret._model._sklearn_compat import (
+    check_feature_names_in,
+    check_pandas_support,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.validation import Sample, check_rows, check_weights
@@ -40,7 +40,9 @@ class Rule:
     precision : float, default=None
         Share of the predicted class among these; None where there are none.
     shares : tuple of float, default=None
-        Share of each class that is predicted.
+        Share of each class that is predicted; `class_weight` counts here.
+    n_rows : float, default=None
+        Number of these rows, as the sum of their weights.
 
     Examples
     --------
@@ -61,10 +63,14 @@ class Rule:
     coverage: float
     precision: float | None = None
     shares: tuple[float, ...] | None = None
+    n_rows: float | None = None
 
     def __str__(self) -> str:
-        words = " and ".join(condition.to_text() for condition in self.conditions)
-        return words or "otherwise"
+        return self._in_words(None)
+
+    def _in_words(self, digits):
+        texts = [condition.to_text(digits) for condition in self.conditions]
+        return " and ".join(texts) or "otherwise"
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
         """Whether all conditions hold for each of some rows.
@@ -83,7 +89,7 @@ class Rule:
         return all_hold([self.conditions], rows, rows.n_rows)[0]
 
 
-class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RuleModel(TransformerMixin, BaseEstimator):
     """Base of models made of rules: `categorical_features` in, `rules_` out.
 
     `rules_` is a list of :class:`Rule`, or of a class of its own fields, which
@@ -108,10 +114,6 @@ class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         )
         sample = Sample.of(rows, y, check_weights(sample_weight, rows))
         return sample, ConditionSpace(sample.rows, categorical)
-
-    @property
-    def _n_features_out(self):
-        return len(self.rules_)
 
     @property
     def _entries(self):
@@ -140,6 +142,36 @@ class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         return self._holds(X).T.astype(np.float64)
 
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
+        """Names of the columns that `transform` returns: the rules in words.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the input features where `fit` saw none.
+
+        Returns
+        -------
+        ndarray of str objects
+            The conditions of each rule, no two texts alike; of sums for more than two
+            classes, the class is in front.
+        """
+        check_is_fitted(self)
+        names = check_feature_names_in(self, input_features)
+        texts, times = [], Counter()
+        for rule in self.rules_:
+            conditions = [replace(c, name=names[c.feature]) for c in rule.conditions]
+            text = self._name(replace(rule, conditions=tuple(conditions)))
+            times[text] += 1
+            texts.append(f"{text} ({times[text]})" if times[text] > 1 else text)
+        return np.array(texts, dtype=object)
+
+    def _name(self, rule):
+        """A rule in words, among all of the model."""
+        return str(rule)
+
     def to_frame(self) -> Any:
         """Return the rules as a table, one row for each.
 
@@ -147,8 +179,9 @@ class RuleModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         pandas.DataFrame
             Column "rule" has the conditions in words; the others are those attributes
-            of the rules that they have: "prediction", "coverage", "precision" and, for
-            each class, "share of" it, and bounds of that where a model gives them.
+            of the rules that they have: "prediction", "coverage", "precision", for
+            each class "share of" it, "n_rows", and bounds of shares where a model gives
+            them.
 
         Raises
         ------

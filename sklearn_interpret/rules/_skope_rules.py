@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.conditions import all_hold, distinct_rows
@@ -38,7 +38,10 @@ class SkopeRule(Rule):
         Share of the class, among rows that were not drawn for the rule's trees and for
         which it holds; of the default rule, among all rows that are left to it.
     shares : tuple of float, default=None
-        Shares of all classes among these rows.
+        Shares of all classes among these rows; `class_weight` counts here, and in the
+        precision.
+    n_rows : float, default=None
+        Number of rows that coverage is of, as the sum of their weights.
     recall : float, default=None
         Share of the rows of the class, among those not drawn, for which the rule holds.
         The default rule has none.
@@ -79,6 +82,11 @@ class SkopeRulesClassifier(RuleClassifier):
         Two rules of a class overlap in the rows for which both hold, as a share of
         those for which one does. Of rules that overlap more, the better one is kept: of
         larger F1, the harmonic mean of precision and recall. 1 keeps all.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by which those of its rows are multiplied as rules are
+        sought and as shares of classes are predicted; a dict leaves the classes that it
+        lacks at 1. "balanced" makes all classes weigh the same. Coverage and numbers
+        of rows are of the rows as they are.
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features whose values are levels. "auto" takes the category, object, string
         and boolean columns of a DataFrame.
@@ -156,6 +164,7 @@ class SkopeRulesClassifier(RuleClassifier):
     """
 
     _parameter_constraints = {
+        **RuleClassifier._parameter_constraints,
         "precision_min": [Interval(Real, 0, 1, closed="both")],
         "recall_min": [Interval(Real, 0, 1, closed="both")],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -174,6 +183,7 @@ class SkopeRulesClassifier(RuleClassifier):
         max_depth: int = 3,
         max_samples: float = 0.8,
         max_overlap: float = 0.8,
+        class_weight: str | dict[Any, float] | None = None,
         categorical_features: Any = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -183,25 +193,34 @@ class SkopeRulesClassifier(RuleClassifier):
         self.max_depth = max_depth
         self.max_samples = max_samples
         self.max_overlap = max_overlap
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def _found_rules(self, sample, space):
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # Pure leaves of a class are rules for it, however little the class weighs:
+        # scikit-learn's check of class weights wants such leaves not to be.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _found_rules(self, sample, space, class_weights):
         index, weights = distinct_rows(space.table.codes, sample.y, sample.weights)
         codes, labels = space.table.codes[:, index], sample.y[index]
         random = check_random_state(self.random_state)
         size = range(self.n_estimators)
         draws = np.array([draw_share(weights, self.max_samples, random) for _ in size])
         tree = DecisionTreeClassifier(max_depth=self.max_depth, random_state=random)
-        found = {}
+        found, of_row = {}, class_weights[labels]
         for draw, drawn in enumerate(draws):
             own = drawn > 0
-            parts = codes[:, own], labels[own], drawn[own]
+            parts = codes[:, own], labels[own], (drawn * of_row)[own]
             for leaf in _leaves(tree, space, *parts):
                 found.setdefault(leaf, []).append(draw)
         rows, classes = sample.rows.take(index), np.eye(len(self.classes_))[labels]
-        rules = self._good(found, rows, classes, weights, weights - draws)
-        return self._unlike(rules, rows, classes, weights)
+        outside = (weights - draws) * of_row
+        rules = self._good(found, rows, classes, weights, outside)
+        return self._unlike(rules, rows, classes, weights, of_row)
 
     def _good(self, found, rows, classes, weights, outside):
         """Rules of the least precision and recall, the best first."""
@@ -213,14 +232,14 @@ class SkopeRulesClassifier(RuleClassifier):
                 own[found[conditions]] = 1
             holds = all_hold(some, rows, rows.n_rows)
             judged = judge(holds, by_draw @ outside, classes)
-            coverage = holds @ weights / weights.sum()
+            n_rows = holds @ weights
             good = (judged.precision >= self.precision_min) & (judged.recall > 0)
             for k in np.flatnonzero(good & (judged.recall >= self.recall_min)):
-                facts = judged.label[k], judged.shares[k], coverage[k], judged.recall[k]
-                rules.append(self._rule(some[k], *facts))
+                facts = judged.label[k], judged.shares[k], n_rows[k], weights.sum()
+                rules.append(self._rule(some[k], *facts, judged.recall[k]))
         return sorted(rules, key=lambda rule: -f1(rule.precision, rule.recall))
 
-    def _unlike(self, rules, rows, classes, weights):
+    def _unlike(self, rules, rows, classes, weights, of_row):
         """Rules that do not overlap too much, and the default."""
         holds = all_hold([rule.conditions for rule in rules], rows, rows.n_rows)
         predicted = np.array([rule.prediction for rule in rules])
@@ -230,18 +249,20 @@ class SkopeRulesClassifier(RuleClassifier):
             kept.extend(own[unlike(holds[own], weights, self.max_overlap)].tolist())
         kept.sort()
         left = ~holds[kept].any(axis=0) * weights
-        sums = (left if left.any() else weights) @ classes
+        sums = ((left if left.any() else weights) * of_row) @ classes
         shares = sums / sums.sum()
-        default = self._rule((), shares.argmax(), shares, left.sum() / weights.sum())
+        facts = shares.argmax(), shares, left.sum(), weights.sum()
+        default = self._rule((), *facts)
         return [*(rules[k] for k in kept), default]
 
-    def _rule(self, conditions, label, shares, coverage, recall=None):
+    def _rule(self, conditions, label, shares, n_rows, total, recall=None):
         return SkopeRule(
             conditions,
             prediction=self.classes_[label],
-            coverage=float(coverage),
+            coverage=float(n_rows / total),
             precision=float(shares[label]),
             shares=tuple(shares.tolist()),
+            n_rows=float(n_rows),
             recall=None if recall is None else float(recall),
         )
 
@@ -278,7 +299,8 @@ class SkopeRulesClassifier(RuleClassifier):
         *rules, default = self.rules_
         lines = [
             f"IF {rule} THEN {rule.prediction} "
-            f"(precision {rule.precision:.2f}, recall {rule.recall:.2f})"
+            f"(precision {rule.precision:.2f}, recall {rule.recall:.2f}, "
+            f"{rule.n_rows:g} rows)"
             for rule in rules
         ]
         lines.append(f"IF none holds THEN {default.prediction}")

@@ -46,6 +46,8 @@ class SumSearch:
         Codes of the rows.
     weights : ndarray of shape (n_rows,)
         Their weights, as numbers of copies.
+    class_weights : ndarray of shape (n_rows,)
+        What these are multiplied by, but where rows are counted.
     linear : list of (LinearTerm, ndarray of shape (n_rows,))
         Linear terms that may be in the sum, and what they add to each row.
     loss : HalfSquared or Logistic
@@ -57,6 +59,7 @@ class SumSearch:
     space: Any
     codes: np.ndarray
     weights: np.ndarray
+    class_weights: np.ndarray
     linear: list
     loss: Any
     growth: dict
@@ -74,16 +77,18 @@ class SumSearch:
         for out in _folds(numbers, self.weights, n_folds, random):
             *_, own, part = self._problem(numbers, self.weights - out, seed)
             left = out > 0
-            folds.append((part, own[left], numbers[left], out[left]))
+            costs = (out * self.class_weights)[left]
+            folds.append((part, own[left], numbers[left], costs))
         best = best_penalty(penalties, folds, self.loss) if folds else 0
         for penalty in penalties[1 : best + 1]:
             lasso.move(penalty)
         found = []
         for k in np.flatnonzero(lasso.coefficients):
             if k < len(rules):
-                share = float(shares_of(self.weights) @ columns[:, k])
+                n_rows = float(self.weights @ columns[:, k])
+                share = n_rows / float(self.weights.sum())
                 spread = float(np.sqrt(share * (1 - share)))
-                own = table.conditions(rules[k]), None, share
+                own = table.conditions(rules[k]), None, share, None, None, n_rows
                 entry = WeightedRule(*own, coefficient=1.0, importance=spread)
             else:
                 entry, _ = self.linear[k - len(rules)]
@@ -94,6 +99,7 @@ class SumSearch:
 
     def _problem(self, targets, weights, seed):
         """Rules grown by some weights, the columns of all rows, and the lasso."""
+        weights = weights * self.class_weights
         table = OrderedTable.of(self.space, self.codes, targets, weights)
         random = np.random.RandomState(seed)
         rules = boosted_rules(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.bounds import text_of_entry
 from sklearn_interpret.rules._rules import Rule
 
 
@@ -28,6 +29,8 @@ class WeightedRule(Rule):
         None.
     shares : tuple of float, default=None
         None.
+    n_rows : float, default=None
+        Number of these rows, as the sum of their weights.
     coefficient : float, default=0.0
         What is added where it holds.
     importance : float, default=0.0
@@ -45,10 +48,20 @@ class WeightedRule(Rule):
     coefficient: float = 0.0
     importance: float = 0.0
 
-    @property
-    def factor(self) -> str:
-        """What the coefficient is multiplied by, in words."""
-        return f"if {self}"
+    def to_text(self, digits: int | None = None) -> str:
+        """Return what the coefficient is multiplied by, in words.
+
+        Parameters
+        ----------
+        digits : int, default=None
+            Significant digits of numbers; None writes all.
+
+        Returns
+        -------
+        str
+            When the rule holds.
+        """
+        return f"if {self._in_words(digits)}"
 
 
 @dataclass(frozen=True)
@@ -94,11 +107,22 @@ class LinearTerm:
     def __str__(self) -> str:
         return f"{self.name}, linear from {self.low:.4g} to {self.high:.4g}"
 
-    @property
-    def factor(self) -> str:
-        """What the coefficient is multiplied by, in words."""
-        ends = f"from {self.low!r} to {self.high!r}"
-        return f"* ({self.name} - {self.mean!r}), {self.name} taken {ends}"
+    def to_text(self, digits: int | None = None) -> str:
+        """Return what the coefficient is multiplied by, in words.
+
+        Parameters
+        ----------
+        digits : int, default=None
+            Significant digits of numbers; None writes all.
+
+        Returns
+        -------
+        str
+            How far the bounded value is above the mean.
+        """
+        numbers = self.mean, self.low, self.high
+        mean, low, high = (text_of_entry(number, digits) for number in numbers)
+        return f"* ({self.name} - {mean}), {self.name} taken from {low} to {high}"
 
     def values(self, X: Any) -> NDArray[np.float64]:
         """How far the bounded value of each row is above the mean.

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     BaggingClassifier,
     GradientBoostingClassifier,
@@ -11,7 +12,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.decomposition import DecisionPathDisplay, TreePathContributions
@@ -165,3 +166,27 @@ def test_one_row_is_followed():
     inspector = TreePathContributions(DecisionTreeRegressor()).fit(X, Y)
     with pytest.raises(ValueError, match="X has 2 rows; one is needed"):
         inspector.decision_path(X[:2])
+
+
+def test_conditions_say_what_the_tree_asks():
+    """Of levels, which go one way: not which one the row has."""
+    pandas = pytest.importorskip("pandas")
+    weather = np.array(["GOOD", "MISTY", "STORM"] * 20)
+    size = np.repeat(["s", "m", "l", "xl"], 15)
+    frame = pandas.DataFrame({"weather": weather, "size": size})
+    y = (4.0 + 3 * (size == "xl")) * (weather == "STORM") + (size == "xl")
+    order = OrdinalEncoder(categories=[["s", "m", "l", "xl"]])
+    encoder = make_column_transformer((OneHotEncoder(), [0]), (order, [1]))
+    model = make_pipeline(encoder, DecisionTreeRegressor(max_depth=2))
+    shown = draw(model.fit(frame, y), frame, row=0)
+    assert shown.conditions == ["all rows", "weather ≠ STORM", "size ≠ xl"]
+    shown = draw(model, frame, row=59)
+    assert shown.conditions == ["all rows", "weather = STORM", "size = xl"]
+    levels = frame.assign(weather=pandas.Categorical(weather), size=0)
+    own = HistGradientBoostingRegressor(
+        max_iter=1, min_samples_leaf=2, categorical_features="from_dtype"
+    ).fit(levels, y)
+    assert draw(own, levels, row=0).conditions == ["all rows", "weather ≠ STORM"]
+    flags = frame.assign(weather=weather == "STORM", size=0)
+    own = DecisionTreeRegressor().fit(flags, y)
+    assert draw(own, flags, row=0).conditions[1] == "weather = False"

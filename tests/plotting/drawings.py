@@ -61,7 +61,6 @@ STUMP = {
     "left": np.array([1, -1, -1]),
     "right": np.array([2, -1, -1]),
     "tests": ["x ≤ 0.5", "", ""],
-    "yes_left": [True, True, True],
     "rules": ["", "x ≤ 0.5", "x > 0.5"],
 }
 RESPONSES = DRAW.normal(size=20)

@@ -11,14 +11,14 @@ from sklearn_interpret.rules import OneRClassifier
 def test_bins_are_closed_where_another_class_takes_over():
     # Holte's manner: three of a class at least, and no change within a bin.
     labels = np.array([0, 0, 0, 0, 1, 1, 0, 1, 1, 1])
-    assert majority_bins(np.eye(2)[labels], 3) == [(0, 3), (4, 9)]
-    assert majority_bins(np.eye(2)[labels], 1) == [(0, 3), (4, 5), (6, 6), (7, 9)]
+    assert majority_bins(np.eye(2)[labels], [3, 3]) == [(0, 3), (4, 9)]
+    assert majority_bins(np.eye(2)[labels], [1, 1]) == [(0, 3), (4, 5), (6, 6), (7, 9)]
 
 
 def test_bins_of_one_majority_are_joined():
     sums = np.array([[3, 0], [1, 2], [2, 0], [0, 1]], dtype=float)
     # Values 1 and 2 are of the first class too; the last bin may be small.
-    assert majority_bins(sums, 3) == [(0, 2), (3, 3)]
+    assert majority_bins(sums, [3, 3]) == [(0, 2), (3, 3)]
 
 
 def test_uniform_bins_hold_values():

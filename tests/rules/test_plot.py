@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
+from sklearn_interpret._plotting.labels import lines_of
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules import (
     OneRClassifier,
@@ -18,7 +19,6 @@ from sklearn_interpret.rules import (
     RulesDisplay,
     SkopeRulesClassifier,
 )
-from sklearn_interpret.rules._plot._words import lines_of
 from tests.figures import all_texts
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
@@ -52,7 +52,7 @@ def test_shares_are_stacked(model):
     texts = all_texts(display.figure_)
     for rule in rules[:-1]:
         assert any(str(rule.conditions[0]) in text for text in texts)
-    assert {"otherwise", "predicts", "coverage", "precision"} <= set(texts)
+    assert {"otherwise", "predicts", "of 150 rows", "precision"} <= set(texts)
     names = [text.get_text() for text in display.legend_.get_texts()]
     assert names == ["setosa", "versicolor", "virginica"]
     pd = pytest.importorskip("pandas")

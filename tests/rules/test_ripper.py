@@ -69,6 +69,7 @@ def test_the_seed_decides():
     assert texts[0] == texts[1] != texts[2]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.NoRuleWarning")
 def test_min_weight_is_of_the_class():
     X = np.arange(12.0)[:, None]
     y = X[:, 0] >= 10
@@ -77,12 +78,18 @@ def test_min_weight_is_of_the_class():
         assert len(model.rules_) == n_rules
 
 
-def test_transform_names_its_columns():
+def test_columns_are_called_by_their_rules():
     X, y = load_wine(return_X_y=True)
     model = RIPPERClassifier(random_state=0).fit(X, y)
     names = model.get_feature_names_out().tolist()
-    assert names == [f"ripperclassifier{k}" for k in range(len(model.rules_))]
+    assert names == list(map(str, model.rules_))
     assert_array_equal(model.transform(X)[:, -1], 1)
+    given = model.get_feature_names_out([f"column {j}" for j in range(X.shape[1])])
+    assert given[0] == names[0].replace("x", "column ")
+    with pytest.raises(ValueError, match="input_features"):
+        model.get_feature_names_out(["one"])
+    model.rules_ = model.rules_[:1] * 2
+    assert model.get_feature_names_out().tolist() == [names[0], f"{names[0]} (2)"]
 
 
 @pytest.mark.parametrize(

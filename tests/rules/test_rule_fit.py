@@ -327,6 +327,17 @@ def test_text_evaluated_by_hand_gives_the_predictions():
     assert_allclose(found, model.predict(X), rtol=1e-12)
 
 
+def test_text_of_few_digits():
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    model = RuleFitRegressor(**SMALL).fit(X[["bmi", "bp", "s5"]], y)
+    few, whole = (re.findall(r"[\d.]+", model.to_text(digits=d)) for d in (3, None))
+    numbers = [float(number) for number in whole]
+    assert [float(number) for number in few] == [float(f"{x:.3g}") for x in numbers]
+    with pytest.raises(ValueError, match="digits == 0"):
+        model.to_text(digits=0)
+    assert model.explain(X[["bmi", "bp", "s5"]]).value_name == "contribution"
+
+
 def test_text_names_the_class_of_each_sum():
     X, y = load_iris(return_X_y=True)
     model = RuleFitClassifier(**SMALL).fit(X, y)

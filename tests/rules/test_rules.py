@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
+from sklearn_interpret.exceptions import NoRuleWarning
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules import (
     BayesianRuleListClassifier,
@@ -19,9 +21,10 @@ from sklearn_interpret.rules._conditions import threshold
 from tests.references.rules import first_rule, predicted_by_text, rule_holds
 
 # Few samples are enough for what is tested here.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning"
-)
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::sklearn_interpret.exceptions.{name}")
+    for name in ("DisagreeingChainsWarning", "NoRuleWarning")
+]
 
 LISTS = [
     OneRClassifier(),
@@ -218,6 +221,7 @@ def test_table_of_rules():
         "precision",
         "share of a",
         "share of b",
+        "n_rows",
     ]
     assert frame["coverage"].tolist() == [0.5, 0.5, 0]
     assert frame["precision"].isna().tolist() == [False, False, True]
@@ -255,3 +259,43 @@ def test_thresholds_part_their_neighbours(one, other):
 )
 def test_thresholds_are_short(below, above, expected):
     assert threshold(below, above) == expected
+
+
+IMBALANCED = np.random.default_rng(0).normal(size=(300, 3))
+SCORE = IMBALANCED @ [1.2, 0.8, 0] + np.random.default_rng(1).logistic(size=300)
+RARE, RARER = (np.where(least < SCORE, "ill", "healthy") for least in (2.5, 4.2))
+OF_RARE = [
+    OneRClassifier(min_bin_size=60),
+    RIPPERClassifier(random_state=0),
+    BayesianRuleListClassifier(n_chains=1, n_samples=100, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", OF_RARE, ids=str)
+def test_a_class_that_no_rule_predicts_is_named(model):
+    with pytest.warns(NoRuleWarning, match=r"the class 'ill' \(9 of 300") as told:
+        model.fit(IMBALANCED, RARER)
+    assert told[0].filename == __file__
+    assert set(model.predict(IMBALANCED)) == {"healthy"}
+
+
+@every_classifier
+def test_balanced_classes_are_rows_that_weigh_as_much(model):
+    """Shares are of weighted classes; coverage counts the rows as they are."""
+    model = clone(model).set_params(class_weight="balanced")
+    model.fit(IMBALANCED, RARE)
+    found = model.predict(IMBALANCED)
+    assert np.mean(found[RARE == "ill"] == "ill") > 0.5
+    holds = model.transform(IMBALANCED).astype(bool).T
+    shown = [str(rule) for rule in model.rules_]
+    assert model.get_feature_names_out().tolist() == shown
+    votes = isinstance(model, SkopeRulesClassifier | RuleFitClassifier)
+    first = None if votes else model.decision_rule(IMBALANCED)
+    for k, rule in enumerate(model.rules_):
+        n_rows = holds[k].sum() if votes else np.sum(first == k)
+        if rule.conditions:
+            assert rule.n_rows == pytest.approx(n_rows)
+        assert rule.coverage == pytest.approx(rule.n_rows / 300)
+    factors = {label: 150 / np.sum(label == RARE) for label in model.classes_}
+    again = clone(model).set_params(class_weight=factors).fit(IMBALANCED, RARE)
+    assert_allclose(again.predict_proba(IMBALANCED), model.predict_proba(IMBALANCED))

@@ -33,6 +33,7 @@ WEKA = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.NoRuleWarning")
 @pytest.mark.parametrize("name", WEKA)
 @pytest.mark.parametrize(
     "model", [OneRClassifier(), RIPPERClassifier(random_state=0)], ids=str

@@ -188,3 +188,25 @@ def test_values_of_features_are_as_exact_as_their_columns():
         "x4 = 0.123",
         "x5 = 0.0012",
     ]
+
+
+def test_rules_are_named_whole():
+    rule = "worst concave points <= 0.161 and 12.5 < worst area <= 868.5 and size > 3.5"
+    explanation = Explanation(
+        [[3.0, -2.0, 0.5]],
+        [0.0],
+        data=[[0.2, 900.0, 3.0]],
+        feature_names=[rule, "worst area <= 868", "size, linear from 1 to 3"],
+        columns=[(0, 1, 2), (1,), (2,)],
+    )
+    labels = draw(explanation).ax_.get_yticklabels()
+    first, *others = [label.get_text() for label in labels]
+    assert first.split("\n") == [
+        "worst concave points <= 0.161 and",
+        "12.5 < worst area <= 868.5 and",
+        "size > 3.5",
+    ]
+    assert [name.replace("\n", " ") for name in others] == [
+        "worst area <= 868 (900)",
+        "size, linear from 1 to 3 (3)",
+    ]

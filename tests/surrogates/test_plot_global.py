@@ -32,7 +32,6 @@ STUMP = {
     "left": [1, -1, -1],
     "right": [2, -1, -1],
     "tests": ["a ≤ 3", "", ""],
-    "yes_left": [True, True, True],
     "rules": ["all rows", "a ≤ 3", "a > 3"],
 }
 SURROGATES = {
@@ -491,3 +490,19 @@ def test_thresholds_of_a_column_share_their_decimals():
     assert sorted(tests) == [
         f"x0 ≤ {number}" for number in ("0.50", "1.50", "2.25", "2.50")
     ]
+
+
+def test_rows_that_pass_a_test_are_on_the_left():
+    """Also of indicators, where a tree sends them to the right."""
+    X = pd.DataFrame({"kind": ["a", "b", "c"] * 10})
+    y = np.array([1.0, 2.0, 9.0] * 10)
+    encoder = make_column_transformer((OneHotEncoder(), ["kind"]))
+    model = make_pipeline(encoder, DecisionTreeRegressor(random_state=0)).fit(X, y)
+    surrogate = DecisionTreeRegressor(max_depth=1, random_state=0)
+    inspector = GlobalSurrogate(FrozenEstimator(model), surrogate=surrogate).fit(X)
+    display = GlobalSurrogateDisplay.from_estimator(inspector, X)
+    (tree,) = display.trees
+    assert tree["tests"][0] == "kind = c"
+    assert tree["rules"][tree["left"][0]] == "kind = c"
+    words = {text.get_text(): text.get_position()[0] for text in display.texts_[0]}
+    assert words["yes"] < words["no"]

@@ -151,3 +151,13 @@ def test_weights_are_those_of_the_rows_inspected():
     one = LimeDisplay.from_estimator(model, frame, sample_weight=weights, **asked)
     other = LimeDisplay.from_estimator(model, frame[:20], **asked)
     pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
+
+
+def test_numbers_stand_clear_of_names():
+    names = ["a condition of many words = yes", "b"]
+    explanation = LocalExplanation([[-2000.0, 1.0]], [0.0], feature_names=names)
+    display = LimeDisplay.from_explanation(explanation)
+    display.figure_.draw_without_rendering()
+    number = display.axes_[0].texts[0].get_window_extent()
+    name = display.axes_[0].get_yticklabels()[1].get_window_extent()
+    assert number.x0 > name.x1

@@ -14,7 +14,7 @@ def majority_bins(class_sums, min_size):
     ----------
     class_sums : ndarray of shape (n_values, n_classes)
         Weights of the classes at each value, in the order of the values.
-    min_size : float
+    min_size : ndarray of shape (n_classes,)
         Least weight of a bin's majority class; the last bin may have less.
 
     Returns
@@ -29,7 +29,7 @@ def majority_bins(class_sums, min_size):
         sums = upto[last] - before
         label = sums.argmax()
         at_end = last + 1 == len(class_sums)
-        if not at_end and (sums[label] < min_size or largest[last + 1] == label):
+        if not at_end and (sums[label] < min_size[label] or largest[last + 1] == label):
             continue
         if bins and sums[majority] == sums[label]:
             bins[-1] = bins[-1][0], last
@@ -46,6 +46,15 @@ def uniform_bins(values, n_bins):
     starts = np.searchsorted(values, edges, side="right")
     bounds = np.unique(np.concatenate([[0], starts, [len(values)]]))
     return list(zip(bounds[:-1].tolist(), (bounds[1:] - 1).tolist(), strict=True))
+
+
+def quantile_bins(weights, n_bins):
+    """Bins of about the same weight, as first and last value; fewer of few values."""
+    upto = weights.cumsum()
+    inner = upto[-1] * np.arange(1, n_bins)[:, None] / n_bins
+    ends = np.abs(upto[:-1] - inner).argmin(axis=1) if len(upto) > 1 else []
+    starts = np.unique([0, *(end + 1 for end in ends), len(upto)]).tolist()
+    return list(zip(starts[:-1], (start - 1 for start in starts[1:]), strict=True))
 
 
 def entropy_bins(class_sums):

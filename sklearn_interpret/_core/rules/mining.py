@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from sklearn_interpret._core.rules.bins import entropy_bins
+from sklearn_interpret._core.rules.bins import entropy_bins, quantile_bins
 from sklearn_interpret._core.rules.conditions import distinct_rows
 from sklearn_interpret._core.rules.packed_rows import PackedRows
 
@@ -90,28 +90,24 @@ def _conditions(table, labels, weights, n_classes):
         np.add.at(sums, (own, labels), weights)
         levels = np.flatnonzero(sums.any(axis=1))
         if n_known and not table.nominal[column]:
-            bins = _bins(sums[:-1])
-            firsts = np.array([first for first, _ in bins] + [n_known])
+            intervals = _intervals(sums[:-1])
+            firsts = np.unique([[first, last + 1] for first, last in intervals])
             own[:] = firsts[np.searchsorted(firsts, own, side="right") - 1]
-            conditions += [
-                (column, first, last)
-                for i, (first, _) in enumerate(bins)
-                for _, last in bins[i:]
-                if (first, last) != (0, n_known - 1)
-            ]
+            everything = 0, n_known - 1
+            intervals.remove(everything)
+            conditions += [(column, *interval) for interval in intervals]
             levels = levels[levels == n_known]
         conditions += [(column, code, code) for code in levels.tolist()]
     return conditions, codes
 
 
-def _bins(class_sums):
-    """Bins that tell classes apart; where none do, two of about the same weight."""
-    bins = entropy_bins(class_sums)
-    if len(bins) > 1 or len(class_sums) == 1:
-        return bins
-    upto = class_sums.sum(axis=1).cumsum()
-    last = int(np.abs(upto[:-1] - upto[-1] / 2).argmin())
-    return [(0, last), (last + 1, len(class_sums) - 1)]
+def _intervals(class_sums):
+    """Unions of adjacent bins: of those that tell classes apart, and of quarters."""
+    found = {}
+    for bins in (entropy_bins(class_sums), quantile_bins(class_sums.sum(axis=1), 4)):
+        unions = [(a, b) for i, (a, _) in enumerate(bins) for _, b in bins[i:]]
+        found |= dict.fromkeys(unions)
+    return list(found)
 
 
 class _Search:

@@ -205,7 +205,17 @@ def _largest_gain(sums, share, min_weight):
     return allowed[np.argmax(gain >= gain.max() * (1 - 1e-12))]
 
 
-def ripper(table, labels, weights, *, prune, n_optimizations, min_weight, random):
+def ripper(
+    table,
+    labels,
+    weights,
+    class_weights,
+    *,
+    prune,
+    n_optimizations,
+    min_weight,
+    random,
+):
     """Rules for each class but the largest, from the rarest on.
 
     Parameters
@@ -216,6 +226,8 @@ def ripper(table, labels, weights, *, prune, n_optimizations, min_weight, random
         Classes of the rows.
     weights : ndarray of shape (n_rows,)
         Weights of the rows.
+    class_weights : ndarray of shape (n_classes,)
+        What weights are multiplied by, but for the order of the classes.
     prune : bool
         Whether rules are pruned and optimized.
     n_optimizations : int
@@ -234,13 +246,15 @@ def ripper(table, labels, weights, *, prune, n_optimizations, min_weight, random
     index, weights = distinct_rows(table.codes, labels, weights)
     sizes = np.bincount(labels[index], weights)
     classes = np.argsort(sizes, kind="stable")
+    weights = weights * class_weights[labels[index]]
     rules = []
     for label in classes[sizes[classes] > 0][:-1]:
         positive = labels[index] == label
         if not positive.any():
             continue
         own = table.take(index)
-        search = ClassRules(own, positive, weights, min_weight, random)
+        least = min_weight * class_weights[label]
+        search = ClassRules(own, positive, weights, least, random)
         found = search.pruned(n_optimizations) if prune else search.covering()
         rules += found
         for rule in found:

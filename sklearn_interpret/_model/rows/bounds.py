@@ -48,3 +48,12 @@ def _end_text(value, span, *, down=True):
     if size < 1e6:
         digits = max(digits, len(str(int(size))))
     return rounded_text(value, down=down, digits=digits)
+
+
+def text_of_entry(entry, digits=None):
+    """A level or number with some significant digits, or all."""
+    if not isinstance(entry, float | np.floating):
+        return str(entry)
+    if digits is None:
+        return repr(float(entry)).removesuffix(".0")
+    return f"{entry:.{digits}g}"

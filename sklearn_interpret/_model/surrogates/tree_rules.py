@@ -22,20 +22,21 @@ def read_tree(inner, rows):
     Returns
     -------
     tree : dict
-        Arrays ``left`` and ``right`` of child nodes, -1 for leaves, the root first;
-        lists ``tests`` of the nodes, ``yes_left``, whether rows that pass the test go
-        left, and ``rules``, the path to each node in words.
+        Arrays ``left`` and ``right`` of child nodes for rows that pass a test and for
+        the others, -1 for leaves, the root first; lists ``tests`` of the nodes, and
+        ``rules``, the path to each node in words.
     leaves : ndarray of shape (n_rows,)
         Node of each row.
     """
     columns = inner.columns_of(rows)
     words = _TreeInWords(inner.predictor.tree_, inner.described(rows), columns)
-    tests = [words.test(node) for node in range(words.tree.node_count)]
+    nodes = range(words.tree.node_count)
+    tests, passes_left = zip(*map(words.test, nodes), strict=True)
+    below, above = words.tree.children_left, words.tree.children_right
     tree = {
-        "left": words.tree.children_left.copy(),
-        "right": words.tree.children_right.copy(),
-        "tests": [text for text, _ in tests],
-        "yes_left": [yes_left for _, yes_left in tests],
+        "left": np.where(passes_left, below, above),
+        "right": np.where(passes_left, above, below),
+        "tests": list(tests),
         "rules": words.rules(),
     }
     return tree, inner.predictor.apply(columns.native)

@@ -6,7 +6,9 @@ from numbers import Integral
 import numpy as np
 
 from sklearn_interpret._core.trees.structure.means import node_means
+from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret._model.surrogates.inner_predictors import Column
 from sklearn_interpret._model.surrogates.tree_rules import rounded_between
 
 
@@ -22,10 +24,11 @@ class DecisionPath:
     are_shares: bool  # of the classes, which sum to one
 
 
-def decision_path(response, row, tree, names=None):
+def decision_path(response, row, tree, names=None, encoded=()):
     """The `DecisionPath` of a row (`Rows` of one) through a tree of a TreeResponse.
 
-    Trees of forests have means of their own; those of boosting what they add.
+    Trees of forests have means of their own; those of boosting what they add. `encoded`
+    describes the columns that the trees get, as `InnerPredictor.described` does.
     """
     model = response.model
     trees = model.ensemble
@@ -39,13 +42,19 @@ def decision_path(response, row, tree, names=None):
     numbers = model.encode(row.native)
     codes = trees.codes(numbers)[0]
     nodes, conditions = [trees.roots[tree]], ["all rows"]
+    if len(encoded) != trees.n_features:
+        encoded = [Column("")] * trees.n_features
     while not trees.is_leaf[nodes[-1]]:
         node = nodes[-1]
         j = trees.feature[node]
         left = bool(trees.goes_left(np.array([node]), codes[[j]])[0])
-        column = model.columns[j]
+        column, number = model.columns[j], numbers[0, j]
         value = row.values(column)[0]
-        text = _condition(trees, node, left, numbers[0, j], value, codes[j])
+        if is_missing(value) and number != number:
+            text = "is missing"
+        else:
+            text = _levels_text(model, node, left, row, encoded[j])
+            text = text or _bound_text(trees, node, left, number, value)
         conditions.append(f"{names[column]} {text}")
         nodes.append((trees.left if left else trees.right)[node])
     shares = model.raw_method == "predict_proba" and trees.n_outputs > 1
@@ -74,21 +83,46 @@ def _cover_name(kind, cover):
     return {"weight": "weight of rows", "hessian": "hessian"}.get(kind, "cover")
 
 
-def _condition(trees, node, left, number, value, code):
-    """What a row meets at a split, given the number compared and the row's value."""
-    if code == trees.split_codes.missing_at[node] and number != number:
-        return "is missing"
-    numeric = np.issubdtype(np.asarray(value).dtype, np.number)
-    if trees.category_set[node] >= 0 or not numeric:
+def _levels_text(model, node, left, row, encoded):
+    """Levels that go one way at a split, whichever of them the row has; or None."""
+    trees = model.ensemble
+    if encoded.category is not None:
+        return f"{'≠' if left else '='} {encoded.category}"
+    labels, j = encoded.levels, trees.feature[node]
+    if labels is not None:
+        places, threshold = np.arange(len(labels)), trees.threshold[node]
+        same = places < threshold if trees.strict else places <= threshold
+    elif trees.category_set[node] < 0:
+        return None
+    else:
+        column = model.columns[j]
+        labels = row.categories(column)
+        if labels is None:
+            return f"= {row.values(column)[0]}, or a level of the same side"
+        cells = [row.cast(column, labels)], [np.arange(len(labels))[None]]
+        levels = row.tiles(0, 1, len(labels)).replaced([column], *cells)
+        codes = trees.codes(model.encode(levels))[:, j]
+        same = trees.goes_left(np.full(len(codes), node), codes)
+    labels = np.array(list(map(str, labels)), dtype=object)
+    kept, others = labels[same == left], labels[same != left]
+    if len(kept) <= max(len(others), 1):
+        return f"= {' or '.join(kept)}"
+    return f"≠ {' or '.join(others)}"
+
+
+def _bound_text(trees, node, left, number, value):
+    """The bound that a row meets at a split: the number compared, the row's value."""
+    if isinstance(value, bool | np.bool_):
         return f"= {value}"
     below, above = ("<", "≥") if trees.strict else ("≤", ">")
     # In few digits that send the row the same way.
     side = np.nextafter(number, np.inf, dtype=np.float64) if trees.strict else number
     threshold = rounded_between(trees.threshold[node], np.array([side]))
     text = f"{below if left else above} {threshold}"
-    if not np.isclose(float(value), number, rtol=1e-6, atol=0):
-        text += " as transformed"
-    return text
+    is_number = np.issubdtype(np.asarray(value).dtype, np.number)
+    if is_number and np.isclose(float(value), number, rtol=1e-6, atol=0):
+        return text
+    return f"{text} as transformed"
 
 
 def _moments(trees, tree, nodes):

@@ -103,7 +103,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     _points = ("edges", "by_similarity", "interval_counts")
     _by_fold = "fold_effects"
     _means, _spreads = ("effects",), ("intervals_low", "intervals_high")
-    _what = "Accumulated local effect"
+    _what = "Accumulated local effect, mean 0"
     _zero = True
 
     edges: list[Any]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.features import default_names
-from sklearn_interpret._plotting.axes import Slot, take_axes
+from sklearn_interpret._plotting.axes import Slot, named_legend, take_axes
 from sklearn_interpret._plotting.bars import (
     check_count,
     draw_bars,
@@ -18,12 +18,18 @@ from sklearn_interpret._plotting.bars import (
     ranked,
     row_height,
 )
-from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, sign_colours
+from sklearn_interpret._plotting.colours import (
+    DOWN_COLOUR,
+    NEUTRAL_COLOUR,
+    OKABE_ITO,
+    UP_COLOUR,
+    seen,
+    sign_colours,
+)
 from sklearn_interpret._plotting.displays import Drawn
-from sklearn_interpret._plotting.labels import literal, number_text
+from sklearn_interpret._plotting.labels import AND, lines_of, literal, number_text
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.rules._plot._words import lines_of
-from sklearn_interpret.rules._rule_fit import RuleFit, entry_names
+from sklearn_interpret.rules._rule_fit import RuleFit
 
 # Characters in a line of a rule, and lines at most; inches of a line and of a panel.
 _LETTERS, _LINES, _LINE, _WIDTH = 38, 3, 0.17, 6.4
@@ -36,8 +42,8 @@ class RuleFitDisplay(Drawn):
     """What matters in a sparse sum of rules: its rules and linear terms; its features.
 
     Build it with `from_estimator`. An importance is the standard deviation of what is
-    added to the prediction, in its unit. Bars of rules are coloured by the sign of
-    their coefficient, which stands beside them.
+    added to the response, in its unit. Bars of rules are coloured by the sign of their
+    coefficient, which stands beside them. Features of no importance have no bar.
 
     Parameters
     ----------
@@ -49,6 +55,8 @@ class RuleFitDisplay(Drawn):
         Importances of the features.
     feature_names : sequence of str, default=None
         Their names; None makes up ``x0``, ``x1``...
+    response_name : str, default="prediction"
+        What rules and linear terms add to.
 
     Attributes
     ----------
@@ -58,6 +66,8 @@ class RuleFitDisplay(Drawn):
         That of the rules and that of the features.
     bars_ : list of BarContainer
         Their bars.
+    legend_ : Legend
+        What the colours of the rules mean.
 
     See Also
     --------
@@ -80,6 +90,7 @@ class RuleFitDisplay(Drawn):
     feature_importances: ArrayLike
     _: KW_ONLY
     feature_names: Any = None
+    response_name: str = "prediction"
 
     @classmethod
     def from_estimator(
@@ -114,11 +125,12 @@ class RuleFitDisplay(Drawn):
         check_is_fitted(estimator)
         entries = [*estimator.rules_, *estimator.linear_terms_]
         display = cls(
-            entry_names(estimator),
+            list(map(estimator._name, entries)),
             [entry.coefficient for entry in entries],
             [entry.importance for entry in entries],
             estimator.feature_importances_,
             feature_names=getattr(estimator, "feature_names_in_", None),
+            response_name=_response_of(estimator),
         )
         return display.plot(ax=ax, max_entries=max_entries)
 
@@ -154,7 +166,8 @@ class RuleFitDisplay(Drawn):
         names = self.feature_names
         names = default_names(len(of_features)) if names is None else list(names)
         check_count(max_entries, "max_entries")
-        n_lines = max(len(of_rules), len(of_features))
+        kept = np.flatnonzero(of_features)
+        n_lines = max(len(of_rules), len(kept))
         n_lines = min(n_lines, max_entries or n_lines)
         size = _WIDTH, row_height(n_lines, _LINES * _LINE)
         canvas = take_axes(
@@ -167,13 +180,25 @@ class RuleFitDisplay(Drawn):
         self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
         left, right = self.axes_
         texts = [number_text(value, signed=True) for value in coefficients]
-        colours = list(sign_colours(coefficients)), [OKABE_ITO[0]] * len(names)
+        colours = list(sign_colours(coefficients)), [OKABE_ITO[2]] * len(kept)
         most = max_entries, n_lines
         self.bars_ = [
-            _draw(left, rules, of_rules, colours[0], texts, "rules", *most),
-            _draw(right, names, of_features, colours[1], None, "features", *most),
+            _draw(left, rules, of_rules, colours[0], texts, *most),
+            _draw(
+                right,
+                [names[j] for j in kept],
+                of_features[kept],
+                colours[1],
+                None,
+                *most,
+            ),
         ]
-        left.set_xlabel("importance of rules\n(beside the bars: coefficients)")
+        what = f"standard deviation of what is added to the {self.response_name}"
+        left.set_xlabel(literal(f"importance of rules and linear terms:\n{what}"))
+        n_none = len(names) - len(kept)
+        note = f"\n({n_none} without any are not shown)" * (n_none > 0)
+        right.set_xlabel(f"importance of features{note}")
+        self.legend_ = _signs(left)
         return self
 
     def to_frame(self) -> Any:
@@ -199,7 +224,25 @@ class RuleFitDisplay(Drawn):
         return frame.sort_values("importance", ascending=False, kind="stable")
 
 
-def _draw(ax, names, importances, colours, texts, what, max_entries, n_lines):
+def _response_of(estimator):
+    """What rules add to, in words."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        return "prediction"
+    return "log-odds" if len(classes) > 2 else f"log-odds of {classes[-1]}"
+
+
+def _signs(ax):
+    """A legend of the colours of rules above their axes."""
+    from matplotlib.patches import Patch
+
+    handles = [Patch(color=seen(colour, ax)) for colour in (UP_COLOUR, DOWN_COLOUR)]
+    names = ["raises it: coefficient above 0", "lowers it: below 0"]
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
+    return named_legend(ax, handles, names, frameon=False, fontsize="small", **place)
+
+
+def _draw(ax, names, importances, colours, texts, max_entries, n_lines):
     """A panel of bars, the most important on top; both have room for `n_lines`."""
     shown, others = ranked(importances, max_entries)
     lengths, colours = importances[shown], [colours[k] for k in shown]
@@ -207,17 +250,14 @@ def _draw(ax, names, importances, colours, texts, what, max_entries, n_lines):
     if len(others):
         lengths = np.append(lengths, importances[others].mean())
         colours.append(NEUTRAL_COLOUR)
-        names.append(f"mean of {len(others)} other {what}")
+        names.append(f"mean of {len(others)} others")
         texts = texts and [*texts, ""]
     places = np.arange(len(names))[::-1]
     bars = draw_bars(ax, places, lengths, colours, None, height=0.7)
     label_ends(ax, lengths, places, lengths, texts=texts)
-    words = [
-        "\n".join(lines_of(name.split(" and "), _LETTERS, _LINES)) for name in names
-    ]
+    words = ["\n".join(lines_of(name.split(AND), _LETTERS, _LINES)) for name in names]
     ax.set_yticks(places, list(map(literal, words)), fontsize="small")
     ax.set_ylim(len(names) - n_lines - 0.6, len(names) - 0.4)
     ax.set_xlim(0, (1 + _ROOM) * max(lengths.max(initial=0.0), 1e-300))
     ax.tick_params(axis="y", length=0, grid_linewidth=0)
-    ax.set_xlabel(f"importance of {what}")
     return bars

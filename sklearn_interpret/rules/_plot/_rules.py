@@ -23,13 +23,14 @@ from sklearn_interpret._plotting.colours import (
 from sklearn_interpret._plotting.displays import Drawn
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
+    lines_of,
     literal,
+    number_text,
     plain_number_ticks,
     shorten,
     value_text,
 )
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.rules._plot._words import lines_of
 from sklearn_interpret.rules._rules import Rule, rule_columns
 
 # Inches: width of a figure, a line of words, what is above and below the bars.
@@ -40,13 +41,18 @@ _LETTER = 5.2  # points
 _BAR = 1.2  # lines
 
 
+def _percent(share):
+    """A share in per cent, of two digits where it is small."""
+    return f"{number_text(100 * share, 2)} %"
+
+
 class RulesDisplay(Drawn):
     """Rules in words, with the classes of the rows for which each holds.
 
     Build it with `from_estimator`. Each rule has a line: its conditions, bars for the
     shares of the classes (of a regression, for what it predicts or adds), the class
-    predicted, the coverage and the precision. Of a list, the first rule that holds for
-    a row decides.
+    predicted, the number and share of rows, and the precision. Of a list, the first
+    rule that holds for a row decides.
 
     Parameters
     ----------
@@ -271,10 +277,10 @@ class RulesDisplay(Drawn):
         if heading is not None:
             predicted = [value_text(rule.prediction) for rule in rules]
             columns[heading] = [shorten(name, _NAME) for name in predicted]
-        for what in ("coverage", "precision"):
-            values = [getattr(rule, what) for rule in rules]
-            if set(values) != {None}:
-                columns[what] = ["" if v is None else f"{v:.2f}" for v in values]
+        columns |= self._coverages(rules)
+        values = [rule.precision for rule in rules]
+        if set(values) != {None}:
+            columns["precision"] = ["" if v is None else f"{v:.2f}" for v in values]
         edge = 6.0
         for what, texts in reversed(columns.items()):
             for place, text in zip([0, *self._places], [what, *texts], strict=True):
@@ -300,6 +306,16 @@ class RulesDisplay(Drawn):
         low, high = limits
         self.ax_.set_xticks(ticks[(ticks >= low) & (ticks <= high)])
         self.ax_.set_xlim(low, low + (high - low) / self._width)
+
+    def _coverages(self, rules):
+        """A column with numbers of rows and their share; of old rules, the share."""
+        shares = [_percent(rule.coverage) for rule in rules]
+        totals = [r.n_rows / r.coverage for r in self.rules if r.n_rows and r.coverage]
+        if not totals:
+            return {"coverage": shares}
+        counts = [number_text(rule.n_rows or 0.0) for rule in rules]
+        pairs = zip(counts, shares, strict=True)
+        return {f"of {number_text(totals[0])} rows": [f"{n} ({s})" for n, s in pairs]}
 
     def to_frame(self) -> Any:
         """Return the rules as a table, one row for each, with those not drawn.

@@ -46,11 +46,13 @@ class ShapleyDisplay(ExplanationDisplay):
         """The rows that are drawn, for one output."""
         return self._one_output()[self._positions()]
 
-    def _entries(self, members):
+    def _entries(self, members, *, whole=False):
         """Features that act together, and their values in the one row drawn."""
         # All rows of the explanation say how exact a value is to be.
         reader, (row,) = FeatureReader(self.explanation), self._positions()
-        return [reader.joint_entry_text(features, row) for features in members]
+        return [
+            reader.joint_entry_text(features, row, whole=whole) for features in members
+        ]
 
     def _positions(self):
         """Positions in the explanation of the rows that are drawn."""

@@ -8,7 +8,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.features import feature_index, resolve_categorical
-from sklearn_interpret._plotting.labels import column_texts, shorten, value_text
+from sklearn_interpret._plotting.labels import AND, column_texts, shorten, value_text
 
 NAME_LENGTH, VALUE_LENGTH = 28, 18
 MISSING = label_text(np.nan)
@@ -75,7 +75,8 @@ class FeatureReader:
         self._names = list(explanation.feature_names)
         self._rows = None if explanation.data is None else as_rows(explanation.data)
         self._columns = explanation.columns
-        if self._columns is None:
+        self._are_columns = self._columns is None
+        if self._are_columns:
             self._columns = [(j,) for j in range(len(self._names))]
         self._flags = None
         if self._rows is not None:
@@ -151,8 +152,11 @@ class FeatureReader:
                 cells[:, place] = values.cells()
         return cells
 
-    def joint_entry_text(self, features, row):
-        """Features that act together, and their values in a row."""
+    def joint_entry_text(self, features, row, *, whole=False):
+        """Features that act together, and their values in a row.
+
+        With `whole`, conditions are not shortened, and rules of several stand alone.
+        """
         names = [self._names[feature] for feature in features]
         # A long name may take what short ones leave.
         left = NAME_LENGTH - sum(map(len, names))
@@ -165,4 +169,11 @@ class FeatureReader:
         members = [c for feature in features for c in self._columns[feature]]
         columns = map(self._rows.values, members)
         parts = [value_text(column[row], column) for column in columns]
-        return f"{name} = {shorten(', '.join(parts), VALUE_LENGTH)}"
+        values = shorten(", ".join(parts), VALUE_LENGTH)
+        own = [self._rows.names[column] for column in members]
+        if whole and AND in names[0]:
+            return names[0]
+        if self._are_columns or own == names or len(members) > 1:
+            return f"{name} = {values}"
+        # A condition, or a line.
+        return f"{names[0] if whole else name} ({values})"

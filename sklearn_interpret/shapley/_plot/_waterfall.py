@@ -13,6 +13,7 @@ from sklearn_interpret._plotting.bars import (
     draw_arrows,
     draw_spreads,
     label_ends,
+    name_pitch,
     name_rows,
     others_text,
     ranked,
@@ -130,7 +131,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         """
         explanation = self._one_row()
         steps = self._steps(explanation, max_entries)
-        size = (7.0, row_height(len(steps.names)) + 0.3)
+        size = (7.0, row_height(len(steps.names), name_pitch(steps.names)) + 0.3)
         ax = take_single(ax, size, caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
         name_rows(ax, steps.names)
@@ -155,7 +156,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         downwards = isinstance(explanation, BreakDownExplanation)
         choose = _in_order if downwards else _by_strength
         members, others = choose(explanation, max_entries)
-        names = self._entries(members)
+        names = self._entries(members, whole=True)
         if downwards:
             names = [f"{number}. {name}" for number, name in enumerate(names, start=1)]
         errors = _errors(explanation, members)

@@ -77,9 +77,8 @@ default=None
         Those of the surrogate, where they can be compared.
     trees : sequence of dict, default=None
         The surrogate's tree, or one for each output: arrays ``left`` and ``right`` of
-        child nodes (-1 for leaves), lists ``tests`` (the condition at each node),
-        ``yes_left`` (whether rows that pass go left) and ``rules`` (the way to each
-        node).
+        child nodes, of rows that pass a test and of others (-1 for leaves), lists
+        ``tests`` (the condition at each node) and ``rules`` (the way to each node).
     leaves : array-like of shape (n_samples,) or (n_samples, n_trees), default=None
         Node of each row in each tree.
     coefficients : array-like of shape (n_outputs, n_columns), default=None

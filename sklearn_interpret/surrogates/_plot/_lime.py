@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._plotting.axes import Slot, take_axes
-from sklearn_interpret._plotting.bars import check_count, row_height
+from sklearn_interpret._plotting.bars import check_count, name_rows, row_height
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
 from sklearn_interpret.surrogates._plot._base import LocalDisplay, draw_weights
@@ -115,9 +115,12 @@ class LimeDisplay(LocalDisplay):
             caller=f"{type(self).__name__}.plot",
             panel_size=(width, row_height(n_bars) + _TITLE_HEIGHT),
         )
-        if canvas.own_figure:
-            canvas.figure.draw_without_rendering()  # settles the axes' widths
         self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        for axes, one in zip(self.axes_, weights, strict=True):
+            name_rows(axes, one.first(max_entries).names)
+        if canvas.own_figure:
+            # Settles what names leave of the axes' widths to bars and numbers.
+            canvas.figure.draw_without_rendering()
         drawn = []
         for axes, one, output in zip(self.axes_, weights, outputs, strict=True):
             axes.set_title(literal(self._title(row, output)), fontsize="medium")

@@ -241,9 +241,8 @@ def _draw_ways(ax, tree, across, level, step, bottom):
                 linewidth=1,
                 zorder=1,
             )
-            passes = (side == "left") == bool(tree["yes_left"][node])
             at = across[child], level[node] - 0.43 * step
-            text = "yes" if passes else "no"
+            text = "yes" if side == "left" else "no"
             texts.append(ax.text(*at, text, bbox=box, zorder=1.5, **looks))
     return texts
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_interpret._core.rules.bins import entropy_bins
+from sklearn_interpret._core.rules.bins import entropy_bins, quantile_bins
 from sklearn_interpret._core.rules.conditions import CodedTable
-from sklearn_interpret._core.rules.mining import _bins, mine_rules
+from sklearn_interpret._core.rules.mining import _intervals, mine_rules
 
 
 def random_table(seed):
@@ -35,8 +35,7 @@ def all_conditions(table, labels, weights):
             sums = np.zeros((n_known, 3))
             known = codes < n_known
             np.add.at(sums, (codes[known], labels[known]), weights[known])
-            bins = _bins(sums)
-            edges = [(a, b) for a, _ in bins for _, b in bins if a <= b]
+            edges = _intervals(sums)
             # That a number is known is no condition.
             edges = [edge for edge in edges if edge != (0, n_known - 1)]
         for first, last in [*edges, (n_known, n_known)]:
@@ -131,8 +130,12 @@ def test_bins_by_the_minimal_description_length(seed):
     assert bins[-1][1] == 11
 
 
-def test_numbers_that_tell_nothing_are_cut_in_the_middle():
+def test_numbers_that_tell_nothing_are_cut_into_quarters():
     sums = np.ones((9, 2))
     assert entropy_bins(sums) == [(0, 8)]
-    assert _bins(sums) == [(0, 3), (4, 8)]
-    assert _bins(sums[:1]) == [(0, 0)]
+    quarters = quantile_bins(sums.sum(axis=1), 4)
+    assert quarters == [(0, 1), (2, 3), (4, 6), (7, 8)]
+    unions = [(a, b) for i, (a, _) in enumerate(quarters) for _, b in quarters[i:]]
+    assert set(_intervals(sums)) == set(unions)
+    assert quantile_bins(np.array([9.0, 1.0]), 4) == [(0, 0), (1, 1)]
+    assert _intervals(sums[:1]) == [(0, 0)]
