@@ -348,13 +348,9 @@ def _scores_without(training, steps, model, response, deleted):
     penalised = (optimum.penalty + optimum.row_penalty > 0)[:n_inputs].all()
     if not penalised and not _stay_determined(optimum, deleted):
         return None
-    if all(len(rows) == 1 for rows in deleted):
-        without = optimum.without_rows(np.concatenate(deleted))
-    else:
-        kept = np.ones((len(deleted), training.rows.n_rows))
-        for one, rows in zip(kept, deleted, strict=True):
-            one[rows] = 0
-        without = optimum.without_groups(kept)
+    without, converged = optimum.without(deleted)
+    if not converged.all():
+        return None
     if not penalised and is_classifier(model):
         nothing = np.zeros(0, dtype=np.intp)
         pairs = [(optimum.parameters, nothing), *zip(without, deleted, strict=True)]

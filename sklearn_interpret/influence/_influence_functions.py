@@ -253,11 +253,7 @@ class InfluenceFunctions(BaseInspector):
         distance = model.distance(own)
         if self.damping:
             model = replace(model, damping=self.damping)
-        if self.groups is None:
-            without = model.without_rows(self._codes, precision=_PRECISION)
-        else:
-            parts = np.arange(len(self.group_labels_))[:, None]
-            without = model.without_groups((self._codes != parts).astype(np.float64))
+        without, converged = model.without(self._parts(), _PRECISION)
         # Without an intercept, it is zero and stays so.
         shape = len(without), self._inputs.shape[1] + 1, k
         changes, parameters = np.zeros(shape), np.zeros(shape[1:])
@@ -270,10 +266,13 @@ class InfluenceFunctions(BaseInspector):
         """The same, of a network."""
         distance, model = network_model(*given, damping=self.damping)
         self._value_and_gradient = model.value_and_gradient
-        order = np.argsort(self._codes, kind="stable")
-        ends = np.cumsum(np.bincount(self._codes))[:-1]
-        changes = model.changes_without(np.split(order, ends))
+        changes = model.changes_without(self._parts())
         return distance, model.parameters, model.weights, changes
+
+    def _parts(self):
+        """Positions of the rows that are left out together, list by list."""
+        order = np.argsort(self._codes, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self._codes))[:-1])
 
     def _own_changes(self):
         """By how much the loss of each row rises without its part."""

@@ -266,10 +266,10 @@ class RegressionInfluence(BaseRegressionInspector):
 
     def _without_rows(self, model, on_block):
         """Parameters without each row, (n, d), some rows at a time."""
-        positions, parts = np.arange(len(model.design)), []
+        positions, parts = np.arange(len(model.design))[:, None], []
         tasks = [(positions[part],) for part in slices(len(positions), _ROWS_AT_ONCE)]
-        for part in run_in_threads(
-            model.without_rows, tasks, n_jobs=self.n_jobs, verbose=self.verbose
+        for part, converged in run_in_threads(
+            model.without, tasks, n_jobs=self.n_jobs, verbose=self.verbose
         ):
             parts.append(part[..., 0])
             on_block()
