@@ -19,6 +19,7 @@ __all__ = [
     "SaturatedResponseWarning",
     "SeparationWarning",
     "SkippedSizeWarning",
+    "UnconvergedDeletionWarning",
     "UndefinedFidelityWarning",
     "UndefinedShareWarning",
     "UnreadableModelError",
@@ -96,6 +97,10 @@ class SeparationWarning(InspectionWarning):
 
 class SkippedSizeWarning(InspectionWarning):
     """A lasso path has nowhere as many features as asked for: it has fewer then."""
+
+
+class UnconvergedDeletionWarning(InspectionWarning):
+    """No optimum was found of a model without some row: its changes are not reliable."""
 
 
 class UndefinedFidelityWarning(InspectionWarning):

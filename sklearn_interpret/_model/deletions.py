@@ -51,8 +51,6 @@ _OF_NEIGHBORS = (KNeighborsClassifier, KNeighborsRegressor)
 _OF_COUNTS = (GaussianNB, MultinomialNB, BernoulliNB, ComplementNB)
 # A part of a column this small is left of it by rounding alone.
 _ALONE = 1e-9
-# A mean loss of classes that are told apart without fail.
-_NO_LOSS = 1e-6
 # Less than this part of a variance, left by others, is not found by subtraction.
 _LEFT = 1e-8
 
@@ -351,11 +349,6 @@ def _scores_without(training, steps, model, response, deleted):
     without, converged = optimum.without(deleted)
     if not converged.all():
         return None
-    if not penalised and is_classifier(model):
-        nothing = np.zeros(0, dtype=np.intp)
-        pairs = [(optimum.parameters, nothing), *zip(without, deleted, strict=True)]
-        if any(_is_perfect(optimum, *pair) for pair in pairs):
-            return None
     return ScoresWithout(training.fitted, optimum.parameters, without)
 
 
@@ -378,13 +371,6 @@ def _stay_determined(optimum, deleted):
     doubtful = np.flatnonzero(sizes >= 1 - _ALONE)
     sizes[doubtful] = [np.linalg.norm(q[deleted[i]], 2) ** 2 for i in doubtful]
     return bool((sizes < 1 - _ALONE).all())
-
-
-def _is_perfect(optimum, parameters, deleted):
-    """Whether no loss is left: classes are separable, and there is no optimum."""
-    losses = optimum.loss.values(optimum.targets, optimum.design @ parameters)
-    losses[deleted] = 0
-    return optimum.weights @ losses < _NO_LOSS * optimum.weights.sum()
 
 
 @dataclass(frozen=True, eq=False)

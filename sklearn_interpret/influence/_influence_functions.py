@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.influence.networks import descended
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients.objectives import (
+    check_converged,
     check_is_optimum,
     network_model,
     read_objective,
@@ -99,6 +100,8 @@ class InfluenceFunctions(BaseInspector):
         In `fit`: the objective of the model is not least at its parameters, so that the
         rows, or the weights, are not those that it was trained on, or its training was
         stopped early. The model is then moved to the optimum of the rows given.
+    UnconvergedDeletionWarning
+        In `fit`: no optimum was found without some row.
 
     See Also
     --------
@@ -130,7 +133,8 @@ class InfluenceFunctions(BaseInspector):
     predicts, and its squared error or deviance can only rise.
 
     Linear models take as many Newton steps as matter, with the Hessian of the rows that
-    are left; of least squares and ridge regression the first is exact.
+    are left; of least squares and ridge regression the first is exact. Where these
+    steps do not get shorter, they are halved until they lower the objective.
 
     Networks are first trained to the end, by L-BFGS from where they are; changes are
     those from there. Smooth ones (``activation`` "tanh", "logistic" or "identity") take
@@ -254,6 +258,7 @@ class InfluenceFunctions(BaseInspector):
         if self.damping:
             model = replace(model, damping=self.damping)
         without, converged = model.without(self._parts(), _PRECISION)
+        check_converged(self._objective.model, converged)
         # Without an intercept, it is zero and stays so.
         shape = len(without), self._inputs.shape[1] + 1, k
         changes, parameters = np.zeros(shape), np.zeros(shape[1:])

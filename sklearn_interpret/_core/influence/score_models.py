@@ -10,6 +10,8 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import pinvh
 
+from sklearn_interpret._core.statistics.score_losses import Logistic, Softmax
+
 # Part of an objective that its rounding may be.
 _ROUNDING = 1e-12
 # A step is the last if the fall of the objective that it promises is this part of its
@@ -22,6 +24,8 @@ _MOST_STEPS, _LEAST_SHARE = 100, 1e-10
 # Next steps are smaller than their bound by more than this, as third derivatives of
 # different rows have different signs.
 _OVERSTATED = 2.5
+# A mean loss of classes that are told apart without fail.
+_NO_LOSS = 1e-6
 # Numbers that a block of deletions may take.
 _BLOCK = 2**19
 # A leverage this near to one: the row alone determines something.
@@ -142,8 +146,19 @@ class ScoreModel:
         converged : ndarray of shape (m,), bool
             Whether they are at the optimum of the rows that are left.
         """
-        found, converged = self._centred._without(deleted, precision)
+        model = self._centred
+        found, converged = model._without(deleted, precision)
+        penalised = (self.penalty + self.row_penalty).any()
+        if isinstance(self.loss, Logistic | Softmax) and not penalised:
+            pairs = zip(found, deleted, strict=True)
+            converged &= [not model._is_perfect(*pair) for pair in pairs]
         return self._moved(found, -1), converged
+
+    def _is_perfect(self, parameters, deleted):
+        """Whether no loss is left: classes are separable, and there is no optimum."""
+        losses = self.loss.values(self.targets, self.design @ parameters)
+        losses[deleted] = 0
+        return self.weights @ losses < _NO_LOSS * self.weights.sum()
 
     def _without(self, deleted, precision):
         """As `without`, of a model whose columns are centred where they can be."""
@@ -161,6 +176,10 @@ class ScoreModel:
             one[deleted[place]] = 0
         converged = ~left
         starts[left], converged[left] = self._descended(starts[left], kept)
+        # A fit from the beginning.
+        left, kept = np.flatnonzero(~converged), kept[~converged[left]]
+        found, converged[left] = self._descended(0 * starts[left], kept)
+        starts[left[converged[left]]] = found[converged[left]]
         return starts, converged
 
     def _stepped(self, rows, precision):
@@ -170,6 +189,8 @@ class ScoreModel:
         all rows.
         """
         step, failed = self._steps_without(rows)
+        # Where curvatures jump, a small step says nothing of the next one.
+        precision = precision if self.loss.reach else 0.0
         changes = np.zeros((len(rows), *self.parameters.shape))
         left, before = np.flatnonzero(~failed), np.inf
         summed, close = np.zeros(changes.shape), self._close
@@ -293,7 +314,10 @@ class ScoreModel:
         hessian[np.diag_indices(d * k)] += penalties.ravel() + self.damping
         if self.fixed is not None:
             hessian[self.fixed.ravel()] = hessian[:, self.fixed.ravel()] = 0
-        return pinvh(hessian / self._units) / self._units
+        hessian /= self._units
+        if not np.isfinite(hessian).all():
+            return np.full(hessian.shape, np.nan)
+        return pinvh(hessian) / self._units
 
     @cached_property
     def _units(self):
@@ -309,27 +333,33 @@ class ScoreModel:
         # Far from the optimum, numbers may overflow: shorter steps lead down.
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             for place, rows in enumerate(kept):
-                one = found[place]
+                one, before = found[place], np.inf
                 for _ in range(_MOST_STEPS):
                     weights = (rows * self.weights)[:, None]
                     gradient = self._gradients(one[None], weights).ravel()
                     move = self._inverse_hessian(one, rows) @ gradient
-                    fall = move @ gradient
-                    one -= self._shortened(move.reshape(one.shape), fall, one, rows)
-                    converged[place] = fall <= self._close
+                    fall, objective = move @ gradient, self._objective(one, rows)
+                    move = move.reshape(one.shape)
+                    share = self._share_of(move, fall, one, objective, rows)
+                    if not share:
+                        break
+                    one -= share * move
+                    # Near the optimum, rounding alone may be left of the fall.
+                    stays = before / 4 < fall <= _ROUNDING * objective
+                    converged[place] = stays or fall <= self._close
                     if converged[place]:
                         break
+                    before = fall
         return found, converged
 
-    def _shortened(self, move, fall, parameters, kept):
-        """A step, halved until it leads down."""
-        # Near the optimum, rounding alone decides which of two is larger.
-        before = self._objective(parameters, kept) * (1 + _ROUNDING)
-        share = 1.0
+    def _share_of(self, move, fall, parameters, objective, kept):
+        """Share of a step by which the objective falls by a part of that; or zero."""
+        share, most = 1.0, objective + _ROUNDING * abs(objective)
         while (
             not self._objective(parameters - share * move, kept)
-            <= before - _KEPT * share * fall
-            and share > _LEAST_SHARE
+            <= most - _KEPT * share * fall
         ):
             share /= 2
-        return share * move
+            if not share > _LEAST_SHARE:
+                return 0.0
+        return share

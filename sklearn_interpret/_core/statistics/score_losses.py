@@ -217,7 +217,8 @@ class HuberWithScale:
         near = sizes < epsilon * scale
         squares = sizes**2 / np.where(near, scale, 1)
         far = 2 * epsilon * sizes - epsilon**2 * scale
-        return scale + np.where(near, squares, far)
+        losses = scale + np.where(near, squares, far)
+        return np.where(scores[..., 1] < 0, np.inf, losses)
 
     def slopes(self, targets, scores):
         """Slopes (..., 2) along the scores."""
