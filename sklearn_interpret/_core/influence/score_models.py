@@ -345,7 +345,7 @@ class ScoreModel:
                         break
                     one -= share * move
                     # Near the optimum, rounding alone may be left of the fall.
-                    stays = before / 4 < fall <= _ROUNDING * objective
+                    stays = before / 2 < fall <= _ROUNDING * objective
                     converged[place] = stays or fall <= self._close
                     if converged[place]:
                         break
