@@ -148,11 +148,21 @@ class ScoreModel:
         """
         model = self._centred
         found, converged = model._without(deleted, precision)
-        penalised = (self.penalty + self.row_penalty).any()
-        if isinstance(self.loss, Logistic | Softmax) and not penalised:
-            pairs = zip(found, deleted, strict=True)
-            converged &= [not model._is_perfect(*pair) for pair in pairs]
+        penalties = self.penalty + self.row_penalty
+        if isinstance(self.loss, Logistic | Softmax) and not penalties.all():
+            converged &= self._keep_classes(deleted)
+            if not penalties.any():
+                pairs = zip(found, deleted, strict=True)
+                converged &= [not model._is_perfect(*pair) for pair in pairs]
         return self._moved(found, -1), converged
+
+    def _keep_classes(self, deleted):
+        """Whether rows of all classes are left: else an intercept is infinite."""
+        counts = self.targets * (self.weights > 0)[:, None]
+        if isinstance(self.loss, Logistic):
+            counts = np.hstack([counts, (self.weights > 0)[:, None] - counts])
+        taken = np.array([counts[rows].sum(axis=0) for rows in deleted])
+        return (taken < counts.sum(axis=0)).all(axis=1)
 
     def _is_perfect(self, parameters, deleted):
         """Whether no loss is left: classes are separable, and there is no optimum."""

@@ -314,3 +314,70 @@ def test_second_steps_that_are_left_out_are_small(loss):
     exact, found = (model.without(each(60), of)[0] for of in (0.0, 0.02))
     sizes = np.abs(exact - model.parameters).max(axis=(1, 2))
     assert (np.abs(found - exact).max(axis=(1, 2)) <= 0.05 * sizes + 1e-9).all()
+
+
+def hard_model(seed, loss):
+    """Few rows, nearly separable, with weights, ties, and far or tiny columns."""
+    rng = np.random.default_rng(seed)
+    n_rows, d = int(rng.integers(6, 20)), int(rng.integers(1, 4))
+    columns = rng.normal(size=(n_rows, d)).round(int(rng.integers(0, 4)))
+    targets = targets_of(loss, n_rows, rng)
+    if isinstance(loss, Logistic):
+        far = np.argsort(columns[:, 0])[-int(rng.integers(2, 4)) :]
+        targets[:] = 0
+        targets[far] = 1
+    weights = rng.choice([np.ones(n_rows), 10.0 ** rng.uniform(-3, 3, n_rows)])
+    penalty = np.full((d + 1, targets.shape[1]), 10.0 ** -rng.uniform(0, 5))
+    penalty[-1] = 0
+    start = np.zeros(penalty.shape)
+    design = np.c_[columns, np.ones(n_rows)]
+    made = ScoreModel(design, targets, weights, penalty, start, loss, start)
+    shift = rng.choice([0.0, 1e6])
+    return replace(made, design=np.c_[columns + shift, np.ones(n_rows)]).polished()
+
+
+def largest_slope(model, parameters, kept):
+    """The largest entry of the gradient along centred columns of unit weight."""
+    design = model.design - np.append(model.design[:, :-1].mean(axis=0), 0)
+    scores, weights = model.design @ parameters, kept * model.weights
+    slopes = weights[:, None] * model.loss.slopes(model.targets, scores)
+    gradient = np.abs(design.T @ slopes + model.penalty * parameters)
+    return (gradient / (weights @ np.abs(design) + 1)[:, None]).max()
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Softmax(), SquaredHinge()], ids=name)
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=12)
+def test_the_gradient_is_zero_without_any_row(loss, seed):
+    model = hard_model(seed, loss)
+    n_rows = len(model.design)
+    found, converged = model.without(each(n_rows))
+    for row in np.flatnonzero(converged):
+        kept = np.arange(n_rows) != row
+        assert largest_slope(model, found[row], kept) < 1e-8
+    if not isinstance(loss, Softmax):  # a class may be gone
+        assert converged.all()
+
+
+@pytest.mark.parametrize("loss", [Logistic(), SquaredHinge()], ids=name)
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=10)
+def test_precision_holds_where_classes_are_nearly_separable(loss, seed):
+    model = hard_model(seed, loss)
+    (exact, _), (found, _) = (
+        model.without(each(len(model.design)), precision) for precision in (0.0, 0.02)
+    )
+    changes, errors = (
+        np.abs(model.design @ (one - other)).max(axis=(1, 2))
+        for one, other in ((exact, model.parameters), (found, exact))
+    )
+    assert (errors <= 0.05 * changes + 1e-6 * (1 + changes.max())).all()
+
+
+def test_classes_without_an_optimum_do_not_converge():
+    design = np.c_[[-3.0, -2, -1, 1, 2, 3], np.ones(6)]
+    nothing = np.zeros((2, 1))
+    model = ScoreModel(
+        design, design[:, :1].clip(0, 1), np.ones(6), nothing, nothing, Logistic(), nothing
+    ).polished()
+    assert not model.without(each(6))[1].any()
