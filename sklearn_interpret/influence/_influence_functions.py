@@ -126,8 +126,13 @@ class InfluenceFunctions(BaseInspector):
 
     The losses are the models' own: the squared error (the mean over outputs), minus the
     log-likelihood of the class, the unit deviance of Poisson, gamma and Tweedie models,
-    the squared hinge, and Huber's loss for the scale of all rows (the weights without a
-    row are found with a scale of their own). Those of :class:`DeletionDiagnostics` are
+    the squared hinge, and Huber's loss: with r the residual, s the fitted `scale_` of
+    all rows and :math:`\epsilon` the parameter, it is :math:`r^2` up to
+    :math:`|r| = \epsilon s` and :math:`2 \epsilon s |r| - (\epsilon s)^2` beyond, in
+    squared units of the target. That is s times the row's term
+    :math:`s\, H_\epsilon(r / s)` of the objective of
+    :class:`~sklearn.linear_model.HuberRegressor`. (The weights without a row are found
+    with a scale of their own.) Those of :class:`DeletionDiagnostics` are
     the same, but for deviances, Huber's loss, and ridge regression of classes. The
     target of an explained row may be left out; it is then what the model itself
     predicts, and its squared error or deviance can only rise.

@@ -165,3 +165,16 @@ def test_one_row_is_followed():
     inspector = TreePathContributions(DecisionTreeRegressor()).fit(X, Y)
     with pytest.raises(ValueError, match="X has 2 rows; one is needed"):
         inspector.decision_path(X[:2])
+
+
+def test_which_tree_of_how_many_and_what_all_give():
+    boosting = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, LABELS)
+    label = draw(boosting, X, row=4, tree=5).ax_.get_xlabel()
+    total = boosting.decision_function(X[4:5])[0, 2]
+    assert "in tree 6 of 6" in label
+    found = label.rpartition(" ")[2].replace("\N{MINUS SIGN}", "-")
+    assert_allclose(float(found), total, rtol=1e-3)
+    forest = RandomForestClassifier(3, random_state=0).fit(X, LABELS)
+    assert draw(forest, X, tree=1).ax_.get_xlabel().endswith("in tree 2 of 3")
+    single = DecisionTreeRegressor(max_depth=2).fit(X, Y)
+    assert "tree" not in draw(single, X).ax_.get_xlabel()

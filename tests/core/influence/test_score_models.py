@@ -124,7 +124,10 @@ def test_the_mean_slope_over_classes_is_zero():
 
 def test_small_losses_keep_their_digits():
     far = np.array([[40.0, 0.0]])
-    losses = Logistic().values(np.ones((1, 1)), far[:, :1]), Softmax().values(np.eye(2)[:1], far)
+    losses = (
+        Logistic().values(np.ones((1, 1)), far[:, :1]),
+        Softmax().values(np.eye(2)[:1], far),
+    )
     assert_allclose(losses, np.exp(-40), rtol=1e-12)
     assert_allclose(Logistic().slopes(1, far[:, :1]), -np.exp(-40), rtol=1e-12)
 
@@ -378,6 +381,12 @@ def test_classes_without_an_optimum_do_not_converge():
     design = np.c_[[-3.0, -2, -1, 1, 2, 3], np.ones(6)]
     nothing = np.zeros((2, 1))
     model = ScoreModel(
-        design, design[:, :1].clip(0, 1), np.ones(6), nothing, nothing, Logistic(), nothing
+        design,
+        design[:, :1].clip(0, 1),
+        np.ones(6),
+        nothing,
+        nothing,
+        Logistic(),
+        nothing,
     ).polished()
     assert not model.without(each(6))[1].any()
