@@ -100,7 +100,7 @@ class SkippedSizeWarning(InspectionWarning):
 
 
 class UnconvergedDeletionWarning(InspectionWarning):
-    """No optimum was found of a model without some row: its changes are not reliable."""
+    """No optimum was found without some row: changes by it are not reliable."""
 
 
 class UndefinedFidelityWarning(InspectionWarning):

@@ -120,6 +120,7 @@ UNDEFINED = (
     "lower_bounds",  # infinite where no row can be found
     # Rows of leverage one, and fits without residual degrees of freedom.
     *("dfbetas_", "dffits_", "covratio_", "residuals_studentized_", "sigma_"),
+    *("dfbeta_", "cooks_distances_", "residuals_standardized_"),
     *("statistics_", "pvalues_", "standard_errors_", "intervals_", "dispersion_"),
 )
 

@@ -91,7 +91,7 @@ class ScoreModel:
 
     @cached_property
     def _means(self):
-        """Means of the columns that an intercept, the last, makes up for; else zeros."""
+        """Means of the columns, where an intercept, the last, makes up for them."""
         penalties, fixed = self.penalty + self.row_penalty, self.fixed
         bound = penalties[-1].any() or (fixed is not None and fixed[-1].any())
         if self.damping or bound or not (self.design[:, -1] == 1).all():

@@ -96,8 +96,8 @@ class DecisionPathDisplay(Display):
     -----
     Means, deviations and shares are those of the leaves below the node, weighed by
     their training rows; trees of forests have their own, whose mean is the forest's,
-    and trees of boosting what they add to the margin. Thresholds of steps behind others in a pipeline are those of the
-    transformed columns.
+    and trees of boosting what they add to the margin. Thresholds of steps behind others
+    in a pipeline are those of the transformed columns.
 
     Examples
     --------
