@@ -158,9 +158,9 @@ ADVERSARIAL = {
     AdversarialPatch: [
         {
             "desired": (0.6, None),
-            "n_transforms": 3,
-            "n_steps": 4,
-            "n_restarts": 1,
+            "n_transforms": 2,
+            "n_steps": 2,
+            "n_restarts": 0,
             "subsample": None,
             "random_state": 0,
         },
@@ -170,7 +170,7 @@ ADVERSARIAL = {
             "scale": (0.5, 1.0),
             "n_transforms": 2,
             "n_steps": 3,
-            "n_restarts": 0,
+            "n_restarts": 1,
             "subsample": 30,
             "bounds": (-3, 3),
             "random_state": 0,
