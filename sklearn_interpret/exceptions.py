@@ -22,6 +22,7 @@ __all__ = [
     "SaturatedResponseWarning",
     "SeparationWarning",
     "SkippedSizeWarning",
+    "UnconvergedDeletionWarning",
     "UndefinedFidelityWarning",
     "UndefinedShareWarning",
     "UnreadableModelError",
@@ -111,6 +112,10 @@ class SeparationWarning(InspectionWarning):
 
 class SkippedSizeWarning(InspectionWarning):
     """A lasso path has nowhere as many features as asked for: it has fewer then."""
+
+
+class UnconvergedDeletionWarning(InspectionWarning):
+    """No optimum was found without some row: changes by it are not reliable."""
 
 
 class UndefinedFidelityWarning(InspectionWarning):

@@ -134,6 +134,7 @@ UNDEFINED = (
     "lower_bounds",  # infinite where no row can be found
     # Rows of leverage one, and fits without residual degrees of freedom.
     *("dfbetas_", "dffits_", "covratio_", "residuals_studentized_", "sigma_"),
+    *("dfbeta_", "cooks_distances_", "residuals_standardized_"),
     *("statistics_", "pvalues_", "standard_errors_", "intervals_", "dispersion_"),
     # Weights that the rows do not determine, or that are infinite.
     *("covariance_", "intervals_low_", "intervals_high_", "exponentiated_"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import log_expit, log_softmax
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
     GammaRegressor,
@@ -18,10 +19,11 @@ from sklearn.linear_model import (
 )
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
 from sklearn.svm import LinearSVC
 
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows, safe_indexing
+from sklearn_interpret._model.column_lineage import fitted_transformers
 from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.gradients.objectives import read_objective, score_model
 from sklearn_interpret._model.last_step import steps_and_model
@@ -51,8 +53,6 @@ _OF_NEIGHBORS = (KNeighborsClassifier, KNeighborsRegressor)
 _OF_COUNTS = (GaussianNB, MultinomialNB, BernoulliNB, ComplementNB)
 # A part of a column this small is left of it by rounding alone.
 _ALONE = 1e-9
-# A mean loss of classes that are told apart without fail.
-_NO_LOSS = 1e-6
 # Less than this part of a variance, left by others, is not found by subtraction.
 _LEFT = 1e-8
 
@@ -89,11 +89,15 @@ class Training:
         labels = np.zeros(len(self.y), dtype=np.intp)
         if is_classifier(self.fitted):
             _, labels = np.unique(self.y, return_inverse=True)
-        positive = self.weights > 0
-        n_classes = labels.max() + 1
-        counts = np.bincount(labels[positive], minlength=n_classes)
-        taken = [labels[rows[positive[rows]]] for rows in deleted]
-        return all((counts > np.bincount(t, minlength=n_classes)).all() for t in taken)
+        return _leave_some(labels, self.weights > 0, deleted)
+
+
+def _leave_some(labels, counted, deleted):
+    """Whether rows of each label are left without each of some lists of rows."""
+    n_labels = labels.max() + 1
+    counts = np.bincount(labels[counted], minlength=n_labels)
+    taken = [labels[rows[counted[rows]]] for rows in deleted]
+    return all((counts > np.bincount(t, minlength=n_labels)).all() for t in taken)
 
 
 def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
@@ -119,7 +123,7 @@ def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
     if (
         plain
         and training.weights is not None
-        and _are_row_wise(steps, training.rows)
+        and _are_row_wise(steps, training.rows, deleted)
         and isinstance(response.method, str)
         and training.keeps_classes(deleted)
     ):
@@ -133,23 +137,44 @@ def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
     return ModelsWithout(training.fitted, models, **loop)
 
 
-def _are_row_wise(steps, rows):
+def _are_row_wise(steps, rows, deleted):
     """Whether steps make of each row what they make of it alone, in any fit."""
     if steps is None:
         return True
-    if not all(map(_is_stateless, steps)):
-        return False
+    X = copy_of(rows.native)
+    for step in steps:
+        if not _stays(step, X, deleted):
+            return False
+        X = X if isinstance(step, str) else step.transform(X)
     # A function may see all rows: half of them then become something else.
     half = rows.part(slice((rows.n_rows + 1) // 2))
     whole, part = (numbers_of(_through(steps, one.native)) for one in (rows, half))
     return np.allclose(whole[: len(part)], part, rtol=_ALONE, equal_nan=True)
 
 
-def _is_stateless(step):
-    """Whether fitting a transformer again changes nothing."""
+def _stays(step, X, deleted):
+    """Whether a transformer is the same, fitted without each of some lists of rows."""
     if isinstance(step, FrozenEstimator | PolynomialFeatures | str):
         return True
+    if isinstance(step, ColumnTransformer):
+        parts = fitted_transformers(step)
+        return all(
+            _stays(part, safe_indexing(X, columns, axis=1), deleted)
+            for _, part, columns in parts
+        )
+    if type(step) in (OneHotEncoder, OrdinalEncoder):
+        return _keeps_levels(step, X, deleted)
     return not tags_of(step).requires_fit
+
+
+def _keeps_levels(encoder, X, deleted):
+    """Whether all levels that an encoder has found are found without some rows."""
+    if encoder.max_categories is not None or encoder.min_frequency is not None:
+        return False
+    codes = OrdinalEncoder(encoded_missing_value=-1).fit_transform(X).T
+    labels = [np.unique(column, return_inverse=True)[1] for column in codes]
+    counted = np.ones(codes.shape[1], dtype=bool)
+    return all(_leave_some(column, counted, deleted) for column in labels)
 
 
 def _through(steps, X):
@@ -348,18 +373,9 @@ def _scores_without(training, steps, model, response, deleted):
     penalised = (optimum.penalty + optimum.row_penalty > 0)[:n_inputs].all()
     if not penalised and not _stay_determined(optimum, deleted):
         return None
-    if all(len(rows) == 1 for rows in deleted):
-        without = optimum.without_rows(np.concatenate(deleted))
-    else:
-        kept = np.ones((len(deleted), training.rows.n_rows))
-        for one, rows in zip(kept, deleted, strict=True):
-            one[rows] = 0
-        without = optimum.without_groups(kept)
-    if not penalised and is_classifier(model):
-        nothing = np.zeros(0, dtype=np.intp)
-        pairs = [(optimum.parameters, nothing), *zip(without, deleted, strict=True)]
-        if any(_is_perfect(optimum, *pair) for pair in pairs):
-            return None
+    without, converged = optimum.without(deleted)
+    if not converged.all():
+        return None
     return ScoresWithout(training.fitted, optimum.parameters, without)
 
 
@@ -382,13 +398,6 @@ def _stay_determined(optimum, deleted):
     doubtful = np.flatnonzero(sizes >= 1 - _ALONE)
     sizes[doubtful] = [np.linalg.norm(q[deleted[i]], 2) ** 2 for i in doubtful]
     return bool((sizes < 1 - _ALONE).all())
-
-
-def _is_perfect(optimum, parameters, deleted):
-    """Whether no loss is left: classes are separable, and there is no optimum."""
-    losses = optimum.loss.values(optimum.targets, optimum.design @ parameters)
-    losses[deleted] = 0
-    return optimum.weights @ losses < _NO_LOSS * optimum.weights.sum()
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,8 +94,7 @@ def name_rows(ax, names):
 
     def fit_lines(name, most):
         rule = name.split(AND)
-        return "
-".join(lines_of(rule, most, n_lines)) if rule[1:] else fit(name, most)
+        return "\n".join(lines_of(rule, most, n_lines)) if rule[1:] else fit(name, most)
 
     texts = shorten_all(names, most, fit_lines)
     places = np.arange(len(names))[::-1]

@@ -28,7 +28,8 @@ class NaiveBayesContributions(BaseAttribution):
         GaussianNB, MultinomialNB, ComplementNB, BernoulliNB or CategoricalNB of
         scikit-learn, or a pipeline that ends in one and whose other steps work column
         by column; a clone of it is fitted. Pass a fitted one as
-        ``FrozenEstimator(model)``.
+        ``FrozenEstimator(model)``. Texts are not taken: count their words first, and
+        the terms are those of the words.
     target : class label or int, default=None
         Class to keep. None keeps the second of two classes, or all.
 

@@ -162,9 +162,10 @@ class NeighborContributions(BaseInspector):
             )
 
     def _numbers(self, X):
-        """Rows as the model gets them, an array."""
+        """Rows as the model gets them, an array of numbers."""
         inputs = check_array(self._step.inputs(X), accept_sparse="csr")
-        return inputs.toarray() if hasattr(inputs, "toarray") else inputs
+        inputs = inputs.toarray() if hasattr(inputs, "toarray") else inputs
+        return inputs.astype(np.float64) if inputs.dtype.kind == "b" else inputs
 
     def explain(self, X: Any) -> NeighborExplanation:
         """Say which training rows vote for the predictions, and how much.

@@ -138,12 +138,16 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
     - Gaussian, multinomial, Bernoulli and complement naive Bayes
       ("sufficient_statistics"): the row is taken out of counts and moments;
 
-    alone, or behind steps that work row by row (scikit-learn's
-    :class:`~sklearn.preprocessing.Normalizer`, functions, polynomials, or a
-    :class:`~sklearn.frozen.FrozenEstimator`); and not for balanced classes (fits count
-    those of the other rows, and weigh them anew), positive coefficients, a class that
-    is gone with a row, or, without a penalty, separable classes and parameters that the
-    other rows do not determine.
+    alone, or behind steps that a fit without the row leaves as they are: those that
+    work row by row (scikit-learn's :class:`~sklearn.preprocessing.Normalizer`,
+    functions, polynomials, a :class:`~sklearn.frozen.FrozenEstimator`), and encoders of
+    categories, also in a :class:`~sklearn.compose.ColumnTransformer`, as long as each
+    level is found in another row. A scaler is fitted again, and the model with it;
+    freeze it to hold it fixed, as :class:`InfluenceFunctions` holds all steps. Nothing
+    is a shortcut for balanced classes (fits count those of the other rows, and weigh
+    them anew), positive coefficients, a class that is gone with a row, steps of Newton
+    that do not converge, or, without a penalty, separable classes and parameters that
+    the other rows do not determine.
 
     Models fitted without rows are kept for :meth:`explain`, and n times m changes in
     `prediction_changes_`: of many rows choose some by `rows` and `subsample`. A class

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.influence.networks import descended
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients.objectives import (
+    check_converged,
     check_is_optimum,
     network_model,
     read_objective,
@@ -99,6 +100,8 @@ class InfluenceFunctions(BaseInspector):
         In `fit`: the objective of the model is not least at its parameters, so that the
         rows, or the weights, are not those that it was trained on, or its training was
         stopped early. The model is then moved to the optimum of the rows given.
+    UnconvergedDeletionWarning
+        In `fit`: no optimum was found without some row.
 
     See Also
     --------
@@ -123,14 +126,20 @@ class InfluenceFunctions(BaseInspector):
 
     The losses are the models' own: the squared error (the mean over outputs), minus the
     log-likelihood of the class, the unit deviance of Poisson, gamma and Tweedie models,
-    the squared hinge, and Huber's loss for the scale of all rows (the weights without a
-    row are found with a scale of their own). Those of :class:`DeletionDiagnostics` are
+    the squared hinge, and Huber's loss: with r the residual, s the fitted `scale_` of
+    all rows and :math:`\epsilon` the parameter, it is :math:`r^2` up to
+    :math:`|r| = \epsilon s` and :math:`2 \epsilon s |r| - (\epsilon s)^2` beyond, in
+    squared units of the target. That is s times the row's term
+    :math:`s\, H_\epsilon(r / s)` of the objective of
+    :class:`~sklearn.linear_model.HuberRegressor`. (The weights without a row are found
+    with a scale of their own.) Those of :class:`DeletionDiagnostics` are
     the same, but for deviances, Huber's loss, and ridge regression of classes. The
     target of an explained row may be left out; it is then what the model itself
     predicts, and its squared error or deviance can only rise.
 
     Linear models take as many Newton steps as matter, with the Hessian of the rows that
-    are left; of least squares and ridge regression the first is exact.
+    are left; of least squares and ridge regression the first is exact. Where these
+    steps do not get shorter, they are halved until they lower the objective.
 
     Networks are first trained to the end, by L-BFGS from where they are; changes are
     those from there. Smooth ones (``activation`` "tanh", "logistic" or "identity") take
@@ -253,11 +262,8 @@ class InfluenceFunctions(BaseInspector):
         distance = model.distance(own)
         if self.damping:
             model = replace(model, damping=self.damping)
-        if self.groups is None:
-            without = model.without_rows(self._codes, precision=_PRECISION)
-        else:
-            parts = np.arange(len(self.group_labels_))[:, None]
-            without = model.without_groups((self._codes != parts).astype(np.float64))
+        without, converged = model.without(self._parts(), _PRECISION)
+        check_converged(self._objective.model, converged)
         # Without an intercept, it is zero and stays so.
         shape = len(without), self._inputs.shape[1] + 1, k
         changes, parameters = np.zeros(shape), np.zeros(shape[1:])
@@ -270,10 +276,13 @@ class InfluenceFunctions(BaseInspector):
         """The same, of a network."""
         distance, model = network_model(*given, damping=self.damping)
         self._value_and_gradient = model.value_and_gradient
-        order = np.argsort(self._codes, kind="stable")
-        ends = np.cumsum(np.bincount(self._codes))[:-1]
-        changes = model.changes_without(np.split(order, ends))
+        changes = model.changes_without(self._parts())
         return distance, model.parameters, model.weights, changes
+
+    def _parts(self):
+        """Positions of the rows that are left out together, list by list."""
+        order = np.argsort(self._codes, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self._codes))[:-1])
 
     def _own_changes(self):
         """By how much the loss of each row rises without its part."""

@@ -10,6 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.influence.diagnostics import RegressionDiagnostics
 from sklearn_interpret._core.statistics.score_losses import HalfSquared
 from sklearn_interpret._model._sklearn_compat import StrOptions, check_pandas_support
+from sklearn_interpret._model.gradients.objectives import check_converged
+from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._regression import (
     BaseRegressionInspector,
@@ -131,6 +133,11 @@ class RegressionInfluence(BaseRegressionInspector):
     ValueError
         In `fit`: `y` is missing, or has several columns or more than two classes; or
         there are no more rows than parameters.
+
+    Warns
+    -----
+    UnconvergedDeletionWarning
+        In `fit`: with "refit", no optimum was found without some row.
 
     See Also
     --------
@@ -266,14 +273,16 @@ class RegressionInfluence(BaseRegressionInspector):
 
     def _without_rows(self, model, on_block):
         """Parameters without each row, (n, d), some rows at a time."""
-        positions, parts = np.arange(len(model.design)), []
+        positions, found = np.arange(len(model.design))[:, None], []
         tasks = [(positions[part],) for part in slices(len(positions), _ROWS_AT_ONCE)]
         for part in run_in_threads(
-            model.without_rows, tasks, n_jobs=self.n_jobs, verbose=self.verbose
+            model.without, tasks, n_jobs=self.n_jobs, verbose=self.verbose
         ):
-            parts.append(part[..., 0])
+            found.append(part)
             on_block()
-        return np.concatenate(parts)
+        without, converged = map(np.concatenate, zip(*found, strict=True))
+        check_converged(steps_and_model(self.estimator_)[1], converged)
+        return without[..., 0]
 
     def to_frame(self) -> Any:
         """All measures as a table.

@@ -1,11 +1,13 @@
 """Terms of naive Bayes classifiers, against their definitions."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import expit, softmax
 from scipy.stats import norm
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import (
     BernoulliNB,
@@ -148,3 +150,16 @@ def test_other_models_are_refused(model, reason):
 def test_an_unknown_class_is_refused():
     with pytest.raises(ValueError, match="target='z' is not a class"):
         NaiveBayesContributions(GaussianNB(), target="z").fit(X, LABELS)
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series])
+def test_texts_are_counted_first(kind):
+    texts, y = ["good film", "bad film", "good plot", "bad plot"], [1, 0, 1, 0]
+    counter = CountVectorizer()
+    inspector = NaiveBayesContributions(make_pipeline(counter, MultinomialNB()))
+    with pytest.raises(ValueError, match="X is a list of texts"):
+        inspector.fit(kind(texts), y)
+    counts = counter.fit_transform(texts)
+    values = NaiveBayesContributions(MultinomialNB()).fit(counts, y).explain(counts)
+    bad, _, good, _ = values.values[0]
+    assert (bad, good > 0) == (0, True)

@@ -143,3 +143,14 @@ def test_weights_that_sum_to_zero_are_an_error():
     inspector = NeighborContributions(model)
     with pytest.raises(ValueError, match="zero weights"):
         inspector.fit(X, LABELS)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_boolean_columns_are_numbers(metric):
+    flags = np.array([[0, 0], [1, 0], [1, 1]], dtype=bool)
+    model = KNeighborsRegressor(2, metric=metric)
+    found, expected = (
+        NeighborContributions(model).fit(table, [1.0, 2.0, 4.0]).explain(table)
+        for table in (flags, flags.astype(float))
+    )
+    assert_allclose(found.feature_distances, expected.feature_distances)

@@ -190,3 +190,16 @@ def test_conditions_say_what_the_tree_asks():
     flags = frame.assign(weather=weather == "STORM", size=0)
     own = DecisionTreeRegressor().fit(flags, y)
     assert draw(own, flags, row=0).conditions[1] == "weather = False"
+
+
+def test_which_tree_of_how_many_and_what_all_give():
+    boosting = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, LABELS)
+    label = draw(boosting, X, row=4, tree=5).ax_.get_xlabel()
+    total = boosting.decision_function(X[4:5])[0, 2]
+    assert "in tree 6 of 6" in label
+    found = label.rpartition(" ")[2].replace("\N{MINUS SIGN}", "-")
+    assert_allclose(float(found), total, rtol=1e-3)
+    forest = RandomForestClassifier(3, random_state=0).fit(X, LABELS)
+    assert draw(forest, X, tree=1).ax_.get_xlabel().endswith("in tree 2 of 3")
+    single = DecisionTreeRegressor(max_depth=2).fit(X, Y)
+    assert "tree" not in draw(single, X).ax_.get_xlabel()

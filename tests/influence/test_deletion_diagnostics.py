@@ -27,6 +27,7 @@ from sklearn.preprocessing import (
     FunctionTransformer,
     Normalizer,
     OneHotEncoder,
+    OrdinalEncoder,
     PolynomialFeatures,
     StandardScaler,
 )
@@ -34,7 +35,12 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret.influence import DeletionDiagnostics
+from sklearn_interpret.exceptions import UnconvergedDeletionWarning
+from sklearn_interpret.influence import (
+    DeletionDiagnostics,
+    InfluenceFunctions,
+    RegressionInfluence,
+)
 
 RNG = np.random.default_rng(0)
 N = 24
@@ -184,6 +190,29 @@ def test_pipelines_are_fitted_again_as_a_whole(method, steps):
     assert_allclose(found.prediction_changes_, changes(model, X, NUMBERS), atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("method", "encoder", "towns"),
+    [
+        ("newton", OneHotEncoder(drop="first"), "AABBB"),
+        ("newton", OrdinalEncoder(), "AABBB"),
+        ("newton", OneHotEncoder(categories=[["A", "B", "C"]]), "AABBC"),
+        ("refit", OneHotEncoder(handle_unknown="ignore"), "ABBBB"),
+        ("refit", OneHotEncoder(min_frequency=2, handle_unknown="ignore"), "AABBB"),
+    ],
+)
+def test_encoders_stay_where_their_levels_do(method, encoder, towns):
+    frame = pd.DataFrame(X[:10], columns=list("abc"))
+    frame["town"] = list(towns[0] + towns[1:] * 3)[:10]
+    if method == "newton":
+        frame.loc[9, "town"] = frame["town"][0]
+    chosen = make_column_transformer((encoder, ["town"]), remainder="passthrough")
+    model = make_pipeline(chosen, Ridge())
+    found = DeletionDiagnostics(model).fit(frame, NUMBERS[:10])
+    assert found.method_ == method
+    expected = changes(model, frame, NUMBERS[:10])
+    assert_allclose(found.prediction_changes_, expected, atol=1e-9)
+
+
 @pytest.mark.parametrize("last", [KNeighborsRegressor(3), GaussianNB()])
 def test_other_shortcuts_behind_steps(last):
     model, y = make_pipeline(Normalizer(), last), (NUMBERS > 0).astype(int)
@@ -206,6 +235,31 @@ def test_no_shortcut_where_it_is_not_exact(model, y):
     assert found.method_ == "refit"
     expected = changes(model, X, y)[[0, 5]]
     assert_allclose(found.prediction_changes_, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("C", [1.0, 300.0, 1e5])
+def test_nearly_separable_classes(C):
+    table = np.array([[-3.0], [-2], [-1], [1], [2], [3]])
+    y = (table[:, 0] > 0).astype(int)
+    model = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12)
+    found = DeletionDiagnostics(model).fit(table, y)
+    own = clone(model).fit(table, y)
+    for i in range(6):
+        other = clone(model).fit(np.delete(table, i, axis=0), np.delete(y, i))
+        change = other.coef_[0, 0] - own.coef_[0, 0]
+        assert_allclose(found.parameter_changes_[i, 0], change, atol=1e-5)
+    functions = InfluenceFunctions(model).fit(table, y)
+    assert_allclose(functions.parameter_changes_, found.parameter_changes_, rtol=0.03)
+    diagnostics = RegressionInfluence(model, approximation="refit").fit(table, y)
+    assert_allclose(diagnostics.dfbeta_, -found.parameter_changes_, atol=1e-7)
+
+
+def test_no_optimum_without_a_row():
+    """Its class is gone, and the intercept infinite."""
+    y = np.array([0, 1, 1, 1])
+    inspector = InfluenceFunctions(LogisticRegression(**TIGHT))
+    with pytest.warns(UnconvergedDeletionWarning, match="without 0 "):
+        inspector.fit(X[:4], y)
 
 
 @pytest.mark.parametrize("row", [None, 3], ids=["separable", "separable without one"])

@@ -10,15 +10,22 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import pinvh
 
-# Steps are repeated until they are this small, relative to the parameters.
-_TOLERANCE = 1e-10
+from sklearn_interpret._core.statistics.score_losses import Logistic, Softmax
+
 # Part of an objective that its rounding may be.
 _ROUNDING = 1e-12
-# Steps with the Hessian of all rows but for the row left out, and then with its own.
-_SHARED_STEPS, _OWN_STEPS = 50, 50
+# A step is the last if the fall of the objective that it promises is this part of its
+# mean over rows.
+_CLOSE = 1e-16
+# Armijo's condition: the part of the promised fall that a step must keep.
+_KEPT = 1e-4
+# Most steps, and the shortest part of one that is tried.
+_MOST_STEPS, _LEAST_SHARE = 100, 1e-10
 # Next steps are smaller than their bound by more than this, as third derivatives of
 # different rows have different signs.
 _OVERSTATED = 2.5
+# A mean loss of classes that are told apart without fail.
+_NO_LOSS = 1e-6
 # Numbers that a block of deletions may take.
 _BLOCK = 2**19
 # A leverage this near to one: the row alone determines something.
@@ -62,10 +69,10 @@ class ScoreModel:
 
     def polished(self):
         """The same with the parameters where the objective is smallest, to rounding."""
-        kept = np.ones((1, len(self.design)))
         undamped = replace(self, damping=0.0)
-        best = undamped._descended(self.parameters[None], kept, _OWN_STEPS)
-        return replace(self, parameters=best[0])
+        centred, kept = undamped._centred, np.ones((1, len(self.design)))
+        best, _ = centred._descended(centred.parameters[None], kept)
+        return replace(self, parameters=undamped._moved(best[0], -1))
 
     def distance(self, parameters):
         """How far parameters (d, k) are from the optimum: 0 is there.
@@ -73,92 +80,153 @@ class ScoreModel:
         The square of the step to it in units of the Hessian, by what those of the
         single rows sum to. The optimum of as many other rows makes about two.
         """
-        total = self._gradients(parameters[None], self.weights[:, None]).ravel()
+        model, inverse = self._centred, self._centred._inverse
+        parameters = self._moved(parameters, 1)[None]
+        total = model._gradients(parameters, self.weights[:, None]).ravel()
         rows = np.arange(len(self.design))
-        gradients = self._gradients_of(
-            rows, np.broadcast_to(self.parameters, (len(rows), *parameters.shape))
-        ).reshape(len(rows), -1)
-        own = ((gradients @ self.inverse_hessian) * gradients).sum()
-        size = self.weights @ self.loss.values(self.targets, 0 * self.targets)
-        own += _ROUNDING * size
-        return total @ self.inverse_hessian @ total / own if own > 0 else 0.0
+        there = np.broadcast_to(model.parameters, (len(rows), *parameters.shape[1:]))
+        gradients = model._gradients_of(rows, there).reshape(len(rows), -1)
+        own = ((gradients @ inverse) * gradients).sum() + _ROUNDING * self._size
+        return total @ inverse @ total / own if own > 0 else 0.0
 
     @cached_property
-    def inverse_hessian(self):
+    def _means(self):
+        """Means of the columns, where an intercept, the last, makes up for them."""
+        penalties, fixed = self.penalty + self.row_penalty, self.fixed
+        bound = penalties[-1].any() or (fixed is not None and fixed[-1].any())
+        if self.damping or bound or not (self.design[:, -1] == 1).all():
+            return np.zeros(len(penalties))
+        means = self.weights / self.weights.sum() @ self.design
+        rows = self.design[self.weights > 0]
+        # Of constant columns nothing is left, not even rounding.
+        means = np.clip(means, rows.min(axis=0), rows.max(axis=0))
+        return np.append(means[:-1], 0)
+
+    @cached_property
+    def _centred(self):
+        """The same model of columns around their means: far ones leave no digits."""
+        design, parameters = self.design - self._means, self._moved(self.parameters, 1)
+        return replace(self, design=design, parameters=parameters)
+
+    def _moved(self, parameters, sign):
+        """Parameters (..., d, k) with the intercept moved to the means (1), or back."""
+        moved = parameters.copy()
+        moved[..., -1, :] += sign * np.einsum("d,...dk->...k", self._means, moved)
+        return moved
+
+    @property
+    def _size(self):
+        """The objective where all parameters are zero."""
+        return self.weights @ self.loss.values(self.targets, 0 * self.targets)
+
+    @cached_property
+    def _close(self):
+        """A step that promises to lower the objective by less is the last."""
+        objective = self._objective(self.parameters, np.ones(len(self.design)))
+        return _CLOSE * (objective + _ROUNDING * self._size) / len(self.design)
+
+    @cached_property
+    def _inverse(self):
         """Inverse of the Hessian, (d k, d k); zero along what no row determines."""
         return self._inverse_hessian(self.parameters, np.ones(len(self.design)))
 
-    def without_rows(self, rows, n_steps=None, precision=0.0):
-        """Parameters without each of some rows.
+    def without(self, deleted, precision=0.0):
+        """Parameters without each of some lists of rows.
 
         Parameters
         ----------
-        rows : ndarray of shape (m,), int
-            Positions of the rows.
-        n_steps : int, default=None
-            Number of Newton steps from the parameters of all rows; None means as many
-            as it takes.
+        deleted : list of ndarray of int
+            Positions of the rows that are left out together.
         precision : float, default=0.0
-            A step that is smaller than this part of the change so far is the last.
+            For single rows: an error of this part of the change is small enough.
 
         Returns
         -------
-        ndarray of shape (m, d, k)
+        parameters : ndarray of shape (m, d, k)
+        converged : ndarray of shape (m,), bool
+            Whether they are at the optimum of the rows that are left.
         """
-        (n_rows, d), k = self.design.shape, self.targets.shape[1]
-        together = max(1, _BLOCK // (n_rows * (k + 1) + d * k * k))
-        without = np.empty((len(rows), d, k))
-        for start in range(0, len(rows), together):
-            part = slice(start, start + together)
-            without[part] = self._without(rows[part], n_steps, precision)
-        return without
+        model = self._centred
+        found, converged = model._without(deleted, precision)
+        penalties = self.penalty + self.row_penalty
+        if isinstance(self.loss, Logistic | Softmax) and not penalties.all():
+            converged &= self._keep_classes(deleted)
+            if not penalties.any():
+                pairs = zip(found, deleted, strict=True)
+                converged &= [not model._is_perfect(*pair) for pair in pairs]
+        return self._moved(found, -1), converged
 
-    def without_groups(self, kept, n_steps=None):
-        """Parameters with some of the rows alone.
+    def _keep_classes(self, deleted):
+        """Whether rows of all classes are left: else an intercept is infinite."""
+        counts = self.targets * (self.weights > 0)[:, None]
+        if isinstance(self.loss, Logistic):
+            counts = np.hstack([counts, (self.weights > 0)[:, None] - counts])
+        taken = np.array([counts[rows].sum(axis=0) for rows in deleted])
+        return (taken < counts.sum(axis=0)).all(axis=1)
 
-        Parameters
-        ----------
-        kept : ndarray of shape (m, n)
-            Which rows are kept: 1, or 0.
-        n_steps : int, default=None
-            As of `without_rows`.
+    def _is_perfect(self, parameters, deleted):
+        """Whether no loss is left: classes are separable, and there is no optimum."""
+        losses = self.loss.values(self.targets, self.design @ parameters)
+        losses[deleted] = 0
+        return self.weights @ losses < _NO_LOSS * self.weights.sum()
 
-        Returns
-        -------
-        ndarray of shape (m, d, k)
+    def _without(self, deleted, precision):
+        """As `without`, of a model whose columns are centred where they can be."""
+        starts = np.repeat(self.parameters[None], len(deleted), axis=0)
+        left = np.ones(len(deleted), dtype=bool)
+        if all(len(rows) == 1 for rows in deleted):
+            (n_rows, d), k = self.design.shape, self.targets.shape[1]
+            together = max(1, _BLOCK // (n_rows * (k + 1) + d * k * k))
+            rows = np.concatenate(deleted)
+            for start in range(0, len(rows), together):
+                part = slice(start, start + together)
+                starts[part], left[part] = self._stepped(rows[part], precision)
+        kept = np.ones((left.sum(), len(self.design)))
+        for one, place in zip(kept, np.flatnonzero(left), strict=True):
+            one[deleted[place]] = 0
+        converged = ~left
+        starts[left], converged[left] = self._descended(starts[left], kept)
+        # A fit from the beginning.
+        left, kept = np.flatnonzero(~converged), kept[~converged[left]]
+        found, converged[left] = self._descended(0 * starts[left], kept)
+        starts[left[converged[left]]] = found[converged[left]]
+        return starts, converged
+
+    def _stepped(self, rows, precision):
+        """Parameters without each row, by steps with Hessians that differ in a row.
+
+        And where these steps do not halve each time: there the parameters are those of
+        all rows.
         """
-        starts = np.repeat(self.parameters[None], len(kept), axis=0)
-        n_steps = _OWN_STEPS if n_steps is None else n_steps
-        return self._descended(starts, kept, n_steps)
-
-    def _without(self, rows, n_steps, precision):
-        """Parameters without each row, by steps with Hessians that differ in a row."""
-        step, alone = self._steps_without(rows)
-        parameters = np.repeat(self.parameters[None], len(rows), axis=0)
-        left = np.flatnonzero(~alone)
-        # At the optimum of all rows, what the others lack is what the row gave.
-        gradients = -self._gradients_of(rows[left], parameters[left])
-        for number in range(_SHARED_STEPS if n_steps is None else n_steps):
-            if number:
-                gradients = self._gradients(parameters[left], self.weights[:, None])
-                gradients -= self._gradients_of(rows[left], parameters[left])
-            moves = step(gradients, left)
-            parameters[left] -= moves
-            changes = parameters[left] - self.parameters
-            is_far = self._is_far(moves, precision, changes)
-            if not number and precision:
-                bounds = self._next_steps(moves, gradients)
-                is_far &= bounds > _OVERSTATED * precision
-            left = left[is_far]
-            if not len(left):
-                break
-        left = np.union1d(left if n_steps is None else [], np.flatnonzero(alone))
-        left = left.astype(np.intp)
-        kept = np.ones((len(left), len(self.design)))
-        kept[np.arange(len(left)), rows[left]] = 0
-        n_steps = _OWN_STEPS if n_steps is None else n_steps
-        parameters[left] = self._descended(parameters[left], kept, n_steps)
-        return parameters
+        step, failed = self._steps_without(rows)
+        # Where curvatures jump, a small step says nothing of the next one.
+        precision = precision if self.loss.reach else 0.0
+        changes = np.zeros((len(rows), *self.parameters.shape))
+        left, before = np.flatnonzero(~failed), np.inf
+        summed, close = np.zeros(changes.shape), self._close
+        is_first = True
+        # Far from the optimum, numbers may overflow: such steps fail.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            while len(left):
+                parameters = self.parameters + changes[left]
+                gradients = -self._gradients_of(rows[left], parameters)
+                if not is_first:  # where those of all rows cancel
+                    gradients += self._gradients(parameters, self.weights[:, None])
+                moves = step(gradients, left)
+                changes[left] -= moves
+                summed[left] += gradients
+                falls = (moves * gradients).sum(axis=(1, 2))
+                halves = (falls >= 0) & (falls <= before / 4)
+                failed[left[~halves]] = True
+                if precision:
+                    sizes = -(changes[left] * summed[left]).sum(axis=(1, 2))
+                    close = np.maximum(self._close, precision**2 * sizes)
+                far = halves & (falls > close)
+                if precision and is_first:
+                    far &= self._next_steps(falls) > _OVERSTATED * precision
+                left, before, is_first = left[far], falls[far], False
+        changes[failed] = 0
+        return self.parameters + changes, failed
 
     def _steps_without(self, rows):
         """Newton steps without a row each, from gradients; and which rows stand alone.
@@ -169,7 +237,7 @@ class ScoreModel:
         design, (d, k) = self.design[rows], self.parameters.shape
         curvatures = self.loss.curvatures(self.targets[rows], design @ self.parameters)
         curvatures = self.weights[rows, None, None] * curvatures
-        columns = self.inverse_hessian.reshape(d * k, d, k)
+        columns = self._inverse.reshape(d * k, d, k)
         inverse = np.einsum("pdk,rd->rpk", columns, design)  # H^-1 A
         leverages = np.einsum("rd,rdlk->rlk", design, inverse.reshape(-1, d, k, k))
         without = np.eye(k) - curvatures @ leverages
@@ -179,7 +247,7 @@ class ScoreModel:
 
         def step(gradients, some):
             flat = gradients.reshape(len(some), self.parameters.size)
-            moves = flat @ self.inverse_hessian
+            moves = flat @ self._inverse
             of_scores = np.einsum("rpk,rp->rk", inverse[some], flat)
             of_scores = np.einsum("rlk,rk->rl", inner[some], of_scores)
             moves += np.einsum("rpk,rk->rp", inverse[some], of_scores)
@@ -187,7 +255,7 @@ class ScoreModel:
 
         return step, alone
 
-    def _next_steps(self, moves, gradients):
+    def _next_steps(self, falls):
         """At most the size of the steps after first ones, in parts of these.
 
         With H the Hessian and m how far a step d takes the scores, half the sum of
@@ -195,27 +263,18 @@ class ScoreModel:
         times the curvatures, that is b / 2 d'Hd max_j |z_j|, in units of H^-1.
         """
         if self.row_penalty.any() or np.isinf(self.loss.bend):
-            return np.full(len(moves), np.inf)
-        sizes = np.maximum((moves * gradients).sum(axis=(1, 2)), 0)
-        return self.loss.bend / 2 * np.sqrt(sizes * self._largest_leverage)
+            return np.full(len(falls), np.inf)
+        return self.loss.bend / 2 * np.sqrt(falls * self._largest_leverage)
 
     @cached_property
     def _largest_leverage(self):
         """The largest z'H^-1 z of a row, of any score."""
-        blocks = self.inverse_hessian.reshape(2 * self.parameters.shape)
+        blocks = self._inverse.reshape(2 * self.parameters.shape)
         leverages = []
         for one in range(self.parameters.shape[1]):
             spread = self.design @ blocks[:, one, :, one]
             leverages.append((spread * self.design).sum(axis=1).max())
         return max(leverages)
-
-    def _is_far(self, moves, precision=0.0, changes=None):
-        """Which moves, (m, d, k), are not small beside the parameters, or changes."""
-        least = _TOLERANCE * (1 + np.abs(self.parameters).max())
-        if precision:
-            sizes = np.abs(changes).max(axis=(1, 2), initial=0)
-            least = np.maximum(least, precision * sizes)
-        return np.abs(moves).max(axis=(1, 2), initial=0) > least
 
     def _gradients_of(self, rows, parameters):
         """Gradients (m, d, k) of the objective of single rows, at parameters each."""
@@ -265,33 +324,52 @@ class ScoreModel:
         hessian[np.diag_indices(d * k)] += penalties.ravel() + self.damping
         if self.fixed is not None:
             hessian[self.fixed.ravel()] = hessian[:, self.fixed.ravel()] = 0
-        return pinvh(hessian / self._units) / self._units
+        hessian /= self._units
+        if not np.isfinite(hessian).all():
+            return np.full(hessian.shape, np.nan)
+        return pinvh(hessian) / self._units
 
     @cached_property
     def _units(self):
         """Units of the Hessian's entries: what is rounding depends on the columns'."""
-        sizes = np.sqrt(self.weights @ self.design**2)
-        sizes = np.repeat(np.where(sizes > 0, sizes, 1), self.targets.shape[1])
+        penalties = self._penalties(self.weights[:, None])[0] + self.damping
+        sizes = np.sqrt((self.weights @ self.design**2)[:, None] + penalties).ravel()
+        sizes = np.where(sizes > 0, sizes, 1)
         return np.outer(sizes, sizes)
 
-    def _descended(self, parameters, kept, n_steps):
-        """Parameters after so many Newton steps each, as long as these lead down."""
-        parameters = parameters.copy()
-        for one, rows in zip(parameters, kept, strict=True):
-            for _ in range(n_steps):
-                gradient = self._gradients(one[None], (rows * self.weights)[:, None])
-                move = self._inverse_hessian(one, rows) @ gradient.ravel()
-                move = move.reshape(one.shape)
-                # Near the optimum, rounding alone decides which of two is larger.
-                share, before = 1.0, self._objective(one, rows) * (1 + _ROUNDING)
-                # Far from it, steps may lead beyond all numbers.
-                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-                    while (
-                        not self._objective(one - share * move, rows) <= before
-                        and share > _TOLERANCE
-                    ):
-                        share /= 2
-                one -= share * move
-                if not self._is_far(move[None])[0]:
-                    break
-        return parameters
+    def _descended(self, starts, kept):
+        """Parameters after Newton steps that lead down; and whether they converged."""
+        found, converged = starts.copy(), np.zeros(len(starts), dtype=bool)
+        # Far from the optimum, numbers may overflow: shorter steps lead down.
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            for place, rows in enumerate(kept):
+                one, before = found[place], np.inf
+                for _ in range(_MOST_STEPS):
+                    weights = (rows * self.weights)[:, None]
+                    gradient = self._gradients(one[None], weights).ravel()
+                    move = self._inverse_hessian(one, rows) @ gradient
+                    fall, objective = move @ gradient, self._objective(one, rows)
+                    move = move.reshape(one.shape)
+                    share = self._share_of(move, fall, one, objective, rows)
+                    if not share:
+                        break
+                    one -= share * move
+                    # Near the optimum, rounding alone may be left of the fall.
+                    stays = before / 2 < fall <= _ROUNDING * objective
+                    converged[place] = stays or fall <= self._close
+                    if converged[place]:
+                        break
+                    before = fall
+        return found, converged
+
+    def _share_of(self, move, fall, parameters, objective, kept):
+        """Share of a step by which the objective falls by a part of that; or zero."""
+        share, most = 1.0, objective + _ROUNDING * abs(objective)
+        while (
+            not self._objective(parameters - share * move, kept)
+            <= most - _KEPT * share * fall
+        ):
+            share /= 2
+            if not share > _LEAST_SHARE:
+                return 0.0
+        return share

@@ -52,21 +52,22 @@ class Logistic:
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
-        # The logarithm of 1 + exp(score), in half the time of logaddexp.
-        losses = np.log1p(np.exp(-np.abs(scores)))
-        losses += np.maximum(scores, 0)
-        losses -= targets * scores
+        # The logarithm of 1 + exp(score), in half the time of logaddexp. The difference
+        # of scores is exact, and comes first: small losses keep their digits.
+        losses = np.maximum(scores, 0) - targets * scores
+        losses += np.log1p(np.exp(-np.abs(scores)))
         return losses.sum(axis=-1)
 
     def slopes(self, targets, scores):
         """Slopes (..., k) along the scores."""
-        # In a third of the time of expit.
-        slopes = np.negative(scores)
+        # In a third of the time of expit; signs leave small slopes their digits.
+        signs = 2 * targets - 1
+        slopes = signs * scores
         with np.errstate(over="ignore"):
             np.exp(slopes, out=slopes)
         slopes += 1
         np.reciprocal(slopes, out=slopes)
-        slopes -= targets
+        slopes *= -signs
         return slopes
 
     def curvatures(self, targets, scores):
@@ -81,7 +82,8 @@ class Softmax:
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
-        return logsumexp(scores, axis=-1) - (targets * scores).sum(axis=-1)
+        own = (targets * scores).sum(axis=-1, keepdims=True)
+        return logsumexp(scores - own, axis=-1)
 
     def slopes(self, targets, scores):
         """Slopes (..., k) along the scores."""
@@ -215,7 +217,8 @@ class HuberWithScale:
         near = sizes < epsilon * scale
         squares = sizes**2 / np.where(near, scale, 1)
         far = 2 * epsilon * sizes - epsilon**2 * scale
-        return scale + np.where(near, squares, far)
+        losses = scale + np.where(near, squares, far)
+        return np.where(scores[..., 1] < 0, np.inf, losses)
 
     def slopes(self, targets, scores):
         """Slopes (..., 2) along the scores."""

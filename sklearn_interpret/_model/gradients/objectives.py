@@ -43,6 +43,7 @@ from sklearn_interpret._model.response import is_classifier, unfrozen
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import (
     OtherTrainingRowsWarning,
+    UnconvergedDeletionWarning,
     UnreadableModelError,
 )
 
@@ -303,6 +304,21 @@ def check_is_optimum(model, distance):
             "on, or its training was stopped early. (The squared step to the optimum "
             f"is {distance:.2g} times the sum of those of the single rows.)",
             OtherTrainingRowsWarning,
+            stacklevel=3,
+        )
+
+
+def check_converged(model, converged):
+    """Warn of rows, or groups, without which no optimum of the objective was found."""
+    if not converged.all():
+        failed = np.flatnonzero(~converged)
+        few = ", ".join(map(str, failed[:5])) + ", ..." * (len(failed) > 5)
+        warnings.warn(
+            f"No optimum of the objective of the {type(model).__name__} was found "
+            f"without {few} ({len(failed)} of {len(converged)} rows or groups): their "
+            "changes are not reliable. There may be none, as where classes are "
+            "separable and there is no penalty, or where a scale is zero.",
+            UnconvergedDeletionWarning,
             stacklevel=3,
         )
 

@@ -105,6 +105,16 @@ class ArrayRows(Rows):
         return ArrayTiles(self.native[start:stop], repeats)
 
 
+def _refuse_texts(X):
+    """Say what to do with a list of texts, which is no table."""
+    sized = hasattr(X, "__len__") and not isinstance(X, str | dict)
+    if sized and len(X) and all(isinstance(text, str) for text in X):
+        raise ValueError(
+            "X is a list of texts; a table is needed. Count words first, and inspect "
+            "the model of the counts: X = vectorizer.fit_transform(texts)."
+        )
+
+
 def as_rows(X):
     """Wrap `X` in the `Rows` of its kind; array-likes become arrays.
 
@@ -128,6 +138,7 @@ def as_rows(X):
         raise TypeError("X is a masked array: fill it, for instance by NaN.")
     plain = isinstance(X, np.ndarray) and not isinstance(X, np.matrix)
     if not plain or X.ndim != 2:
+        _refuse_texts(X)
         X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
     return ArrayRows(X)
 

@@ -22,6 +22,8 @@ class DecisionPath:
     means: np.ndarray  # (d, k)
     deviations: np.ndarray
     are_shares: bool  # of the classes, which sum to one
+    n_trees: int  # of the model
+    output: int  # of the response, which the means are of
 
 
 def decision_path(response, row, tree, names=None, encoded=()):
@@ -60,7 +62,7 @@ def decision_path(response, row, tree, names=None, encoded=()):
     shares = model.raw_method == "predict_proba" and trees.n_outputs > 1
     shares = shares and not isinstance(model.classes, list)
     means, deviations = _moments(trees if shares else response.ensemble, tree, nodes)
-    scale, cover = model.n_averaged, trees.cover[nodes]
+    scale, cover, output = model.n_averaged, trees.cover[nodes], 0
     if shares:
         scale = 1 / means[0].sum()  # a tree may have a part of the vote
     else:  # of several outputs, that which the tree is for
@@ -73,6 +75,8 @@ def decision_path(response, row, tree, names=None, encoded=()):
         means * scale,
         deviations * scale,
         shares,
+        trees.n_trees,
+        int(output),
     )
 
 

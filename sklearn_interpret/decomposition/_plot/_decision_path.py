@@ -68,6 +68,10 @@ class DecisionPathDisplay(Display):
         What the means are of.
     count_name : str, default="training rows"
         What `n_rows` counts.
+    tree_name : str, default=""
+        Which tree of how many it is; "" for an only one.
+    total : float, default=None
+        What all trees give to the row, with the base value; None is not known.
 
     Attributes
     ----------
@@ -91,9 +95,9 @@ class DecisionPathDisplay(Display):
     Notes
     -----
     Means, deviations and shares are those of the leaves below the node, weighed by
-    their training rows; trees of forests have their own, trees of boosting what they
-    add to the margin. Thresholds of steps behind others in a pipeline are those of the
-    transformed columns.
+    their training rows; trees of forests have their own, whose mean is the forest's,
+    and trees of boosting what they add to the margin. Thresholds of steps behind others
+    in a pipeline are those of the transformed columns.
 
     Examples
     --------
@@ -115,6 +119,8 @@ class DecisionPathDisplay(Display):
     output_names: Sequence[Any] | None = None
     response_name: str = "response"
     count_name: str = "training rows"
+    tree_name: str = ""
+    total: float | None = None
 
     _kinds = (TreePathContributions,)
     _choices = frozenset({"row", "tree"})
@@ -136,6 +142,12 @@ class DecisionPathDisplay(Display):
         one = rows.take([row_position(row, rows.n_rows, "row")])
         path = inspector.decision_path(one.native, tree=tree)
         shares, model = path.are_shares, inspector.estimator_
+        tree_name, total = "", None
+        if path.n_trees > 1:
+            tree_name = f"tree {tree + 1} of {path.n_trees}"
+            if not shares:
+                totals = np.ravel(inspector.explain(one.native).predictions)
+                total = float(totals[path.output])
         return cls(
             path.conditions,
             path.means if shares else path.means[:, 0],
@@ -144,6 +156,8 @@ class DecisionPathDisplay(Display):
             output_names=list(model.classes_) if shares else None,
             response_name="share" if shares else inspector._response_name,
             count_name=path.cover_name,
+            tree_name=tree_name,
+            total=total,
         )
 
     def _arrays(self):
@@ -202,12 +216,16 @@ class DecisionPathDisplay(Display):
         return list(map(str, range(shares.shape[1]) if names is None else names))
 
     def _label(self, values):
+        tree = f" in {self.tree_name}" if self.tree_name else ""
         if values.ndim == 2:
-            return "Share of the classes"
+            return f"Share of the classes{tree}"
         spread = (
             "" if self.deviations is None else " ± standard deviation of its leaves"
         )
-        return f"{self._response_label(None)}, mean of the node{spread}"
+        label = f"{self._response_label(None)}{tree}, mean of the node{spread}"
+        if self.total is not None:
+            label += f"\nAll trees together: {number_text(self.total, 4)}"
+        return label
 
     def _draw_shares(self, ax, places, shares, style):
         """Shares of the classes, one behind the other."""
