@@ -386,7 +386,7 @@ ATTACKED = {
     "features_to_vary": None,
 }
 ADVERSARIAL = {
-    "BoundaryAttack": {"n_steps": 8, "n_draws": 20, **ATTACKED, "norm": "2", **WORK},
+    "HopSkipJump": {"n_steps": 8, "n_draws": 20, **ATTACKED, "norm": "2", **WORK},
     "OnePixelAttack": {
         "n_pixels": 1,
         "image_shape": None,

@@ -98,7 +98,7 @@ class SubstituteAttack(BaseAttack):
 
     See Also
     --------
-    BoundaryAttack : Asks the model for labels as well, many for each row.
+    HopSkipJump : Asks the model for labels as well, many for each row.
 
     Notes
     -----

@@ -294,7 +294,7 @@ def test_trees_get_an_error_that_names_what_to_use(attack_class, model):
 
 @BOTH
 def test_steps_get_an_error_too(attack_class):
-    with pytest.raises(UnreadableModelError, match=r"change in steps.*BoundaryAttack"):
+    with pytest.raises(UnreadableModelError, match=r"change in steps.*HopSkipJump"):
         attack_class(KNeighborsClassifier(1)).fit(X, Y)
     bins = KBinsDiscretizer(3, strategy="uniform")
     model = make_pipeline(bins, LogisticRegression())

@@ -16,7 +16,7 @@ _SOME_ROWS = 20
 _SLOPING = 0.25
 _FOR_STEPS = (
     "MinimalPerturbation finds the smallest change of tree models by a program, and "
-    "BoundaryAttack asks any model for its labels alone."
+    "HopSkipJump asks any model for its labels alone."
 )
 
 
