@@ -54,8 +54,9 @@ class ColumnEffects:
             return None, self._margins_at(j, levels)
         known = self._values[self._whole, j]
         low, high = known.min(), known.max()
-        if low == high:
-            high = low + 1
+        if low == high:  # another number, which any dtype holds
+            half = np.trunc(low / 2) if self.feasible.integer[j] else low / 2
+            high = half if low else 1.0
         below, above = self._margins_at(j, np.array([low, high]))
         return (above - below) / (high - low), None
 

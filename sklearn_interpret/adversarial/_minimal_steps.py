@@ -21,8 +21,8 @@ _EXCESS = 0.4
 
 def precision(feasible):
     """The precision of the least precise column of numbers."""
-    columns = map(feasible.known.values, np.flatnonzero(feasible.vary))
-    kinds = {values.dtype for values in columns if values.dtype.kind == "f"}
+    kinds = {feasible.dtypes[j] for j in np.flatnonzero(feasible.vary)}
+    kinds = {kind for kind in kinds if kind.kind == "f"}
     return float(max((np.finfo(kind).eps for kind in kinds), default=2.0**-52))
 
 

@@ -112,7 +112,7 @@ class ProjectedGradient(BaseGradientAttack):
     >>> explanation = attack.explain(X[70:73], y[70:73])
     >>> explanation.valid
     array([ True, False,  True])
-    >>> bool((explanation.distances <= 0.3 + 1e-9).all())
+    >>> bool((explanation.distances <= 0.3).all())
     True
     """
 
