@@ -113,5 +113,5 @@ def test_rows_of_another_dtype_or_container_than_those_of_fit():
         attack = HopSkipJump(model, bounds=(-5, 5), **FEW).fit(table)
         rows = known + 0.37
         found = attack.explain(rows).rows
-        cells = found.to_numpy()
+        cells = found.to_numpy().astype("f8")
         assert ((cells == rows) | (cells == np.rint(cells))).all(axis=None)
