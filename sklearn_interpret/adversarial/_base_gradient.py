@@ -28,7 +28,7 @@ class Budget:
     """
 
     def __init__(self, task, index, epsilon):
-        self.task, self.index, self.epsilon = task, index, epsilon
+        self.task, self.index, self.epsilon = task, index, float(epsilon)
         self.feasible = task.feasible
         self.norm = self.feasible.norm
         self.origins = task.values[index]
@@ -106,7 +106,7 @@ class BaseGradientAttack(BaseAttack):
         for rival in range(self._margins.n_rivals):
             rivals = np.full(len(index), rival)
             slopes = self._margins.slopes(task, budget.origins, index, rivals)
-            values = budget.values(budget.farthest(slopes, self.epsilon))
+            values = budget.values(budget.farthest(slopes, budget.epsilon))
             holds = task.holds(values, index)
             every = self._margins.margins(task.decode(values, index), own)
             _, reached = self._margins.binding(every)

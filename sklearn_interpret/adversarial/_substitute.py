@@ -326,7 +326,7 @@ def _labels(wish, native):
     """What the model predicts: labels, or numbers."""
     if wish.interval is not None:
         return wish.response(native)[:, 0]
-    return wish.response.classes[wish.answers(native)]
+    return wish.response.labels(native)
 
 
 def _spreads(values, weights):

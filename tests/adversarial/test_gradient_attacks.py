@@ -355,3 +355,17 @@ def test_arrays_as_bounds():
     first = FastGradientSign(SVC(), epsilon=5.0).fit(X, Y).explain(X)
     attack = FastGradientSign(SVC(), epsilon=5.0, bounds=(low, high)).fit(X, Y)
     assert_allclose(attack.explain(X).rows, first.rows)
+
+
+def test_huge_whole_numbers_as_sizes():
+    attack = ProjectedGradient(SVC(), epsilon=10**20, step_size=10**20, n_steps=2)
+    attack.set_params(random_state=0).fit(X, Y)
+    assert attack.explain(X[:4]).valid.all()
+    assert_array_equal(attack.robustness_curve(X[:4], sizes=[0, 10**20]), [1, 0])
+
+
+@pytest.mark.parametrize("sizes", [[-1, np.nan], [np.nan], [0.1, None], [-1]])
+def test_sizes_of_a_curve_are_not_negative(sizes):
+    attack = FastGradientSign(SVC()).fit(X, Y)
+    with pytest.raises(ValueError, match=r"sizes=\[.*must hold numbers that are not"):
+        attack.robustness_curve(X, sizes=sizes)
