@@ -8,6 +8,7 @@ results that are numbers.
 import traceback
 import warnings
 from dataclasses import fields, is_dataclass
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -15,17 +16,24 @@ import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import is_classifier
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret.estimator_checks._results import everything
-from tests.instances import OF_LINES, OF_TREES
+from tests.instances import (
+    OF_LINES,
+    OF_ONE_KIND,
+    OF_TREES,
+    suited_to_any_data,
+    wraps_a_model,
+)
 
 # Columns by kind: a generator and a number of rows to a list or an array.
 COLUMNS = {
@@ -67,6 +75,8 @@ WEIGHTS = {
     "table": lambda rng, n: np.ones((n, 2)),
 }
 
+_PACKAGE = "/sklearn_interpret/"
+
 # Values for parameters of these names, sound and odd.
 ODD = [None, True, False, 0, -1, 1.5, np.nan, 10**20, "no such", (), [], object()]
 SENSIBLE = {
@@ -102,11 +112,22 @@ SENSIBLE = {
     "threshold": [0.0, 0.5, np.inf],
 }
 
+# Results that are undefined for some rows, by the end of their names: no number, or
+# infinite, is then what their documentation promises.
+UNDEFINED = (
+    *("fidelity", "fidelity_"),  # R² of what does not vary
+    "total_",  # the share of all features, where some are left out
+    "lower_bounds",  # infinite where no row can be found
+    # Rows of leverage one, and fits without residual degrees of freedom.
+    *("dfbetas_", "dffits_", "covratio_", "residuals_studentized_", "sigma_"),
+    *("statistics_", "pvalues_", "standard_errors_", "intervals_", "dispersion_"),
+)
+
 
 @st.composite
 def cases(draw, arguments):
-    """A class with parameters, a model, a table, targets and weights."""
-    inspector_class = draw(st.sampled_from(list(arguments)))
+    """An estimator with parameters, a table, targets and weights."""
+    estimator_class = draw(st.sampled_from(list(arguments)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_rows = draw(st.integers(1, 12))
     container = draw(st.sampled_from(["array", "pandas", "polars", "sparse", "list"]))
@@ -114,21 +135,26 @@ def cases(draw, arguments):
     odd_or_sound = st.one_of(st.sampled_from(SOUND), st.sampled_from(kinds))
     chosen = draw(st.lists(odd_or_sound, min_size=1, max_size=4))
     columns = [{**COLUMNS, **OF_FRAMES}[kind](rng, n_rows) for kind in chosen]
-    y, model = draw(st.sampled_from([_regression, _classification]))(
-        draw, rng, n_rows, inspector_class, any(kind in OF_FRAMES for kind in chosen)
+    y, pool = draw(st.sampled_from([_regression, _classification]))(
+        draw, rng, n_rows, estimator_class
     )
     weights = draw(
         st.sampled_from([None] * 9 + ["ones", "some", "list"] * 2 + [*WEIGHTS])
     )
-    params = dict(arguments[inspector_class])
-    known = inspector_class(model).get_params(deep=False)
-    names = st.sampled_from(sorted(set(known) - {"estimator", "n_jobs", "verbose"}))
-    for name in draw(st.lists(names, max_size=2)):
+    params = dict(arguments[estimator_class])
+    if wraps_a_model(estimator_class):
+        mixed = any(kind in OF_FRAMES for kind in chosen)
+        model = draw(st.sampled_from(pool))
+        params = {"estimator": _encoded(model, mixed)} | suited_to_any_data(
+            estimator_class, params, model
+        )
+    known = signature(estimator_class).parameters
+    names = sorted(set(known) - {"estimator", "n_jobs", "verbose"})
+    for name in draw(st.lists(st.sampled_from(names), max_size=2)) if names else []:
         values = SENSIBLE.get(name, []) if draw(st.integers(0, 3)) else ODD
         params[name] = draw(st.sampled_from(values or [params.get(name)]))
     weights = None if weights is None else WEIGHTS[weights](rng, n_rows)
-    inspector = inspector_class(model, **params)
-    return inspector, _contained(container, columns), y, weights
+    return estimator_class(**params), _contained(container, columns), y, weights
 
 
 def _contained(container, columns):
@@ -143,28 +169,43 @@ def _contained(container, columns):
     return array.tolist() if container == "list" else array
 
 
-def _regression(draw, rng, n_rows, inspector_class, mixed):
-    model = DecisionTreeRegressor(max_depth=3, random_state=0)
-    if inspector_class not in OF_TREES:
-        model = draw(st.sampled_from([model, LinearRegression()]))
-    if inspector_class in OF_LINES:
-        model = LinearRegression()
-    elif draw(st.booleans()):
-        model = RandomForestRegressor(2, max_depth=3, random_state=0)
+def _regression(draw, rng, n_rows, estimator_class):
+    """Numbers to predict, and models of them that the class takes."""
     scale = draw(st.sampled_from([1.0, 1.0, 1.0, 1e-300, 1e150, 1e307]))
-    return scale * rng.normal(size=n_rows), _encoded(model, mixed)
-
-
-def _classification(draw, rng, n_rows, inspector_class, mixed):
-    model = DecisionTreeClassifier(max_depth=3, random_state=0)
-    if inspector_class not in OF_TREES:
-        model = draw(st.sampled_from([model, GaussianNB()]))
-    elif draw(st.booleans()):
-        model = RandomForestClassifier(2, max_depth=3, random_state=0)
-    labels = draw(st.sampled_from([[0, 1], ["a", "b"], ["a", "b", "c"], ["only"]]))
-    return np.array(labels)[rng.integers(len(labels), size=n_rows)], _encoded(
-        model, mixed
+    return scale * rng.normal(size=n_rows), _suitable(
+        estimator_class,
+        [
+            DecisionTreeRegressor(max_depth=3, random_state=0),
+            RandomForestRegressor(2, max_depth=3, random_state=0),
+        ],
+        [LinearRegression(), Ridge()],
+        [],
     )
+
+
+def _classification(draw, rng, n_rows, estimator_class):
+    """Labels to predict, and models of them that the class takes."""
+    labels = draw(st.sampled_from([[0, 1], ["a", "b"], ["a", "b", "c"], ["only"]]))
+    return np.array(labels)[rng.integers(len(labels), size=n_rows)], _suitable(
+        estimator_class,
+        [
+            DecisionTreeClassifier(max_depth=3, random_state=0),
+            RandomForestClassifier(2, max_depth=3, random_state=0),
+        ],
+        [LogisticRegression()],
+        [GaussianNB()],
+    )
+
+
+def _suitable(estimator_class, trees, linear, others):
+    """The models that a class takes, of these and those of its one kind."""
+    if estimator_class in OF_ONE_KIND:
+        kind = is_classifier(trees[0])
+        known = OF_ONE_KIND[estimator_class]
+        return [model for model in known if is_classifier(model) == kind] or known
+    if estimator_class in OF_TREES:
+        return trees
+    return linear if estimator_class in OF_LINES else trees + linear + others
 
 
 def _encoded(model, mixed):
@@ -195,34 +236,38 @@ def fuzz(request, arguments):
 
 def holds(case):
     """One case: an error on purpose, or results that are numbers."""
-    inspector, X, y, weights = case
+    estimator, X, y, weights = case
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            inspector.fit(X, y, sample_weight=weights)
-            found = everything(inspector, X[:3])
+            takes_weights = "sample_weight" in signature(estimator.fit).parameters
+            given_weights = {"sample_weight": weights} if takes_weights else {}
+            estimator.fit(X, y, **given_weights)
+            found = everything(estimator, X[:3])
         except (ValueError, TypeError) as error:
             files = [
                 part.filename for part in traceback.extract_tb(error.__traceback__)
             ]
-            # Not in numpy, for one, unless scikit-learn's validation hands that on.
-            validated = any(
-                name.endswith("sklearn/utils/validation.py") for name in files
-            )
-            if not validated and "sklearn" not in files[-1]:
+            # Raised by us, or by what scikit-learn does for us or for the model: not by
+            # numpy or scipy that we called ourselves.
+            inside = (i for i, file in enumerate(files) if _PACKAGE in file)
+            ours = max(inside, default=0)  # none of ours: a check by scikit-learn
+            if ours < len(files) - 1 and "/sklearn/" not in files[ours + 1]:
                 raise
             return
-    odd = [name for name, values in numbers_in("", found) if np.isinf(values).any()]
+    numbers = [
+        (name, values)
+        for name, values in numbers_in("", found)
+        if not name.endswith(UNDEFINED)
+    ]
+    odd = [name for name, values in numbers if np.isinf(values).any()]
     assert not odd, f"infinite: {odd}"
     # Outside of the rows that count, effects are not known.
-    drawn = getattr(inspector, "subsample", None) is not None
+    drawn = getattr(estimator, "subsample", None) is not None
     outside = drawn or (weights is not None and not np.all(weights))
-    found.pop("total_", None)  # not a number unless all features take part
-    some_pairs = getattr(inspector, "pairs", None) is not None  # nor are the others
+    some_pairs = getattr(estimator, "pairs", None) is not None  # nor are the others
     if not (outside or some_pairs or _has_gaps(X)):
-        odd = [name for name, values in numbers_in("", found) if np.isnan(values).any()]
-        # R² of what does not vary is undefined.
-        odd = [name for name in odd if "fidelity" not in name]
+        odd = [name for name, values in numbers if np.isnan(values).any()]
         assert not odd, f"not a number: {odd}"
 
 

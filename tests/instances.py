@@ -158,9 +158,9 @@ ADVERSARIAL = {
     AdversarialPatch: [
         {
             "desired": (0.6, None),
-            "n_transforms": 3,
-            "n_steps": 4,
-            "n_restarts": 1,
+            "n_transforms": 2,
+            "n_steps": 2,
+            "n_restarts": 0,
             "subsample": None,
             "random_state": 0,
         },
@@ -170,7 +170,7 @@ ADVERSARIAL = {
             "scale": (0.5, 1.0),
             "n_transforms": 2,
             "n_steps": 3,
-            "n_restarts": 0,
+            "n_restarts": 1,
             "subsample": 30,
             "bounds": (-3, 3),
             "random_state": 0,
@@ -736,19 +736,18 @@ def instances_for_any_data(estimator_class):
         first = first | {"feature_groups": {"half": slice(None, None, 2)}}
     if not wraps_a_model(estimator_class):
         return [estimator_class(**first)]
-    around = models(estimator_class)[:2]
-    if estimator_class in ADVERSARIAL:
-        return [estimator_class(m, **suited(estimator_class, first, m)) for m in around]
     return [
-        estimator_class(model, **first | _wish_for_any_data(first, model))
-        for model in around
+        estimator_class(model, **suited_to_any_data(estimator_class, first, model))
+        for model in models(estimator_class)[:2]
     ]
 
 
-def _wish_for_any_data(arguments, model):
-    """An interval needs a class where there are many: a classifier gets any other."""
+def suited_to_any_data(estimator_class, arguments, model):
+    """Arguments for a model, of however many classes."""
+    arguments = suited(estimator_class, arguments, model)
+    # An interval of probabilities needs a class where there are many.
     classifies = "desired" in arguments and is_classifier(model)
-    return {"desired": "other"} if classifies else {}
+    return arguments | ({"desired": "other"} if classifies else {})
 
 
 def suited(estimator_class, arguments, model):

@@ -48,17 +48,26 @@ OWN_MEANING = {
 WITH_NAMES = {"feature_names_in_", "classes_"}
 
 
-def public_objects():
+def public_objects(module_name):
     """Full names of public classes and functions, and of the classes' own methods."""
     names = []
-    for module_name in PUBLIC:
-        module = importlib.import_module(module_name)
-        for name in module.__all__:
-            names.append(f"{module_name}.{name}")
-            if inspect.isclass(getattr(module, name)):
-                methods = own_methods(getattr(module, name))
-                names += [f"{module_name}.{name}.{method}" for method in methods]
+    module = importlib.import_module(module_name)
+    for name in module.__all__:
+        names.append(f"{module_name}.{name}")
+        if inspect.isclass(getattr(module, name)):
+            methods = own_methods(getattr(module, name))
+            names += [f"{module_name}.{name}.{method}" for method in methods]
     return names
+
+
+def signatures(module_name):
+    """Public callables of a module that have a signature of their own, by name."""
+    found = {name: resolved(name) for name in public_objects(module_name)}
+    return {
+        name: (called, inspect.signature(called))
+        for name, called in found.items()
+        if not isinstance(called, property) and not issubclass_of(called, Exception)
+    }
 
 
 def own_methods(public_class):
@@ -91,16 +100,21 @@ def section(documented, name):
     }
 
 
-@pytest.mark.parametrize("name", public_objects())
-def test_numpydoc(name):
-    found = validation.validate(name)["errors"]
-    assert [error for error in found if error[0] not in NOT_ASKED] == []
+@pytest.mark.parametrize("module", PUBLIC)
+def test_numpydoc(module):
+    errors = [
+        (name, error)
+        for name in public_objects(module)
+        for error in validation.validate(name)["errors"]
+    ]
+    assert [found for found in errors if found[1][0] not in NOT_ASKED] == []
 
 
 ESTIMATORS = sorted({*ARGUMENTS, *OF_TEXTS}, key=lambda c: c.__name__)
 CLASSES = [
     found
-    for found in map(resolved, public_objects())
+    for module in PUBLIC
+    for found in map(resolved, public_objects(module))
     if inspect.isclass(found)
     and not issubclass(found, Exception)
     and not found.__name__.endswith("Mixin")
@@ -118,32 +132,29 @@ def test_methods_have_papers(public_class):
     assert "https://doi.org/" in " ".join(scraping.ClassDoc(public_class)["References"])
 
 
-@pytest.mark.parametrize("name", public_objects())
-def test_documented_defaults_are_those_of_the_signature(name):
-    found = resolved(name)
-    if isinstance(found, property) or issubclass_of(found, Exception):
-        return
-    documented = section(scraping.FunctionDoc(found), "Parameters")
-    for parameter in inspect.signature(found).parameters.values():
-        if parameter.name not in documented:
-            continue
-        default = re.search(r"default=(.*)$", documented[parameter.name][0], re.DOTALL)
-        if parameter.default is inspect.Parameter.empty:
-            assert default is None, parameter
-        else:
-            assert default is not None, parameter
-            assert ast.literal_eval(default[1]) == parameter.default, parameter
+@pytest.mark.parametrize("module", PUBLIC)
+def test_documented_defaults_are_those_of_the_signature(module):
+    for name, (found, signature) in signatures(module).items():
+        documented = section(scraping.FunctionDoc(found), "Parameters")
+        for parameter in signature.parameters.values():
+            if parameter.name not in documented:
+                continue
+            kind = documented[parameter.name][0]
+            default = re.search(r"default=(.*)$", kind, re.DOTALL)
+            if parameter.default is inspect.Parameter.empty:
+                assert default is None, (name, parameter)
+            else:
+                assert default is not None, (name, parameter)
+                assert ast.literal_eval(default[1]) == parameter.default, name
 
 
-@pytest.mark.parametrize("name", public_objects())
-def test_signatures_are_printed_as_they_are_written(name):
+@pytest.mark.parametrize("module", PUBLIC)
+def test_signatures_are_printed_as_they_are_written(module):
     """Annotations that are evaluated spell aliases out: ArrayLike fills a screen."""
-    found = resolved(name)
-    if not isinstance(found, property) and not issubclass_of(found, Exception):
-        signature = inspect.signature(found)
+    for name, (_, signature) in signatures(module).items():
         kinds = [p.annotation for p in signature.parameters.values()]
         for kind in [*kinds, signature.return_annotation]:
-            assert isinstance(kind, str | None) or kind is signature.empty, kind
+            assert isinstance(kind, str | None) or kind is signature.empty, name
 
 
 def issubclass_of(found, parent):

@@ -35,6 +35,7 @@ from sklearn_interpret._model.rows.base import gather, label_key
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.effects._base import (
     CurveEffect,
+    IntervalsMixin,
     distinct_axes,
     grid_replacement,
     one_or_pair,
@@ -42,7 +43,7 @@ from sklearn_interpret.effects._base import (
 from sklearn_interpret.exceptions import EmptyIntervalWarning
 
 
-class AccumulatedLocalEffects(CurveEffect):
+class AccumulatedLocalEffects(IntervalsMixin, CurveEffect):
     """Accumulated local effects of one or two features (ALE).
 
     Within each interval of a feature the response is differenced between the
@@ -67,9 +68,10 @@ class AccumulatedLocalEffects(CurveEffect):
         and boolean columns of a DataFrame.
     feature_groups : dict of str to list, default=None
         Features that move together as one, over their observed joint values.
-    n_intervals : int, default=40
+    n_intervals : int or None, default=None
         Largest number of intervals along a numeric feature; their edges are the
-        distinct inverted-CDF quantiles.
+        distinct inverted-CDF quantiles. None takes 40; for pairs fewer where rows are
+        few, 4 at least, so that a cell holds ten distinct rows on average.
     custom_values : dict of feature to array-like, default=None
         Edges (levels in order, for categories) to use instead. Rows outside are left
         out.
@@ -180,7 +182,7 @@ default="similarity"
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
-        "n_intervals": [Interval(Integral, 1, None, closed="left")],
+        **IntervalsMixin._parameter_constraints,
         "categorical_order": [StrOptions({"similarity", "sorted"}), dict],
         "centered": ["boolean"],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
@@ -196,7 +198,7 @@ default="similarity"
         features: Any = None,
         categorical_features: ArrayLike | None = "auto",
         feature_groups: dict[str, Any] | None = None,
-        n_intervals: int = 40,
+        n_intervals: int | None = None,
         custom_values: dict[Any, Any] | None = None,
         categorical_order: str | dict[Any, Any] = "similarity",
         centered: bool = True,
@@ -235,14 +237,14 @@ default="similarity"
         by_errors = self.confidence_method == "standard_error"
         return self.confidence_level is not None and by_errors
 
-    def _make_axis(self, sample, columns, name, custom):
+    def _make_axis(self, sample, columns, name, size, custom):
         rows = sample.rows
         if not self._is_level_axis(columns):
             return interval_axis(
                 rows,
                 columns[0],
                 sample.weights,
-                n_intervals=self.n_intervals,
+                n_intervals=size,
                 custom=custom,
             )
         axis = level_axis(rows, columns, name, custom=custom)

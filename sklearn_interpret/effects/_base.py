@@ -31,6 +31,12 @@ from sklearn_interpret._model.rows.features import (
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
+# Default numbers of intervals. Forty follow a curve closely; a pair has their square as
+# cells, and cells of a few rows each look like a checkerboard.
+_MOST_INTERVALS = 40
+_FEWEST_OF_A_PAIR = 4
+_ROWS_PER_CELL = 10
+
 
 class BaseEffect(TransformerMixin, BaseInspector):
     """Base of the effect estimators.
@@ -63,14 +69,25 @@ class BaseEffect(TransformerMixin, BaseInspector):
             parameter="custom_values",
             groups=groups,
         )
+        columns = {
+            part: tuple(groups[part]) if isinstance(part, str) else (part,)
+            for entry in entries
+            for part in entry
+        }
         made = {}
-        for part in {part: None for entry in entries for part in entry}:
-            columns = tuple(groups[part]) if isinstance(part, str) else (part,)
-            name = part if isinstance(part, str) else names[part]
-            made[part] = self._make_axis(sample, columns, name, custom.get(part))
+        self.axes_ = []
+        for entry in entries:
+            size = self._size_of_axes(rows, [columns[part] for part in entry])
+            for part in entry:
+                if (part, size) not in made:
+                    name = part if isinstance(part, str) else names[part]
+                    made[part, size] = self._make_axis(
+                        sample, columns[part], name, size, custom.get(part)
+                    )
+            self.axes_.append(tuple(made[part, size] for part in entry))
+        for part, axis in {part: axis for (part, _), axis in made.items()}.items():
             if custom.get(part) is None:
-                self._warn_if_constant(made[part])
-        self.axes_ = [tuple(made[part] for part in entry) for entry in entries]
+                self._warn_if_constant(axis)
         self.features_ = [
             tuple(column for axis in axes for column in axis.columns)
             for axes in self.axes_
@@ -85,7 +102,11 @@ class BaseEffect(TransformerMixin, BaseInspector):
             self.feature_importances_ = self._importances(sample)
 
     @abstractmethod
-    def _make_axis(self, sample, columns, name, custom):
+    def _size_of_axes(self, rows, parts):
+        """Largest number of points or intervals of the axes of one entry."""
+
+    @abstractmethod
+    def _make_axis(self, sample, columns, name, size, custom):
         """Axis of one feature or group, from custom values where these are given."""
 
     @abstractmethod
@@ -245,6 +266,25 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
                 )
 
 
+class IntervalsMixin:
+    """Axes cut into intervals: accumulated local effects and the M-plot."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_intervals": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def _size_of_axes(self, rows, parts):
+        """At most 40 intervals; of a pair so few that its cells hold ten rows."""
+        if self.n_intervals is not None:
+            return self.n_intervals
+        if len(parts) == 1:
+            return _MOST_INTERVALS
+        # Copies of a row do not count: weights and repeated rows give the same cells.
+        n_distinct = rows.encode(sum(parts, ()))[0].max() + 1
+        fewer = int(np.sqrt(n_distinct / _ROWS_PER_CELL))
+        return min(_MOST_INTERVALS, max(fewer, _FEWEST_OF_A_PAIR))
+
+
 class GridMixin:
     """Axes over a grid: what partial dependence and its single curves share."""
 
@@ -253,15 +293,18 @@ class GridMixin:
         "percentiles": [tuple, list],
     }
 
-    def _make_axis(self, sample, columns, name, custom):
+    def _size_of_axes(self, rows, parts):
+        return self.grid_resolution
+
+    def _make_axis(self, sample, columns, name, size, custom):
         self._check_percentiles()
         rows = sample.rows
         if self._is_level_axis(columns):
             axis = level_axis(rows, columns, name, custom=custom)
-            if len(columns) > 1 and len(axis.values) > self.grid_resolution:
+            if len(columns) > 1 and len(axis.values) > size:
                 raise ValueError(
                     f"The feature group {name!r} has {len(axis.values)} distinct joint "
-                    f"values, more than grid_resolution={self.grid_resolution}: pass "
+                    f"values, more than grid_resolution={size}: pass "
                     "those of interest in custom_values."
                 )
             return axis
@@ -269,7 +312,7 @@ class GridMixin:
             rows,
             columns[0],
             sample.weights,
-            resolution=self.grid_resolution,
+            resolution=size,
             percentiles=self.percentiles,
             custom=custom,
         )

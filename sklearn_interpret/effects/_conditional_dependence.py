@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,18 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
-from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.axes import CellsOfRows, interval_axis, level_axis
-from sklearn_interpret.effects._base import CurveEffect, distinct_axes, one_or_pair
+from sklearn_interpret.effects._base import (
+    CurveEffect,
+    IntervalsMixin,
+    distinct_axes,
+    one_or_pair,
+)
 
 
-class ConditionalDependence(CurveEffect):
+class ConditionalDependence(IntervalsMixin, CurveEffect):
     """Mean response of the rows whose feature lies in an interval (M-plot).
 
     .. math:: M_j(k) = E[f(X) \\mid X_j \\in (z_{k-1}, z_k]]
@@ -39,8 +42,10 @@ class ConditionalDependence(CurveEffect):
         and boolean columns of a DataFrame.
     feature_groups : dict of str to list, default=None
         Features taken as one, over their observed joint values.
-    n_intervals : int, default=40
+    n_intervals : int or None, default=None
         Largest number of intervals along a numeric feature; their edges are quantiles.
+        None takes 40; for pairs fewer where rows are few, 4 at least, so that a cell
+        holds ten distinct rows on average.
     custom_values : dict of feature to array-like, default=None
         Edges (levels for categories) to use instead. Rows outside are left out.
     response_method : str, list of str or callable, default="auto"
@@ -125,7 +130,7 @@ class ConditionalDependence(CurveEffect):
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
-        "n_intervals": [Interval(Integral, 1, None, closed="left")],
+        **IntervalsMixin._parameter_constraints,
     }
 
     def __init__(
@@ -135,7 +140,7 @@ class ConditionalDependence(CurveEffect):
         features: Any = None,
         categorical_features: ArrayLike | None = "auto",
         feature_groups: dict[str, Any] | None = None,
-        n_intervals: int = 40,
+        n_intervals: int | None = None,
         custom_values: dict[Any, Any] | None = None,
         response_method: str | Sequence[str] | Callable[..., Any] = "auto",
         target: Any = None,
@@ -157,14 +162,14 @@ class ConditionalDependence(CurveEffect):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _make_axis(self, sample, columns, name, custom):
+    def _make_axis(self, sample, columns, name, size, custom):
         if self._is_level_axis(columns):
             return level_axis(sample.rows, columns, name, custom=custom)
         return interval_axis(
             sample.rows,
             columns[0],
             sample.weights,
-            n_intervals=self.n_intervals,
+            n_intervals=size,
             custom=custom,
             make_edges=conditioning_edges,
         )

@@ -781,3 +781,13 @@ def test_constant_features_keep_the_axis_of_outputs():
     assert [effect.shape for effect in ale.effects_] == [(3, 1), (3, 1)]
     assert [low.shape for low in ale.intervals_low_] == [(3, 1), (3, 1)]
     assert ale.transform(X).shape == (12, 6)
+
+
+@pytest.mark.parametrize("n_rows, n_intervals", [(30, 4), (731, 8), (16001, 40)])
+def test_pairs_have_fewer_intervals_where_rows_are_few(n_rows, n_intervals):
+    """About ten rows to a cell; single features keep 40 intervals."""
+    X = np.random.default_rng(0).normal(size=(n_rows, 2))
+    model = LinearRegression().fit(X, X[:, 0])
+    ale = AccumulatedLocalEffects(FrozenEstimator(model), features=[0, (0, 1)]).fit(X)
+    assert len(ale.edges_[0]) == min(40, n_rows) + 1 - (n_rows < 40)
+    assert [len(edges) for edges in ale.edges_[1]] == [n_intervals + 1] * 2

@@ -39,8 +39,8 @@ for name, model in models.items():
 # The terms
 # ---------
 #
-# Each term has as many degrees of freedom as it needs: with one it is a straight line.
-# The p-value tests it against none at all.
+# Each term has as many degrees of freedom as it needs; a straight line has one. The
+# p-value tests the term against no effect.
 gam.fit(X, y)
 print(gam.summary().round(3).to_string())
 
