@@ -84,7 +84,7 @@ class SubstituteAttack(BaseAttack):
         How many rows the model was asked about for the substitute to learn.
     agreement_ : float
         Share of the rows of `fit` that were no seeds on which both give the same label,
-        or both a prediction inside or outside of the interval; NaN if all rows are
+        or both a prediction inside or outside of the interval; of all rows if these are
         equal. The queries for it are not counted.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
         Number of features; their names, where the columns have any; class labels.
@@ -257,7 +257,10 @@ class SubstituteAttack(BaseAttack):
         most = max(len(ends) - max(1, int(_HELD_OUT * len(ends))), 1)
         if len(drawn) > most:
             drawn = drawn[np.arange(most) * len(drawn) // most]
-        return first[drawn], np.flatnonzero(~np.isin(group, drawn))
+        others = ~np.isin(group, drawn)
+        if not others.any():  # all rows are equal
+            others[:] = True
+        return first[drawn], np.flatnonzero(others)
 
     def _learn(self, rows, labels, wish):
         """Set `substitute_`, fitted to labels of rows."""
@@ -295,8 +298,6 @@ class SubstituteAttack(BaseAttack):
 
     def _agreement(self, sample, wish, index):
         """Share of some rows on which the model and the substitute agree."""
-        if not len(index):
-            return np.nan
         rows = sample.rows.take(index)
         answers = [_labels(wish, rows.native), self.substitute_.predict(rows.native)]
         if wish.interval is not None:
