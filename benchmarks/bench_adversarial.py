@@ -32,8 +32,8 @@ from threadpoolctl import threadpool_limits
 
 from sklearn_interpret.adversarial import (
     AdversarialPatch,
-    BoundaryAttack,
     FastGradientSign,
+    HopSkipJump,
     MinimalPerturbation,
     OnePixelAttack,
     ProjectedGradient,
@@ -170,7 +170,7 @@ def theirs(name: str, attack: str, n_rows: int, clock: Callable[[], float]) -> A
                 max_iter=40,
                 verbose=False,
             ),
-            "boundary": partial(evasion.HopSkipJump, max_iter=10, verbose=False),
+            "hop-skip-jump": partial(evasion.HopSkipJump, max_iter=10, verbose=False),
             "pixel": partial(evasion.PixelAttack, th=3, es=1, verbose=False),
         }
         X, y = victims(name, n_rows)
@@ -187,7 +187,7 @@ def theirs(name: str, attack: str, n_rows: int, clock: Callable[[], float]) -> A
         start = clock()
         found = attacks[attack](model).generate(X.astype(np.float32), y)
         seconds = clock() - start
-    order = {"boundary": 2, "pixel": 0}.get(attack, np.inf)
+    order = {"hop-skip-jump": 2, "pixel": 0}.get(attack, np.inf)
     # In single precision ART leaves the bounds by rounding.
     found = np.clip(np.asarray(found, dtype=np.float64), 0, 1).reshape(n_rows, -1)
     return judged(name, found, None, n_rows, order, seconds)
@@ -280,7 +280,7 @@ def nearest(
     """Compare the mean size of perturbations in the norm 2, and the time."""
     with threadpool_limits(timing["threads"]):
         own, found = ours(model, attack_class, n_rows, timing, norm="2", **parameters)
-        peer = peer_of(model, "boundary", n_rows, timing)
+        peer = peer_of(model, "hop-skip-jump", n_rows, timing)
     measured = f"{own.mean:.3f}"
     reached = own.success == 1 and own.mean <= most
     beaten = False
@@ -477,10 +477,10 @@ def cases(*, quick: bool, **timing: Any) -> dict[str, Case]:
         )
     known["minimal-exact"] = partial(exact, **rows)
     for model, most in {"svc-rbf": 0.90, "forest": 0.85, "mlp": 0.896}.items():
-        known[f"boundary-{model}"] = partial(
+        known[f"hop-skip-jump-{model}"] = partial(
             nearest,
             model=model,
-            attack_class=BoundaryAttack,
+            attack_class=HopSkipJump,
             most=most,
             faster=None if quick else 4,
             random_state=0,

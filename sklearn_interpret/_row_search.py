@@ -137,8 +137,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         self._wish = response
         self._response_name = response.response.name
         self._feasible = self._make_feasible(sample.rows, sample.weights)
-        # The first call shows whether a model changes its input, and belongs to `fit`.
-        response.response(sample.rows.take([0]).native)
+        response.scores(sample.rows.take([0]).native)  # errors belong to `fit`
         self._prepare(sample, response, self._feasible)
         on_block()
 

@@ -23,8 +23,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 from sklearn_interpret.adversarial import (
     AdversarialPatch,
-    BoundaryAttack,
     FastGradientSign,
+    HopSkipJump,
     MinimalPerturbation,
     OnePixelAttack,
     ProjectedGradient,
@@ -176,7 +176,7 @@ ADVERSARIAL = {
             "random_state": 0,
         },
     ],
-    BoundaryAttack: [
+    HopSkipJump: [
         {"desired": (0.6, None), "n_steps": 2, "n_draws": 5, "random_state": 0},
         {
             "desired": (0.2, 0.9),

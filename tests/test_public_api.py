@@ -386,7 +386,7 @@ ATTACKED = {
     "features_to_vary": None,
 }
 ADVERSARIAL = {
-    "BoundaryAttack": {"n_steps": 8, "n_draws": 20, **ATTACKED, "norm": "2", **WORK},
+    "HopSkipJump": {"n_steps": 8, "n_draws": 20, **ATTACKED, "norm": "2", **WORK},
     "OnePixelAttack": {
         "n_pixels": 1,
         "image_shape": None,
@@ -583,14 +583,15 @@ every_class = pytest.mark.parametrize(
 
 @every_class
 def test_parameters_and_defaults(public_class):
-    """A wrapped model comes first; all else is passed by keyword."""
+    """A wrapped model or selector comes first; all else is passed by keyword."""
     others = list(inspect.signature(public_class).parameters.values())
     if wraps_a_model(public_class):
         estimator = others.pop(0)
         assert estimator.name == "estimator"
         assert estimator.default is inspect.Parameter.empty
         assert estimator.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-    assert {p.kind for p in others} <= {inspect.Parameter.KEYWORD_ONLY}
+    kinds = {p.kind for p in others if p.name != "selector"}
+    assert kinds <= {inspect.Parameter.KEYWORD_ONLY}
     promised = PROMISED[public_class]
     assert {p.name: p.default for p in others} == promised
     assert list(promised) == [p.name for p in others]

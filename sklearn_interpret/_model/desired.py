@@ -9,6 +9,7 @@ from sklearn_interpret._model.response import (
     Response,
     is_classifier,
     make_response,
+    unfrozen,
 )
 from sklearn_interpret._model.rows.features import shortened
 
@@ -46,6 +47,12 @@ class Wish:
                 )
             return cls(estimator, make_response(estimator, "predict", target), interval)
         if interval is not None:
+            if not hasattr(estimator, "predict_proba"):
+                raise ValueError(
+                    f"desired={desired!r} is an interval of a probability, and "
+                    f"{type(unfrozen(estimator)).__name__} has no predict_proba: pass "
+                    'a class, or "other".'
+                )
             response = make_response(estimator, "predict_proba", target)
             if target is None and len(response.classes) > 2:
                 raise ValueError(
@@ -54,7 +61,8 @@ class Wish:
                     "target."
                 )
             return cls(estimator, response, interval)
-        response = make_response(estimator, ["decision_function", "predict_proba"])
+        methods = ["decision_function", "predict_proba", "predict"]
+        response = make_response(estimator, methods)
         classes = response.classes
         if not isinstance(classes, np.ndarray):
             raise ValueError("desired needs a model of one set of classes.")
@@ -82,8 +90,17 @@ class Wish:
         """Class positions (n,) that the model predicts; None for intervals."""
         if self.interval is not None:
             return None
-        labels = np.asarray(self.estimator.predict(X))
-        return np.searchsorted(self.response.classes, labels.reshape(-1))
+        return self.response.answers(X)
+
+    def scores(self, X):
+        """Scores (n, n_outputs) of rows; one output where an interval is wished."""
+        scores = self.response(X)
+        if self.interval is not None and scores.shape[1] > 1:
+            raise ValueError(
+                f"target=None: the model has {scores.shape[1]} outputs; pass the index "
+                "of the one that should change."
+            )
+        return scores
 
     def margins(self, X, own=None):
         """By how much the answers are as wished, (n,): not negative where they are.
@@ -91,7 +108,7 @@ class Wish:
         `own` are the classes that the origins of the rows have, for the wish of any
         other one.
         """
-        scores = self.response(X)
+        scores = self.scores(X)
         if self.interval is not None:
             low, high = self.interval
             return np.minimum(scores[:, 0] - low, high - scores[:, 0])

@@ -14,7 +14,7 @@ _DOUBLE = np.finfo(np.float64).eps
 def precision(feasible):
     """The precision of the least precise column of numbers."""
     numbers = np.flatnonzero(~feasible.categorical)
-    kinds = {values.dtype for values in map(feasible.known.values, numbers.tolist())}
+    kinds = {feasible.dtypes[j] for j in numbers}
     return float(
         max((np.finfo(k).eps for k in kinds if k.kind == "f"), default=_DOUBLE)
     )

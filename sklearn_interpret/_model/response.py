@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -79,20 +80,11 @@ class Response:
     method: str | Callable
     classes: object = None
     target: object = None
-    _changes_input: bool | None = field(default=None, repr=False)
+    _changes_input: dict = field(default_factory=dict, repr=False, compare=False)
 
     def __call__(self, X):
         """Response to rows `X`: float64, finite, of shape (n_rows, n_outputs)."""
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        raw = self.raw(X)
-        if n_rows == 1 and getattr(raw, "ndim", 1) == 0:
-            raw = raw.reshape(1)  # of a row of a COO array, scipy makes a scalar
-        values = self.read(raw)
-        if len(values) != n_rows:
-            raise ValueError(
-                f"The model's response has {len(values)} rows, but "
-                f"{n_rows} rows were sent."
-            )
+        values = self.read(self.raw(X))
         check_finite(values)
         return values
 
@@ -133,16 +125,52 @@ class Response:
 
     def raw(self, X):
         """What the model's method returns for rows, which are left as they are."""
-        sent = X if self._changes_input is False else copy_of(X)
-        raw = self._call(sent)
-        if self._changes_input is None:
-            self._changes_input = not same_content(X, sent)
-        return raw
-
-    def _call(self, X):
         if callable(self.method):
-            return self.method(self.estimator, X)
-        return getattr(self.estimator, _method_of_model(self.method))(X)
+            return self._returned("", partial(self.method, self.estimator), X)
+        return self.returned_by(_method_of_model(self.method), X)
+
+    def returned_by(self, method, X):
+        """What a method of the model returns for rows, which are left as they are."""
+        return self._returned(method, getattr(self.estimator, method), X)
+
+    def answers(self, X):
+        """Positions (n_rows,) of the classes that the model predicts for rows."""
+        labels = np.asarray(self.returned_by("predict", X))
+        return self._matches(labels, self.classes).argmax(axis=1)
+
+    def labels(self, X):
+        """What `predict` of a classifier returns for rows: labels that it knows."""
+        if isinstance(self.classes, np.ndarray):
+            return self.classes[self.answers(X)]
+        return np.asarray(self.returned_by("predict", X))
+
+    def _returned(self, name, function, X):
+        changes = self._changes_input.get(name)
+        sent = X if changes is False else copy_of(X)
+        returned = function(sent)
+        if _n_rows(X) == 1 and getattr(returned, "ndim", 1) == 0:
+            returned = returned.reshape(1)  # of a row of a COO array, scipy's scalar
+        check_length(self.estimator, returned, _n_rows(X))
+        if changes is None and _n_rows(X) > 1:  # one row shows less than several
+            self._changes_input[name] = not same_content(X, sent)
+        return returned
+
+    def _matches(self, labels, classes):
+        """Which class each predicted label is, (n_rows, n_classes), bool."""
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        if labels.ndim != 1:
+            needed = "predict has to give a label for each row"
+            _refuse_shape(self.estimator, labels.shape, needed)
+        matches = labels[:, None] == classes
+        unknown = ~matches.any(axis=1)
+        if unknown.any():
+            raise ValueError(
+                f"{type(unfrozen(self.estimator)).__name__}.predict returned the label "
+                f"{labels[unknown].tolist()[0]!r}, which is none of its classes "
+                f"{classes.tolist()!r}."
+            )
+        return matches
 
     def _outputs(self, raw):
         """Whatever the model returned, as (n_rows, n_outputs)."""
@@ -155,22 +183,23 @@ class Response:
         if values.ndim == 1:
             values = values[:, None]
         if values.ndim != 2:
-            raise ValueError(
-                f"The model's response has shape {values.shape}; (n_rows,) or "
-                "(n_rows, n_outputs) is needed."
-            )
+            needed = "(n_rows,) or (n_rows, n_outputs) is needed"
+            _refuse_shape(self.estimator, values.shape, needed)
         return self._transformed(values)
 
     def _indicators(self, labels):
         """Predicted classes as one 0/1 column per class."""
         if isinstance(self.classes, list):
+            if labels.shape[1:] != (len(self.classes),):
+                needed = f"a label for each of {len(self.classes)} outputs is needed"
+                _refuse_shape(self.estimator, labels.shape, needed)
             columns = [
-                labels[:, output, None] == known
+                self._matches(labels[:, output], known)
                 for output, known in enumerate(self.classes)
             ]
             columns = [c[:, 1:] if c.shape[1] == 2 else c for c in columns]
             return np.hstack(columns).astype(np.float64)
-        return (labels[:, None] == self.classes).astype(np.float64)
+        return self._matches(labels, self.classes).astype(np.float64)
 
     def _transformed(self, values):
         if self.method != CENTERED_LOG_PROBA:
@@ -230,6 +259,26 @@ def make_response(estimator, response_method="auto", target=None):
             f"target={target!r} must be the index of an output (int) here."
         )
     return Response(estimator, method, classes, target)
+
+
+def check_length(estimator, returned, n_rows):
+    """Refuse what a method of a model returned if it has not one entry for each row."""
+    several = isinstance(returned, list) and returned and np.ndim(returned[0]) == 2
+    for part in returned if several else [returned]:
+        shape = getattr(part, "shape", None)
+        if shape is None:
+            shape = (len(part),) if hasattr(part, "__len__") else ()
+        if shape[:1] != (n_rows,):
+            _refuse_shape(estimator, shape, f"{n_rows} rows were sent")
+
+
+def _refuse_shape(estimator, shape, needed):
+    name = type(unfrozen(estimator)).__name__
+    raise ValueError(f"The response of {name} has the shape {shape}: {needed}.")
+
+
+def _n_rows(X):
+    return X.shape[0] if hasattr(X, "shape") else len(X)  # texts may be a list
 
 
 def drop_single_output(values):
@@ -293,7 +342,8 @@ def _real(raw):
 
 
 def _class_position(target, classes):
-    places = np.flatnonzero([label == target for label in classes])
+    # A list, or a tuple, equals none, and is not compared entry by entry.
+    places = np.flatnonzero([np.array_equal(label, target) for label in classes])
     if len(places) != 1:
         raise ValueError(
             f"target={target!r} is not a class of the model; its classes are "

@@ -1,8 +1,8 @@
 """How small a change makes the model answer otherwise."""
 
 from sklearn_interpret.adversarial._adversarial_patch import AdversarialPatch
-from sklearn_interpret.adversarial._boundary_attack import BoundaryAttack
 from sklearn_interpret.adversarial._fast_gradient_sign import FastGradientSign
+from sklearn_interpret.adversarial._hop_skip_jump import HopSkipJump
 from sklearn_interpret.adversarial._minimal_perturbation import MinimalPerturbation
 from sklearn_interpret.adversarial._one_pixel import OnePixelAttack
 from sklearn_interpret.adversarial._plot import (
@@ -15,8 +15,8 @@ from sklearn_interpret.adversarial._substitute import SubstituteAttack
 __all__ = [
     "AdversarialDisplay",
     "AdversarialPatch",
-    "BoundaryAttack",
     "FastGradientSign",
+    "HopSkipJump",
     "MinimalPerturbation",
     "OnePixelAttack",
     "ProjectedGradient",

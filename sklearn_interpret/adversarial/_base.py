@@ -274,8 +274,18 @@ class BaseAttack(BaseRowSearch):
         -------
         ndarray of shape (n_sizes,)
             Accuracy under attack at each size.
+
+        Raises
+        ------
+        ValueError
+            Sizes that are negative, NaN or no numbers.
         """
-        _, scores = self._curve(X, y, column_or_1d(sizes).tolist(), sample_weight)
+        sizes = column_or_1d(sizes, dtype=np.float64)
+        if not (sizes >= 0).all():
+            raise ValueError(
+                f"sizes={sizes.tolist()!r} must hold numbers that are not negative."
+            )
+        _, scores = self._curve(X, y, sizes.tolist(), sample_weight)
         return scores
 
     def _curve(self, X, y, sizes, sample_weight):
@@ -288,8 +298,8 @@ class BaseAttack(BaseRowSearch):
         task = self._task(self._check_rows(X, reset=False), y)
         right = np.ones(task.rows.n_rows, dtype=bool)
         if y is not None and is_classifier(self.estimator_):
-            native = task.rows.native
-            right = np.asarray(self.estimator_.predict(native)) == column_or_1d(y)
+            labels = self._wish.response.labels(task.rows.native)
+            right = labels == column_or_1d(y)
         if self._budget is None:
             lost_at = self._lost_at(task)
             if sizes is None:

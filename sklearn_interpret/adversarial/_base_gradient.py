@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Real
 
 import numpy as np
@@ -27,7 +28,7 @@ class Budget:
     """
 
     def __init__(self, task, index, epsilon):
-        self.task, self.index, self.epsilon = task, index, epsilon
+        self.task, self.index, self.epsilon = task, index, float(epsilon)
         self.feasible = task.feasible
         self.norm = self.feasible.norm
         self.origins = task.values[index]
@@ -38,7 +39,10 @@ class Budget:
 
     def part(self, some):
         """The budget of some of the rows."""
-        return Budget(self.task, self.index[some], self.epsilon)
+        part = copy(self)
+        for name in ("index", "origins", "low", "high"):
+            setattr(part, name, getattr(self, name)[some])
+        return part
 
     def farthest(self, slopes, radius, steps=0.0):
         """What steps become that go on by a norm of `radius` where slopes are best."""
@@ -46,11 +50,31 @@ class Budget:
         return steps + farthest(slopes, low, high, radius, self.norm)
 
     def values(self, steps):
-        """Encoded rows after some steps, as their columns take them, and no farther."""
+        """Encoded rows after some steps, as their columns take them, in the ball."""
         moved = steps / self.feasible.costs
         moved = np.where(self.feasible.integer, np.trunc(moved), moved)
         values = np.where(moved == 0, self.origins, self.origins + moved)
-        return self.feasible.projected(values, self.origins)
+        values = self.feasible.projected(values, self.origins)
+        if np.isfinite(self.epsilon):
+            self._return_to_ball(values, np.abs(moved))
+        return values
+
+    def _return_to_ball(self, values, moved):
+        """Move rows that rounding took out of the ball back, by as little as can be."""
+        left = np.arange(len(values))
+        while True:
+            origins, reached = self.origins[left], values[left]
+            outside = self.feasible.distances(reached, origins) > self.epsilon
+            if not outside.any():
+                return
+            left, origins, reached = (p[outside] for p in (left, origins, reached))
+            far = np.abs(reached - origins)
+            back = far > moved[left]
+            # Where no cell was rounded up, it was their sum: real numbers go first.
+            for others in ((far > 0) & ~self.feasible.integer, far > 0):
+                back |= others & ~back.any(axis=1, keepdims=True)
+            nearer = self.feasible.nearer(reached, origins)
+            values[left] = np.where(back, nearer, reached)
 
 
 class BaseGradientAttack(BaseAttack):
@@ -82,7 +106,7 @@ class BaseGradientAttack(BaseAttack):
         for rival in range(self._margins.n_rivals):
             rivals = np.full(len(index), rival)
             slopes = self._margins.slopes(task, budget.origins, index, rivals)
-            values = budget.values(budget.farthest(slopes, self.epsilon))
+            values = budget.values(budget.farthest(slopes, budget.epsilon))
             holds = task.holds(values, index)
             every = self._margins.margins(task.decode(values, index), own)
             _, reached = self._margins.binding(every)

@@ -71,7 +71,7 @@ class MinimalPerturbation(BaseAttack):
     See Also
     --------
     ProjectedGradient : Success within a given size.
-    BoundaryAttack : Asks any model for its labels alone.
+    HopSkipJump : Asks any model for its labels alone.
     sklearn_interpret.counterfactuals.ExactCounterfactual : Changes categories too.
 
     Notes

@@ -34,7 +34,7 @@ class TreePerturbation:
         if norm not in _SOUGHT:
             raise ValueError(
                 f"norm={str(norm)!r} of changes is not among those that trees are "
-                "searched for: norm='inf' and norm='1' are accepted. BoundaryAttack "
+                "searched for: norm='inf' and norm='1' are accepted. HopSkipJump "
                 "looks for rows near in any norm."
             )
         self._sought = _SOUGHT[norm](time_limit)

@@ -75,7 +75,7 @@ class OnePixelAttack(BaseAttack):
 
     See Also
     --------
-    BoundaryAttack : Small changes of all features, of any model too.
+    HopSkipJump : Small changes of all features, of any model too.
     MinimalPerturbation : The smallest change in the norm 1 keeps to few features.
 
     Notes

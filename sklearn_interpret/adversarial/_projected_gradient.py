@@ -112,7 +112,7 @@ class ProjectedGradient(BaseGradientAttack):
     >>> explanation = attack.explain(X[70:73], y[70:73])
     >>> explanation.valid
     array([ True, False,  True])
-    >>> bool((explanation.distances <= 0.3 + 1e-9).all())
+    >>> bool((explanation.distances <= 0.3).all())
     True
     """
 
@@ -175,7 +175,7 @@ class ProjectedGradient(BaseGradientAttack):
             if not len(left):
                 break
             slopes = np.tile(direction, (len(left), 1))
-            steps = budget.part(left).farthest(slopes, share * self.epsilon)
+            steps = budget.part(left).farthest(slopes, share * budget.epsilon)
             climbed = self._climbed(budget, left, steps, towards, best, margins)
             left, towards = left[~climbed], None
         return Tries(best)
@@ -185,7 +185,8 @@ class ProjectedGradient(BaseGradientAttack):
 
         Keeps the best rows and their margins.
         """
-        task, size = budget.task, self.step_size or _STEP * self.epsilon / self.n_steps
+        task = budget.task
+        size = float(self.step_size or _STEP * budget.epsilon / self.n_steps)
         done = np.zeros(len(left), dtype=bool)
         going = np.arange(len(left))
         for _ in range(self.n_steps + 1):
@@ -210,5 +211,6 @@ class ProjectedGradient(BaseGradientAttack):
             rival = rival if towards is None else towards[rows]
             slopes = self._margins.slopes(task, values, index, rival)
             here = budget.part(rows)
-            steps = shrunk(here.farthest(slopes, size, steps), self.epsilon, here.norm)
+            steps = here.farthest(slopes, size, steps)
+            steps = shrunk(steps, here.epsilon, here.norm)
         return done

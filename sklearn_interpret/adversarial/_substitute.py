@@ -31,6 +31,8 @@ from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 # Steps of the default substitute, a network.
 _MAX_ITER = 300
+# Share of the distinct rows that are never seeds, so that agreement is known.
+_HELD_OUT = 0.1
 
 
 class SubstituteAttack(BaseAttack):
@@ -53,7 +55,8 @@ class SubstituteAttack(BaseAttack):
         perceptron of scaled columns. Columns of categories are encoded for one that
         does not take them.
     n_seeds : int, default=100
-        How many rows of `fit` the model is asked about.
+        How many rows of `fit` the model is asked about; a tenth of the distinct rows,
+        and at least one, are left for `agreement_`.
     n_rounds : int, default=2
         How often rows are added. Each round doubles them, and the queries.
     step : float, default=0.1
@@ -81,8 +84,8 @@ class SubstituteAttack(BaseAttack):
         How many rows the model was asked about for the substitute to learn.
     agreement_ : float
         Share of the rows of `fit` that were no seeds on which both give the same label,
-        or both a prediction inside or outside of the interval; NaN if there are none.
-        The queries for it are not counted.
+        or both a prediction inside or outside of the interval; of all rows if these are
+        equal. The queries for it are not counted.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
         Number of features; their names, where the columns have any; class labels.
 
@@ -98,7 +101,7 @@ class SubstituteAttack(BaseAttack):
 
     See Also
     --------
-    BoundaryAttack : Asks the model for labels as well, many for each row.
+    HopSkipJump : Asks the model for labels as well, many for each row.
 
     Notes
     -----
@@ -251,7 +254,13 @@ class SubstituteAttack(BaseAttack):
         start = np.random.RandomState(self._seed).uniform()
         places = (np.arange(n_seeds) + start) / n_seeds * ends[-1]
         drawn = np.unique(np.minimum(np.searchsorted(ends, places), len(ends) - 1))
-        return first[drawn], np.flatnonzero(~np.isin(group, drawn))
+        most = max(len(ends) - max(1, int(_HELD_OUT * len(ends))), 1)
+        if len(drawn) > most:
+            drawn = drawn[np.arange(most) * len(drawn) // most]
+        others = ~np.isin(group, drawn)
+        if not others.any():  # all rows are equal
+            others[:] = True
+        return first[drawn], np.flatnonzero(others)
 
     def _learn(self, rows, labels, wish):
         """Set `substitute_`, fitted to labels of rows."""
@@ -289,8 +298,6 @@ class SubstituteAttack(BaseAttack):
 
     def _agreement(self, sample, wish, index):
         """Share of some rows on which the model and the substitute agree."""
-        if not len(index):
-            return np.nan
         rows = sample.rows.take(index)
         answers = [_labels(wish, rows.native), self.substitute_.predict(rows.native)]
         if wish.interval is not None:
@@ -326,7 +333,7 @@ def _labels(wish, native):
     """What the model predicts: labels, or numbers."""
     if wish.interval is not None:
         return wish.response(native)[:, 0]
-    return wish.response.classes[wish.answers(native)]
+    return wish.response.labels(native)
 
 
 def _spreads(values, weights):

@@ -201,7 +201,9 @@ class PermutationTest(RefittingImportance):
         """None: models that are fitted in `_measure` are asked."""
 
     def _measure(self, sample, response, on_block):
-        self._targets(sample)
+        y = self._targets(sample)
+        if y.ndim == 2 and y.shape[1] == 1:
+            sample = replace(sample, y=y[:, 0])
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_permutations)
         estimator, fit_params = self._unfitted(), self._fit_parameters(sample.index)

@@ -27,6 +27,7 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.gradients.objectives import check_is_optimum
 from sklearn_interpret._model.parallel import run_in_threads
 from sklearn_interpret._model.response import innermost, make_response
+from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._regression import (
     BaseRegressionInspector,
     column_names,
@@ -458,7 +459,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         """Rows as `fit` had them."""
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        self.estimator_.predict(rows.native)  # the model's own checks
+        self.estimator_.predict(copy_of(rows.native))  # the model's own checks
         return rows
 
     def _effects(self, rows):

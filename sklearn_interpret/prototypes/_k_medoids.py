@@ -33,6 +33,7 @@ from sklearn_interpret._model._sklearn_compat import (
     fit_context,
 )
 from sklearn_interpret._model.parallel import held_rows
+from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.validation import (
     call_given,
     check_rows,
@@ -232,14 +233,24 @@ class KMedoids(
         """Rows as numbers, as the metric takes them."""
         if self._gower is not None:
             return self._gower.encode(rows)
-        return check_array(
-            rows.native,
-            accept_sparse="csr" if self.__sklearn_tags__().input_tags.sparse else False,
-            dtype=[np.float64, np.bool_],
-            ensure_all_finite="allow-nan" if self.metric == "nan_euclidean" else True,
-            estimator=self,
-            input_name="X",
-        )
+        try:
+            return check_array(
+                rows.native,
+                accept_sparse="csr" if self.metric in _OF_SPARSE else False,
+                dtype=[np.float64, np.bool_],
+                ensure_all_finite=self.metric != "nan_euclidean" or "allow-nan",
+                estimator=self,
+                input_name="X",
+            )
+        except ValueError as error:
+            categorical = rows.detected_categorical
+            if not categorical.any():
+                raise
+            names = shortened(np.array(rows.names)[categorical].tolist())
+            raise ValueError(
+                f"metric={self.metric!r} takes numbers, and these columns hold "
+                f'categories: {names}; take metric="gower", or encode them. {error}'
+            ) from error
 
     def _search(self, points, kept, weights):
         """Positions of the medoids among the rows kept."""

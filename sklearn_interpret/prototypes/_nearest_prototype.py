@@ -24,7 +24,7 @@ class _NearestPrototype(BaseEstimator):
 
     _parameter_constraints = {"selector": [HasMethods(["fit", "transform"]), None]}
 
-    def __init__(self, *, selector: Any = None) -> None:
+    def __init__(self, selector: Any = None) -> None:
         self.selector = selector
 
     def __sklearn_tags__(self) -> Tags:

@@ -251,7 +251,8 @@ class GlobalSurrogate(BaseInspector):
     def _ask_labels(self, rows, on_block=lambda: None):
         """Labels that the model predicts; None where it predicts none."""
         if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict"):
-            return self._ask(self.estimator_.predict, rows, on_block)
+            response = make_response(self.estimator_, "predict")
+            return self._ask(response.labels, rows, on_block)
         return None
 
     def _labels_to_learn(self, surrogate, labels):

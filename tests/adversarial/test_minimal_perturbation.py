@@ -400,7 +400,7 @@ def test_how_rows_are_found(iris):
     linear_kernel = MinimalPerturbation(SVC(kernel="linear"))
     assert linear_kernel.fit(X, y).method_ == "gradient"
     assert linear_kernel.fit(X[:100], y[:100]).method_ == "linear"
-    with pytest.raises(UnreadableModelError, match="BoundaryAttack"):
+    with pytest.raises(UnreadableModelError, match="HopSkipJump"):
         MinimalPerturbation(KNeighborsClassifier()).fit(X, y)
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.exceptions import DataConversionWarning
 from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -389,3 +390,13 @@ def test_models_without_importances():
     X, y = linear_table()
     with pytest.raises(ValueError, match="none of coef_, feature_importances_ in the"):
         of_its_own(KNeighborsRegressor()).fit(X, y)
+
+
+def test_targets_in_a_column():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = X[:, 0] > 0
+    test = PermutationTest(LogisticRegression(), n_permutations=3, random_state=0)
+    expected = test.fit(X, y).null_importances_
+    with pytest.warns(DataConversionWarning, match="A column-vector y"):
+        found = test.fit(X, y[:, None]).null_importances_
+    np.testing.assert_array_equal(found, expected)

@@ -347,14 +347,58 @@ def test_responses_whose_powers_are_not_finite_are_refused(sign):
 @pytest.mark.parametrize(
     "shape, message",
     [
-        ((200, 2, 2), r"shape \(200, 2, 2\); \(n_rows,\) or"),
-        ((), r"shape \(\)"),
-        ((7,), "response has 7 rows, but 200 rows were sent"),
+        ((200, 2, 2), r"Scripted has the shape \(200, 2, 2\): \(n_rows,\) or"),
+        ((), r"Scripted has the shape \(\): 200 rows were sent"),
+        ((7,), r"Scripted has the shape \(7,\): 200 rows were sent"),
     ],
 )
 def test_a_response_of_another_shape(shape, message):
     with pytest.raises(ValueError, match=message):
         make_response(Scripted(lambda X: np.zeros(shape)))(X)
+
+
+@pytest.mark.parametrize(
+    "answer, message",
+    [
+        (lambda labels: labels + 5, r"returned the label \d, which is none of its cl"),
+        (lambda labels: labels.astype(str), "returned the label '\\d', which is none"),
+        (lambda labels: labels[1:], r"the shape \(199,\): 200 rows were sent"),
+        (lambda labels: labels[0], r"the shape \(\): 200 rows were sent"),
+        (lambda labels: np.c_[labels, labels], "give a label for each row"),
+    ],
+)
+def test_labels_that_are_no_classes_of_the_model(answer, message):
+    class Odd(LogisticRegression):
+        def predict(self, X):
+            return answer(super().predict(X))
+
+    model = Odd().fit(X, X[:, 0] > 0)
+    model.classes_ = np.arange(2)
+    response = make_response(model, "predict")
+    for ask in (response, response.answers):
+        with pytest.raises(ValueError, match=message):
+            ask(X)
+
+
+def test_positions_of_classes_that_are_not_sorted():
+    class Falling(LogisticRegression):
+        def fit(self, X, y):
+            super().fit(X, y)
+            self.classes_ = self.classes_[::-1]
+            return self
+
+    model = Falling().fit(X, X[:, 0] > 0)
+    positions = make_response(model).answers(X)
+    np.testing.assert_array_equal(model.classes_[positions], model.predict(X))
+
+
+@pytest.mark.parametrize("target", [(3, 1), [1, 3], np.array([0, 1]), ((0, 1), 2)])
+def test_a_target_is_one_class_or_output(target):
+    classifier = LogisticRegression().fit(X, X[:, 0] > 0)
+    regressor = LinearRegression().fit(X, X[:, :2])
+    for model, words in ((classifier, "is not a class"), (regressor, "must be the in")):
+        with pytest.raises(ValueError, match=words):
+            make_response(model, target=target)
 
 
 @pytest.mark.parametrize(

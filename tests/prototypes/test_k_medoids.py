@@ -268,3 +268,11 @@ def test_negative_distances():
 def test_too_few_rows_of_positive_weight():
     with pytest.raises(ValueError, match=r"rows of positive weight.*n_samples=2"):
         KMedoids(n_clusters=3).fit(X, sample_weight=np.arange(90) < 2)
+
+
+def test_categories_need_the_metric_for_them():
+    frame = pd.DataFrame({"size": [1.0, 2.0, 9.0], "town": ["a", "b", "a"]})
+    message = "metric='euclidean' takes numbers.*categories: 'town'.*metric=\"gower\""
+    with pytest.raises(ValueError, match=message):
+        KMedoids(n_clusters=2).fit(frame)
+    assert KMedoids(n_clusters=2, metric="gower").fit(frame).inertia_ > 0

@@ -125,3 +125,11 @@ def test_within_a_pipeline_and_a_grid_search():
 def test_bad_input(model, y, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "model_class", [NearestPrototypeClassifier, NearestPrototypeRegressor]
+)
+def test_the_selector_may_be_positional(model_class):
+    selector = MMDCritic(n_prototypes=5, random_state=0)
+    assert model_class(selector).fit(X, Y).selector_.n_prototypes == 5

@@ -19,8 +19,8 @@ from sklearn.svm import SVC
 
 from sklearn_interpret.adversarial import (
     AdversarialDisplay,
-    BoundaryAttack,
     FastGradientSign,
+    HopSkipJump,
     MinimalPerturbation,
     ProjectedGradient,
     RobustnessCurveDisplay,
@@ -102,10 +102,10 @@ for name, attack in attacks.items():
 # A model without slopes
 # ----------------------
 #
-# A forest is flat almost everywhere. ``BoundaryAttack`` asks it for labels alone, and
+# A forest is flat almost everywhere. ``HopSkipJump`` asks it for labels alone, and
 # walks along the border between them, which takes many more questions to the model. The
 # nearest images of the forest are nearer than those of the models above.
 forest = RandomForestClassifier(30, random_state=0).fit(X_train, y_train)
-boundary = BoundaryAttack(FrozenEstimator(forest), random_state=0, **PIXELS)
+boundary = HopSkipJump(FrozenEstimator(forest), random_state=0, **PIXELS)
 found = boundary.fit(X_train).explain(X_test[:8], y_test[:8])
 print(f"Median distance {np.median(found.distances[found.status == 'found']):.3f}")

@@ -16,7 +16,7 @@ _SOME_ROWS = 20
 _SLOPING = 0.25
 _FOR_STEPS = (
     "MinimalPerturbation finds the smallest change of tree models by a program, and "
-    "BoundaryAttack asks any model for its labels alone."
+    "HopSkipJump asks any model for its labels alone."
 )
 
 
@@ -51,6 +51,12 @@ class Margins:
             self.by_formula = True
         except UnreadableModelError as error:
             _refuse_trees(wish.estimator, error)
+            if self.n_classes and wish.response.method == "predict":
+                name = type(unfrozen(wish.estimator)).__name__
+                raise UnreadableModelError(
+                    f"{name} predicts labels alone, which have no slopes to follow. "
+                    f"{_FOR_STEPS}"
+                ) from error
             self.by_formula = False
         if wish.interval is not None:
             # The outputs of a formula are all; those of a response are the target's.
@@ -76,7 +82,8 @@ class Margins:
         wish = self.wish
         if not self.n_classes or wish.response.method == "decision_function":
             return wish.response(native)
-        shares = np.asarray(wish.estimator.predict_proba(native), dtype=np.float64)
+        shares = wish.response.returned_by("predict_proba", native)
+        shares = np.asarray(shares, dtype=np.float64)
         return np.log(np.maximum(shares, np.finfo(float).tiny))
 
     def _refuse_steps(self, known):

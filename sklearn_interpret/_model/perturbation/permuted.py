@@ -11,7 +11,7 @@ from sklearn_interpret._core.statistics.permutations import (
     swapped_halves,
 )
 from sklearn_interpret._model.parallel import batch_rows, stream
-from sklearn_interpret._model.response import RESPONSE_METHODS
+from sklearn_interpret._model.response import RESPONSE_METHODS, check_length
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of, same_content
 
@@ -206,7 +206,9 @@ class _CachedModel:
             for place, part in enumerate(self._parts):
                 if plain and X is part:
                     if name not in self._cache:
-                        self._cache[name] = attribute(self._own(self._whole))
+                        found = attribute(self._own(self._whole))
+                        check_length(self._estimator, found, self._whole.shape[0])
+                        self._cache[name] = found
                     return self._of_part(self._cache[name], place)
             return attribute(self._own(X), *args, **kwargs)
 

@@ -81,6 +81,14 @@ class FeasibleRows:
             known.cast(j, levels) if levels else None
             for j, levels in enumerate(self.levels)
         ]
+        # Missing entries turn integers into floats; without rows there are none.
+        empty = known.take(np.arange(0))
+        self.dtypes = [
+            np.dtype(
+                getattr(known.column(j).dtype, "numpy_dtype", empty.values(j).dtype)
+            )
+            for j in range(known.n_columns)
+        ]
         self.vary = vary
         self._directions = np.zeros(known.n_columns)
         for j, direction in directions.items():
@@ -116,11 +124,7 @@ class FeasibleRows:
         """The lowest and highest whole number of a column; no limits of others."""
         if not self.integer[j]:
             return -np.inf, np.inf
-        native = self.known.column(j).dtype  # nullable ones name that of numpy
-        dtype = np.dtype(getattr(native, "numpy_dtype", self.known.values(j).dtype))
-        if dtype.kind not in "iu":
-            return -LARGEST_INTEGER, LARGEST_INTEGER
-        bounds = np.iinfo(dtype)
+        bounds = np.iinfo(self.dtypes[j])
         return max(bounds.min, -LARGEST_INTEGER), min(bounds.max, LARGEST_INTEGER)
 
     def _known_values(self, counted):
@@ -268,6 +272,9 @@ class FeasibleRows:
             else:
                 column = self._held(j, column, low[:, j], high[:, j])
             values[:, j] = column
+        same |= ~(
+            (low <= values) & (values <= high)
+        )  # no number of the dtype is inside
         return np.where(same, origins, values)
 
     def _possible_level(self, j, codes, own):
@@ -278,7 +285,7 @@ class FeasibleRows:
 
     def _held(self, j, values, low, high):
         """The nearest numbers within limits that the dtype of a column holds."""
-        dtype = self.known.values(j).dtype
+        dtype = self.dtypes[j]
         if dtype.kind != "f" or dtype.itemsize >= 8:
             return values
         largest = np.finfo(dtype).max
@@ -296,6 +303,19 @@ class FeasibleRows:
             if np.isfinite(high[j]):
                 high[j] = self._held(j, high[j], -np.inf, high[j])
         return low, high
+
+    def nearer(self, values, origins):
+        """The next values towards encoded rows that the dtypes of numbers hold."""
+        one_less = values + np.clip(origins - values, -1, 1)
+        nearer = np.where(self.integer, one_less, np.nextafter(values, origins))
+        for j, dtype in enumerate(self.dtypes):
+            if dtype.kind == "f" and dtype.itemsize < 8:
+                ends = values[:, j].astype(dtype), origins[:, j].astype(dtype)
+                # The dtype need not hold the origin.
+                nearer[:, j] = np.where(
+                    np.equal(*ends), origins[:, j], np.nextafter(*ends)
+                )
+        return nearer
 
     def distances(self, values, origins):
         """Distances of encoded rows from others, (n_rows,)."""
@@ -357,7 +377,7 @@ class FeasibleRows:
         if columns:
             tiles = self.known.part(slice(0, 1)).tiles(0, 1, len(values))
             donors = self._replaced(tiles, columns, values, changed)
-            both = rows.followed_by(type(rows)(donors))
+            both = rows.followed_by(type(self.known)(donors))
             below = rows.n_rows + np.arange(len(values))
             places = {j: np.where(changed[:, j], below, index) for j in columns}
             mixed = type(rows)(both.mixed(index, places))

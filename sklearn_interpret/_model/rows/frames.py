@@ -140,8 +140,8 @@ class PandasRows(Rows):
 
 
 def _are_numbers(*dtypes):
-    """Whether all are numpy dtypes of numbers, which have a common one."""
-    return all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in dtypes)
+    """Whether all are dtypes of numbers, which have a common one."""
+    return all(_kind(dtype) in "iuf" for dtype in dtypes)
 
 
 def _kind(dtype):

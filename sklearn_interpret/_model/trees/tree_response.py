@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._model.parallel import LazyRows
@@ -136,8 +135,7 @@ class TreeResponse:
         trees, that sum.
         """
         estimator, model = self.response.estimator, self.model
-        if isinstance(unfrozen(estimator), Pipeline):
-            X = copy_of(X)  # some steps work in place
+        X = copy_of(X)  # some steps, and models, work in place
         if not self.additive:
             returned = np.asarray(getattr(estimator, self.response.method)(X))
             values = self.response.read(returned)

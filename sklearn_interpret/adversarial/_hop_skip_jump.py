@@ -1,4 +1,4 @@
-"""Attack by labels alone, along the boundary (Chen, Jordan & Wainwright 2020)."""
+"""HopSkipJump, an attack from labels alone (Chen, Jordan & Wainwright 2020)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _HALVINGS = 8
 _SHARES, _LEAST_SAVING = (1, 0.5, 0.25, 1, 0.5, 0.25, 0.1), 0.01
 
 
-class BoundaryAttack(BaseAttack):
-    r"""A near row as wished, from the model's labels alone (HopSkipJump; Chen et al.).
+class HopSkipJump(BaseAttack):
+    r"""A near row that the model answers differently, from its labels alone.
 
-    From the nearest known row that the model answers as wished, a walk along the
-    boundary of these answers towards the attacked row. The model is asked for nothing
-    but `predict`: any will do, trees too.
+    HopSkipJump (Chen, Jordan & Wainwright 2020) starts at the nearest known row with
+    the required answer, and walks along the decision boundary towards the attacked
+    row. It calls nothing but `predict`: any model will do, trees too.
 
     Parameters
     ----------
@@ -122,10 +122,10 @@ class BoundaryAttack(BaseAttack):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from sklearn_interpret.adversarial import BoundaryAttack
+    >>> from sklearn_interpret.adversarial import HopSkipJump
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(n_estimators=20, random_state=0)
-    >>> attack = BoundaryAttack(model, random_state=0).fit(X, y)
+    >>> attack = HopSkipJump(model, random_state=0).fit(X, y)
     >>> explanation = attack.explain(X[70:73], y[70:73])
     >>> explanation.valid
     array([ True,  True,  True])

@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_interpret.adversarial import BoundaryAttack
+from sklearn_interpret.adversarial import HopSkipJump
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 
 X, Y = load_iris(return_X_y=True)
@@ -50,7 +50,7 @@ def test_near_the_closed_form_of_a_linear_model(norm, seed, n_features):
     rows = rng.normal(size=(60, n_features))
     y = rows @ rng.normal(size=n_features) > 0
     model = LogisticRegression().fit(rows, y)
-    attack = BoundaryAttack(
+    attack = HopSkipJump(
         FrozenEstimator(model), norm=norm, units="raw", bounds=(-99, 99), random_state=0
     ).fit(rows)
     found = attack.explain(rows[:10])
@@ -86,7 +86,7 @@ def nearest_by_leaves(tree, row, answer):
 
 def test_trees_are_attacked_at_their_thresholds():
     model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, Y)
-    attack = BoundaryAttack(FrozenEstimator(model), units="raw", random_state=0).fit(X)
+    attack = HopSkipJump(FrozenEstimator(model), units="raw", random_state=0).fit(X)
     found = attack.explain(X)
     nearest = [
         nearest_by_leaves(model.tree_, row, answer)
@@ -104,7 +104,7 @@ def test_nearer_than_known_rows_and_farther_steps_help():
     rows = X[50:150]
     distances = []
     for n_steps in (1, 8):
-        attack = BoundaryAttack(model, n_steps=n_steps, units="raw", random_state=0)
+        attack = HopSkipJump(model, n_steps=n_steps, units="raw", random_state=0)
         distances.append(attack.fit(X).explain(rows).distances)
     answers = model.predict(X)
     between = np.linalg.norm(rows[:, None] - X, axis=2)
@@ -118,7 +118,7 @@ def test_only_labels_are_asked_for_and_of_all_rows_at_once():
     model = Labels(lambda X: X[:, 0] + X[:, 1] > 1)
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(50, 3))
-    attack = BoundaryAttack(model, units="raw", random_state=0)
+    attack = HopSkipJump(model, units="raw", random_state=0)
     attack.fit(rows, rows[:, 0] > 0)
     n_calls = []
     for some in (rows[:1], rows[:40]):
@@ -132,7 +132,7 @@ def test_only_labels_are_asked_for_and_of_all_rows_at_once():
 
 
 def test_a_row_alone_gets_what_it_gets_among_others():
-    attack = BoundaryAttack(SVC(), random_state=0).fit(X, Y)
+    attack = HopSkipJump(SVC(), random_state=0).fit(X, Y)
     together = attack.explain(X[40:60], Y[40:60])
     for k in range(20):
         alone = attack.explain(X[40 + k : 41 + k], Y[40 + k : 41 + k])
@@ -159,7 +159,7 @@ def test_frames_keep_categories_dtypes_and_what_is_frozen(target):
     )
     model = make_pipeline(encode, RandomForestClassifier(15, random_state=0))
     vary = ["double", "single", "whole", "kind", "constant"]
-    attack = BoundaryAttack(
+    attack = HopSkipJump(
         model, target=target, features_to_vary=vary, n_steps=3, random_state=0
     ).fit(frame, y)
     before = frame.copy(deep=True)
@@ -184,7 +184,7 @@ def test_whole_numbers_alone():
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 17, (200, 12))
     model = LogisticRegression(max_iter=9999).fit(rows, rows.sum(axis=1) > 96)
-    attack = BoundaryAttack(FrozenEstimator(model), units="raw", random_state=0)
+    attack = HopSkipJump(FrozenEstimator(model), units="raw", random_state=0)
     found = attack.fit(rows).explain(rows[:30])
     nearest = np.abs(model.decision_function(rows[:30])) / np.linalg.norm(model.coef_)
     assert found.rows.dtype == rows.dtype
@@ -194,7 +194,7 @@ def test_whole_numbers_alone():
 
 def test_an_interval_of_a_regressor_and_rows_within_it():
     model = LinearRegression().fit(X[:, :3], X[:, 3])
-    attack = BoundaryAttack(FrozenEstimator(model), desired=(1.5, 2.0), random_state=0)
+    attack = HopSkipJump(FrozenEstimator(model), desired=(1.5, 2.0), random_state=0)
     found = attack.fit(X[:, :3]).explain(X[:, :3])
     predictions = model.predict(found.rows)
     assert ((predictions >= 1.5) & (predictions <= 2.0)).all()
@@ -206,14 +206,14 @@ def test_an_interval_of_a_regressor_and_rows_within_it():
 def test_missing_numbers_stay_missing():
     holes = X.copy()
     holes[::3, 1] = np.nan
-    attack = BoundaryAttack(HistGradientBoostingClassifier(max_iter=5), random_state=0)
+    attack = HopSkipJump(HistGradientBoostingClassifier(max_iter=5), random_state=0)
     found = attack.fit(holes, Y).explain(holes[:60], Y[:60])
     assert found.valid.all()
     assert_array_equal(np.isnan(found.rows), np.isnan(holes[:60]))
 
 
 def test_bounds_are_kept():
-    attack = BoundaryAttack(SVC(), bounds={2: (1.0, 4.0), 3: (0, 9)}, random_state=0)
+    attack = HopSkipJump(SVC(), bounds={2: (1.0, 4.0), 3: (0, 9)}, random_state=0)
     found = attack.fit(X, Y).explain(X[50:60])
     assert found.valid.any()
     outside = X[50:60, 2] > 4
@@ -228,7 +228,7 @@ def test_farther_known_rows_where_the_nearest_do_not_hold():
     rows[:40, 0] += 5
     rows[40:45, 1] += 5
     model = Labels(lambda X: (X[:, 0] > 2) | (X[:, 1] > 2))
-    attack = BoundaryAttack(model, features_to_vary=[1], units="raw", random_state=0)
+    attack = HopSkipJump(model, features_to_vary=[1], units="raw", random_state=0)
     attack.fit(rows, rows[:, 0] > 2)
     found = attack.explain(rows[60:])
     assert found.valid.all()
@@ -237,7 +237,7 @@ def test_farther_known_rows_where_the_nearest_do_not_hold():
 
 def test_no_known_row_as_wished():
     model = Labels(lambda X: X[:, 0] > 2)
-    attack = BoundaryAttack(model, features_to_vary=[1], random_state=0)
+    attack = HopSkipJump(model, features_to_vary=[1], random_state=0)
     rows = np.array([[0.0, 1.0], [3.0, 2.0], [4.0, 3.0]])
     attack.fit(rows, [0, 1, 1])
     with pytest.warns(NoCounterfactualWarning, match="for 3 of 3 rows"):
@@ -251,13 +251,13 @@ def test_no_known_row_as_wished():
 def test_nothing_that_may_vary():
     frame = pd.DataFrame({"kind": pd.Categorical(list("xyxy"))})
     model = make_pipeline(OneHotEncoder(), LogisticRegression())
-    attack = BoundaryAttack(model, random_state=0).fit(frame, [0, 1, 0, 1])
+    attack = HopSkipJump(model, random_state=0).fit(frame, [0, 1, 0, 1])
     with pytest.warns(NoCounterfactualWarning):
         assert not attack.explain(frame).valid.any()
 
 
 def test_robust_scores_fall_with_the_size():
-    attack = BoundaryAttack(SVC(), random_state=0).fit(X, Y)
+    attack = HopSkipJump(SVC(), random_state=0).fit(X, Y)
     curve = attack.robustness_curve(X, Y, sizes=[0, 0.2, 0.5, 9])
     assert curve[0] == attack.score(X, Y)
     assert (np.diff(curve) <= 0).all()
@@ -278,13 +278,13 @@ def test_robust_scores_fall_with_the_size():
 )
 def test_bad_parameters(parameters, name):
     with pytest.raises(ValueError, match=name):
-        BoundaryAttack(SVC(), **parameters).fit(X, Y)
+        HopSkipJump(SVC(), **parameters).fit(X, Y)
 
 
 def test_the_warning_points_at_the_call():
     X = np.arange(10.0)[:, None]
     model = DecisionTreeClassifier().fit(X, X[:, 0] > 4)
-    attack = BoundaryAttack(FrozenEstimator(model), bounds=(0, 4)).fit(X[:4])
+    attack = HopSkipJump(FrozenEstimator(model), bounds=(0, 4)).fit(X[:4])
     with pytest.warns(NoCounterfactualWarning, match="Nothing was found") as record:
         attack.explain(X[:2])
     assert record[0].filename == __file__
