@@ -208,23 +208,32 @@ class _Shared:
         self.arguments = {i: c[0] for i, c in columns if all(a is c[0] for a in c)}
 
     def calls(self, function, tasks, *first):
-        """Joblib's calls ``function(*first, self, *others)``, with a task's others.
+        """Joblib's calls ``function(*first, self, others)``, with a task's others.
 
-        Each worker of a Dask cluster is sent this object beforehand: joblib would send
-        it to one worker, and Dask nearly all tasks after it.
+        A Dask cluster is sent this object as the result of a task, and the others in a
+        tuple, which joblib leaves alone: what is scattered is lost with its worker.
         """
         client = getattr(get_active_backend()[0], "client", None)
-        here = client is None
-        sent = self if here else client.scatter(self, broadcast=True, hash=False)
+        sent = self if client is None else self._submitted(client)
         for task in tasks:
-            others = [own for i, own in enumerate(task) if i not in self.arguments]
-            yield delayed(function)(*first, sent, *others)
+            others = (own for i, own in enumerate(task) if i not in self.arguments)
+            yield delayed(function)(*first, sent, tuple(others))
 
-    def __call__(self, *own):
+    def _submitted(self, client):
+        with warnings.catch_warnings():
+            # A large model has to be sent all the same.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            return client.submit(_identity, self, pure=False)
+
+    def __call__(self, own):
         task = list(own)
         for position, argument in self.arguments.items():
             task.insert(position, argument)
         return self.function(*task)
+
+
+def _identity(shared):
+    return shared
 
 
 def _limited_calls(function, tasks, n_jobs):
@@ -236,7 +245,7 @@ def _cores_each(n_workers):
     return max(1, cpu_count() // n_workers)
 
 
-def _limited(n_workers, shared, *own):
+def _limited(n_workers, shared, own):
     # Those of the worker's machine, which may not be the caller's.
     cores = _cores_each(n_workers)
     # A model may ask for workers too, and would get all of a cluster.
@@ -245,7 +254,7 @@ def _limited(n_workers, shared, *own):
     main = current_thread() is main_thread()
     caught = warnings.catch_warnings(record=True) if main else nullcontext([])
     with caught as given, limit_threads(cores), parallel_config(backend, n_jobs=1):
-        result = shared(*own)
+        result = shared(own)
     # As text: not all warnings can be pickled.
     found = [(str(w.message), w.category, w.filename, w.lineno) for w in given]
     return result, list(dict.fromkeys(found))

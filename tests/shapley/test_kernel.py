@@ -123,7 +123,8 @@ def test_a_linear_model_is_exact(n_coalitions):
     explanation = inspector.explain(ROWS)
     expected = (ROWS - BACKGROUND.mean(axis=0)) * model.coef_
     assert_allclose(explanation.values, expected, atol=1e-11)
-    assert explanation.standard_errors.max() < 1e-11
+    # Small, but not zero: other models give the same at these coalitions.
+    assert 0 < explanation.standard_errors.max() < 2e-3 * np.abs(expected).max()
 
 
 @settings(max_examples=20, deadline=None)
