@@ -208,6 +208,27 @@ def test_no_more_surrogates_are_kept_than_memory_allows(monkeypatch):
     assert len(inspector._valuer._surrogates) == 1
 
 
+def test_all_coalitions_of_sixteen_players():
+    """Twice as many as are allowed where they are not all."""
+    slopes = np.linspace(-1, 1, 16)
+    model = Formula(lambda rows: rows @ slopes + rows[:, :3].prod(axis=1))
+    background, row = np.zeros((1, 16)), np.ones((1, 16))
+    inspector = of_model(KernelSHAP, model, background, n_coalitions=2**16)
+    explanation = inspector.explain(row)
+    expected = slopes + np.where(np.arange(16) < 3, 1 / 3, 0)
+    assert_allclose(explanation.values[0], expected, atol=1e-12)
+    assert_array_equal(explanation.standard_errors, 0)
+    with pytest.raises(ValueError, match="n_coalitions=65534 of 16 players are more"):
+        of_model(KernelSHAP, model, background, n_coalitions=2**16 - 2)
+
+
+def test_nearly_all_coalitions_cost_more_than_all():
+    model, background = Formula(lambda rows: rows[:, 0]), np.zeros((1, 15))
+    with pytest.warns(CostlyInspectionWarning, match="32766 coalitions of 15 players"):
+        of_model(KernelSHAP, model, background, n_coalitions=2**15 - 2)
+    of_model(KernelSHAP, model, background, n_coalitions=2**15)
+
+
 def test_memory_beyond_the_working_memory_is_told_of():
     wide = np.zeros((2, 400))
     model = Formula(lambda rows: rows[:, 0])

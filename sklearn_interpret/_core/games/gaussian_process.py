@@ -26,7 +26,7 @@ whose variances the kernel only guesses. But a Shapley value is a sum over pairs
 .. math:: \phi_j = \frac{2}{p} \sum_{S \ni j} \binom{p - 1}{|S| - 1}^{-1} o(S)
 
 and its error the same sum of what is missed of the unknown pairs. These are a random
-choice of the pairs of their size, so known ones that are left out tell how much that is.
+choice of the pairs of their size, so known ones that are left out tell how much it is.
 """
 
 from dataclasses import dataclass
