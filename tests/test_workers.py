@@ -4,7 +4,7 @@ import itertools
 import os
 import time
 import warnings
-from threading import Thread
+from threading import Event, Thread
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from sklearn.linear_model import LinearRegression
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from sklearn_interpret._model.parallel import (
+    limit_threads,
     run,
     run_in_threads,
     stream,
@@ -270,6 +271,58 @@ def test_threads_are_given_back(loop, backend, cluster):
         with parallel_config(backend=backend):
             list(loop(overlapping, [(0.05,), (0.15,)], n_jobs=2))
         assert blas_threads() == before
+    finally:
+        set_elsewhere(started)
+
+
+def test_limits_of_threads_may_overlap():
+    """The least one holds in all threads, and the last to end gives back the first."""
+    started = max(blas_threads(), default=1)
+    set_elsewhere(3)
+    before, seen = blas_threads(), []
+    entered, left = Event(), Event()
+
+    def longer():
+        with limit_threads(2):
+            entered.set()
+            left.wait(timeout=60)
+            seen.append(blas_threads())
+
+    try:
+        thread = Thread(target=longer)
+        with limit_threads(1):
+            thread.start()
+            entered.wait(timeout=60)
+            assert blas_threads() == [1] * len(before)
+        left.set()
+        thread.join()
+        assert seen == [[2] * len(before)]
+        assert blas_threads() == before
+    finally:
+        set_elsewhere(started)
+
+
+def listed_blas_threads(_):
+    """Most threads that any BLAS would use here."""
+    return [max(blas_threads(), default=1)]
+
+
+@pytest.mark.parametrize("loop", [run, stream])
+@pytest.mark.parametrize("backend", ["threading", "dask"])
+def test_blas_is_limited_in_threads_of_workers(loop, backend, cluster):
+    (started,) = listed_blas_threads(None)
+    set_elsewhere(cpu_count() + 1)
+    n_workers = max(2, cpu_count())
+    try:
+        with parallel_config(backend=backend):
+            found = list(
+                loop(
+                    listed_blas_threads,
+                    [(i,) for i in range(n_workers)],
+                    n_jobs=n_workers,
+                )
+            )
+        assert max(np.ravel(found)) == max(1, cpu_count() // n_workers)
     finally:
         set_elsewhere(started)
 

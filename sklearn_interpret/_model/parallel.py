@@ -2,11 +2,11 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import cache, partial
 from itertools import chain, starmap
 from operator import call
-from threading import current_thread, main_thread
+from threading import Lock, current_thread, main_thread
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs, parallel_config
@@ -119,19 +119,52 @@ class LazyRows(ABC):
 
 
 @cache
-def _threadpools():
-    # Looking for the libraries takes milliseconds: once is enough.
-    return ThreadpoolController()
+def _threadpools(user_api):
+    # Looking for the libraries takes milliseconds: once is enough. A limit of some of
+    # the libraries would set all of its controller's when it ends.
+    return ThreadpoolController().select(user_api=user_api)
 
 
-def limit_threads(n_threads):
-    """Context manager: so many threads of BLAS and OpenMP.
+class _BlasLimits:
+    """Limits of the threads of BLAS, which are those of the process: the least holds.
 
-    The threads of BLAS are set for the whole process, and only by its main thread:
-    several that set them would not give back what they found.
+    Threads of Python set limits that overlap; the last to end gives back what the first
+    one found.
     """
-    libraries = None if current_thread() is main_thread() else "openmp"
-    return _threadpools().limit(limits=n_threads, user_api=libraries)
+
+    def __init__(self):
+        self._lock, self._limits, self._first = Lock(), [], None
+
+    @contextmanager
+    def limit(self, n_threads):
+        """Context manager: at most so many threads."""
+        with self._lock:
+            self._limits.append(n_threads)
+            limiter = self._set()
+            self._first = self._first or limiter
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._limits.remove(n_threads)
+                if self._limits:
+                    self._set()
+                else:
+                    self._first.restore_original_limits()
+                    self._first = None
+
+    def _set(self):
+        return _threadpools("blas").limit(limits=min(self._limits))
+
+
+_BLAS = _BlasLimits()
+
+
+@contextmanager
+def limit_threads(n_threads):
+    """Context manager: so many threads of OpenMP here, and of BLAS in the process."""
+    with _threadpools("openmp").limit(limits=n_threads), _BLAS.limit(n_threads):
+        yield
 
 
 def run(function, tasks, *, n_jobs=None, verbose=0):

@@ -33,7 +33,11 @@ from sklearn_interpret._model._sklearn_compat import (
     fit_context,
 )
 from sklearn_interpret._model.parallel import held_rows
-from sklearn_interpret._model.validation import check_rows, check_weights
+from sklearn_interpret._model.validation import (
+    check_rows,
+    check_weights,
+    empty_for_no_rows,
+)
 from sklearn_interpret.prototypes._gower_columns import GowerColumns
 
 # Metrics of scikit-learn's that take sparse matrices.
@@ -280,6 +284,7 @@ class KMedoids(
     def _n_features_out(self):
         return len(self.medoid_indices_)
 
+    @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Distances of rows from the medoids.
 

@@ -25,6 +25,7 @@ from sklearn_interpret._model.validation import (
     check_labels,
     check_rows,
     check_targets,
+    empty_for_no_rows,
 )
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.rules._rules import RuleModel
@@ -204,6 +205,7 @@ class RuleFit(RuleModel):
                 lines.append(f"  {sign} {abs(entry.coefficient)!r} {entry.factor}")
         return "\n".join(lines)
 
+    @empty_for_no_rows
     def explain(self, X: Any, *, by: str = "features") -> Explanation:
         """Find the share of each feature, or of each rule, in the score of each row.
 
