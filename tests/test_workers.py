@@ -1,6 +1,7 @@
 """Work spread over threads, processes and a Dask cluster: same results, fair shares."""
 
 import itertools
+import logging
 import os
 import time
 import warnings
@@ -177,6 +178,34 @@ def test_dask_is_sent_once_what_all_tasks_share(loop, cluster):
         found = list(loop(nothing_of, tasks, n_jobs=-1))
     assert np.ravel(found).tolist() == list(range(20))
     assert max(model.count, rows.count) <= 1
+
+
+def test_a_worker_that_dies_does_not_end_the_run(tmp_path):
+    """Nor is anything lost that was on it: the model, or rows of other tasks."""
+    distributed = pytest.importorskip("distributed")
+
+    # Not a function of this module, whose imports take a worker seconds.
+    def sum_of_both(shared, own, mark):
+        if own[0] == 2 and not mark.exists():
+            mark.touch()
+            os._exit(1)
+        return shared.sum() + own.sum()
+
+    shared, mark = np.ones(10**4), tmp_path / "ended"
+    tasks = [(shared, np.full(10**4, own), mark) for own in range(6)]
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as local,
+        distributed.Client(local),
+        parallel_config(backend="dask"),
+    ):
+        found = list(run(sum_of_both, tasks, n_jobs=-1))
+    assert mark.exists()
+    assert found == [10**4 * (1 + own) for own in range(6)]
 
 
 class Sent(LinearRegression):
