@@ -1,7 +1,8 @@
 """Standard errors of Shapley values: how often intervals hold the exact value.
 
 The share of values within 1.96 standard errors of the exact ones, over rows, features
-and seeds, in games of trees, networks and products, at budgets from the smallest up.
+and seeds, in games of trees, networks, interactions and products, at budgets from the
+smallest up: of few players at every number of pairs that leaves one unknown.
 The line of a game names the budget at which the share is smallest, with the 95 % margin
 of that share; a share below 90 % is a disagreement, and so is a standard error of zero
 beside a wrong value. Each seed has rows of its own: some budgets leave nothing to
@@ -20,8 +21,10 @@ from pair import Case, Result
 from sklearn_interpret.shapley import KernelSHAP, ShapleySampling
 
 NOMINAL, LEAST = 0.95, 0.90
-GAMES = ("gb", "mlp", "four", "product", "signed")
-SMALL, LARGE = 4, 11
+GAMES = ("gb", "mlp", "interaction", "four", "product", "signed")
+SIZES = (4, 5, 6, 11)
+# Of as many players every number of pairs is tried.
+FEW = 6
 # Relative to the largest value: an error below is rounding.
 ROUNDING = 1e-9
 
@@ -35,9 +38,12 @@ def budgets(kind: type, n_players: int) -> list[dict[str, Any]]:
             for antithetic in (True, False)
         ]
     p = n_players
-    numbers = {4, 6, 8, p, p + 2, 2 * p - 2, 2 * p, 2 * p + 2, 2 * p + 4}
-    numbers |= {3 * p, 4 * p, 6 * p, 10 * p, 20 * p}
-    return [{"n_coalitions": n} for n in sorted(numbers) if 4 <= n < 2**p]
+    numbers = set(range(4, 2**p, 2))
+    if p > FEW:
+        numbers = {4, 6, 8, p, p + 2, 2 * p - 2, 2 * p, 2 * p + 2, 2 * p + 4}
+        numbers |= {3 * p, 4 * p, 6 * p, 10 * p, 20 * p}
+        numbers |= {2**p * share // 32 for share in (16, 24, 30, 31)} | {2**p - 2}
+    return [{"n_coalitions": n} for n in sorted(numbers)]
 
 
 def coverage(
@@ -87,8 +93,8 @@ def cases(n_rows: int, n_seeds: int, **_: Any) -> dict[str, Case]:
         )
         for kind in (KernelSHAP, ShapleySampling)
         for played in GAMES
-        for n_players in (SMALL, LARGE)
-        if (played, n_players) != ("four", SMALL)
+        for n_players in SIZES
+        if played != "four" or n_players == max(SIZES)
     }
 
 

@@ -74,6 +74,15 @@ class FourWay(RegressorMixin, BaseEstimator):
         return products + waves + z[:, 10] * (1 + z[:, 0]) + z[:, -1] ** 2
 
 
+class Interaction(FourWay):
+    """A sum of curves, and a product of two features."""
+
+    def predict(self, X):
+        z = 2 * np.asarray(X) - 1
+        curves = np.sin(3 * z[:, 0]) + z[:, 1] ** 2 + z[:, 2:].sum(axis=1)
+        return curves + 3 * z[:, 1] * z[:, 2]
+
+
 class Product(FourWay):
     """The product of all features."""
 
@@ -147,6 +156,7 @@ def game(kind: str, n_features: int, n_rows: int) -> Game:
         "gb": GradientBoostingRegressor(n_estimators=200, max_depth=4, random_state=0),
         "mlp": MLPRegressor(hidden_layer_sizes=(50, 50), max_iter=500, random_state=0),
         "four": FourWay(n_features),
+        "interaction": Interaction(n_features),
         "product": Product(n_features),
         "signed": Signed(n_features),
     }[kind].fit(X, (y - y.mean()) / y.std())

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.parallel import batch_rows, held_rows, slices
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
 from sklearn_interpret.explanations import AttributionTransformerMixin, Explanation
@@ -83,6 +84,7 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
             total += np.tensordot(self._weights[part], np.abs(values), axes=1)
         return total / self._weights.sum()
 
+    @empty_for_no_rows
     def explain(self, X: Any) -> Explanation:
         """Share out the response to each row over the features.
 

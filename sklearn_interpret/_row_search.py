@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from sklearn_interpret.explanations import RowExplanation
@@ -190,6 +191,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             **fields,
         )
 
+    @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[Any]:
         """The nearest row found, for each of some rows.
 

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression
 
 from sklearn_interpret.effects import AccumulatedLocalEffects
+from sklearn_interpret.shapley import KernelSHAP
 
 
 def test_frames_larger_than_memory_are_explained_in_partitions():
@@ -23,3 +25,21 @@ def test_frames_larger_than_memory_are_explained_in_partitions():
     pandas.testing.assert_frame_equal(
         whole.compute(scheduler="synchronous"), inspector.transform(frame)
     )
+
+
+def test_collections_are_not_computed_unasked():
+    array = pytest.importorskip("dask.array")
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    blocks = array.from_array(X, chunks=(20, 3))
+    inspector = KernelSHAP(LinearRegression(), background=X[:3], random_state=0)
+    with pytest.raises(TypeError, match=r"dask\.array.*fit a sample.*map_blocks"):
+        inspector.fit(blocks, X[:, 0])
+    inspector.fit(X, X[:, 0])
+    for ask in (inspector.transform, inspector.explain):
+        with pytest.raises(TypeError, match="map_blocks"):
+            ask(blocks)
+    mapped = blocks[np.arange(50) < 0].map_blocks(inspector.transform, dtype=float)
+    assert mapped.compute(scheduler="synchronous").shape == (0, 3)
+    mapped = blocks.map_blocks(inspector.transform, dtype=float)
+    found = mapped.compute(scheduler="synchronous")
+    np.testing.assert_allclose(found, inspector.transform(X), atol=1e-10)

@@ -1,10 +1,11 @@
 """Work spread over threads, processes and a Dask cluster: same results, fair shares."""
 
 import itertools
+import logging
 import os
 import time
 import warnings
-from threading import Thread
+from threading import Event, Thread
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from sklearn.linear_model import LinearRegression
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from sklearn_interpret._model.parallel import (
+    limit_threads,
     run,
     run_in_threads,
     stream,
@@ -178,6 +180,34 @@ def test_dask_is_sent_once_what_all_tasks_share(loop, cluster):
     assert max(model.count, rows.count) <= 1
 
 
+def test_a_worker_that_dies_does_not_end_the_run(tmp_path):
+    """Nor is anything lost that was on it: the model, or rows of other tasks."""
+    distributed = pytest.importorskip("distributed")
+
+    # Not a function of this module, whose imports take a worker seconds.
+    def sum_of_both(shared, own, mark):
+        if own[0] == 2 and not mark.exists():
+            mark.touch()
+            os._exit(1)
+        return shared.sum() + own.sum()
+
+    shared, mark = np.ones(10**4), tmp_path / "ended"
+    tasks = [(shared, np.full(10**4, own), mark) for own in range(6)]
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as local,
+        distributed.Client(local),
+        parallel_config(backend="dask"),
+    ):
+        found = list(run(sum_of_both, tasks, n_jobs=-1))
+    assert mark.exists()
+    assert found == [10**4 * (1 + own) for own in range(6)]
+
+
 class Sent(LinearRegression):
     """Counts how often any of its instances is pickled."""
 
@@ -270,6 +300,58 @@ def test_threads_are_given_back(loop, backend, cluster):
         with parallel_config(backend=backend):
             list(loop(overlapping, [(0.05,), (0.15,)], n_jobs=2))
         assert blas_threads() == before
+    finally:
+        set_elsewhere(started)
+
+
+def test_limits_of_threads_may_overlap():
+    """The least one holds in all threads, and the last to end gives back the first."""
+    started = max(blas_threads(), default=1)
+    set_elsewhere(3)
+    before, seen = blas_threads(), []
+    entered, left = Event(), Event()
+
+    def longer():
+        with limit_threads(2):
+            entered.set()
+            left.wait(timeout=60)
+            seen.append(blas_threads())
+
+    try:
+        thread = Thread(target=longer)
+        with limit_threads(1):
+            thread.start()
+            entered.wait(timeout=60)
+            assert blas_threads() == [1] * len(before)
+        left.set()
+        thread.join()
+        assert seen == [[2] * len(before)]
+        assert blas_threads() == before
+    finally:
+        set_elsewhere(started)
+
+
+def listed_blas_threads(_):
+    """Most threads that any BLAS would use here."""
+    return [max(blas_threads(), default=1)]
+
+
+@pytest.mark.parametrize("loop", [run, stream])
+@pytest.mark.parametrize("backend", ["threading", "dask"])
+def test_blas_is_limited_in_threads_of_workers(loop, backend, cluster):
+    (started,) = listed_blas_threads(None)
+    set_elsewhere(cpu_count() + 1)
+    n_workers = max(2, cpu_count())
+    try:
+        with parallel_config(backend=backend):
+            found = list(
+                loop(
+                    listed_blas_threads,
+                    [(i,) for i in range(n_workers)],
+                    n_jobs=n_workers,
+                )
+            )
+        assert max(np.ravel(found)) == max(1, cpu_count() // n_workers)
     finally:
         set_elsewhere(started)
 

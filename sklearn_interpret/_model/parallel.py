@@ -2,11 +2,11 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import cache, partial
 from itertools import chain, starmap
 from operator import call
-from threading import current_thread, main_thread
+from threading import Lock, current_thread, main_thread
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs, parallel_config
@@ -119,19 +119,52 @@ class LazyRows(ABC):
 
 
 @cache
-def _threadpools():
-    # Looking for the libraries takes milliseconds: once is enough.
-    return ThreadpoolController()
+def _threadpools(user_api):
+    # Looking for the libraries takes milliseconds: once is enough. A limit of some of
+    # the libraries would set all of its controller's when it ends.
+    return ThreadpoolController().select(user_api=user_api)
 
 
-def limit_threads(n_threads):
-    """Context manager: so many threads of BLAS and OpenMP.
+class _BlasLimits:
+    """Limits of the threads of BLAS, which are those of the process: the least holds.
 
-    The threads of BLAS are set for the whole process, and only by its main thread:
-    several that set them would not give back what they found.
+    Threads of Python set limits that overlap; the last to end gives back what the first
+    one found.
     """
-    libraries = None if current_thread() is main_thread() else "openmp"
-    return _threadpools().limit(limits=n_threads, user_api=libraries)
+
+    def __init__(self):
+        self._lock, self._limits, self._first = Lock(), [], None
+
+    @contextmanager
+    def limit(self, n_threads):
+        """Context manager: at most so many threads."""
+        with self._lock:
+            self._limits.append(n_threads)
+            limiter = self._set()
+            self._first = self._first or limiter
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._limits.remove(n_threads)
+                if self._limits:
+                    self._set()
+                else:
+                    self._first.restore_original_limits()
+                    self._first = None
+
+    def _set(self):
+        return _threadpools("blas").limit(limits=min(self._limits))
+
+
+_BLAS = _BlasLimits()
+
+
+@contextmanager
+def limit_threads(n_threads):
+    """Context manager: so many threads of OpenMP here, and of BLAS in the process."""
+    with _threadpools("openmp").limit(limits=n_threads), _BLAS.limit(n_threads):
+        yield
 
 
 def run(function, tasks, *, n_jobs=None, verbose=0):
@@ -208,23 +241,32 @@ class _Shared:
         self.arguments = {i: c[0] for i, c in columns if all(a is c[0] for a in c)}
 
     def calls(self, function, tasks, *first):
-        """Joblib's calls ``function(*first, self, *others)``, with a task's others.
+        """Joblib's calls ``function(*first, self, others)``, with a task's others.
 
-        Each worker of a Dask cluster is sent this object beforehand: joblib would send
-        it to one worker, and Dask nearly all tasks after it.
+        A Dask cluster is sent this object as the result of a task, and the others in a
+        tuple, which joblib leaves alone: what is scattered is lost with its worker.
         """
         client = getattr(get_active_backend()[0], "client", None)
-        here = client is None
-        sent = self if here else client.scatter(self, broadcast=True, hash=False)
+        sent = self if client is None else self._submitted(client)
         for task in tasks:
-            others = [own for i, own in enumerate(task) if i not in self.arguments]
-            yield delayed(function)(*first, sent, *others)
+            others = (own for i, own in enumerate(task) if i not in self.arguments)
+            yield delayed(function)(*first, sent, tuple(others))
 
-    def __call__(self, *own):
+    def _submitted(self, client):
+        with warnings.catch_warnings():
+            # A large model has to be sent all the same.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            return client.submit(_identity, self, pure=False)
+
+    def __call__(self, own):
         task = list(own)
         for position, argument in self.arguments.items():
             task.insert(position, argument)
         return self.function(*task)
+
+
+def _identity(shared):
+    return shared
 
 
 def _limited_calls(function, tasks, n_jobs):
@@ -236,7 +278,7 @@ def _cores_each(n_workers):
     return max(1, cpu_count() // n_workers)
 
 
-def _limited(n_workers, shared, *own):
+def _limited(n_workers, shared, own):
     # Those of the worker's machine, which may not be the caller's.
     cores = _cores_each(n_workers)
     # A model may ask for workers too, and would get all of a cluster.
@@ -245,7 +287,7 @@ def _limited(n_workers, shared, *own):
     main = current_thread() is main_thread()
     caught = warnings.catch_warnings(record=True) if main else nullcontext([])
     with caught as given, limit_threads(cores), parallel_config(backend, n_jobs=1):
-        result = shared(*own)
+        result = shared(own)
     # As text: not all warnings can be pickled.
     found = [(str(w.message), w.category, w.filename, w.lineno) for w in given]
     return result, list(dict.fromkeys(found))

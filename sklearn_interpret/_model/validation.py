@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import wraps
 from numbers import Integral
 from typing import Any
 
@@ -19,7 +20,7 @@ from sklearn.utils import (
     resample,
 )
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_interpret._model._sklearn_compat import check_sample_weight
 from sklearn_interpret._model.response import (
@@ -64,7 +65,30 @@ def check_rows(estimator, X, *, reset):
     if rows.named:
         _check_names_are_text(rows.names)
     validate_data(estimator, rows.native, reset=reset, skip_check_array=True)
+    if reset:
+        estimator._first_row = rows.take(np.array([0])).native
     return rows
+
+
+def empty_for_no_rows(method):
+    """`method(self, X, ...)` of a fitted estimator that accepts a table without rows.
+
+    Models refuse such tables: the result is that of the first row of `fit`, emptied.
+    """
+
+    @wraps(method)
+    def of_rows(self, X, *args, **options):
+        shape = getattr(X, "shape", ())
+        if len(shape) != 2 or shape[0] != 0:
+            return method(self, X, *args, **options)
+        check_is_fitted(self)
+        validate_data(self, as_rows(X).native, reset=False, skip_check_array=True)
+        options.pop("y", None)  # not the first row's
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return method(self, self._first_row, **options)[:0]
+
+    return of_rows
 
 
 def _check_names_are_text(names):

@@ -36,6 +36,7 @@ from sklearn_interpret._model.validation import (
     check_scales,
     check_targets,
     check_weights,
+    empty_for_no_rows,
 )
 from sklearn_interpret.additive._terms import TermReader
 from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
@@ -319,6 +320,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         predictor = effects.sum(axis=2) + coefficients[:, :1] + self._offsets(rows)
         return predictor, effects, errors
 
+    @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Effects of the terms, on the scale of the linear predictor.
 

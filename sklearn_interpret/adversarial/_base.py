@@ -22,6 +22,7 @@ from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.feasible import FeasibleRows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret._row_search import BaseRowSearch, Task, warn_of_failures
 from sklearn_interpret.explanations import RowExplanation
 
@@ -124,6 +125,7 @@ class BaseAttack(BaseRowSearch):
         """How many rows the model is asked about at once for each attacked row."""
         return 1
 
+    @empty_for_no_rows
     def explain(self, X: Any, y: ArrayLike | None = None) -> RowExplanation:
         """Attack rows.
 

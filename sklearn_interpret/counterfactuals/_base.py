@@ -20,6 +20,7 @@ from sklearn_interpret._model.rows.features import (
     resolve_keys,
     shortened,
 )
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret._row_search import BaseRowSearch, Task, warn_of_failures
 from sklearn_interpret.explanations import RowExplanation
 
@@ -108,6 +109,7 @@ class BaseCounterfactual(BaseRowSearch):
     def _search(self, task, index):
         """`Found` of each row at `index` of a `Task`, none of which is as wished."""
 
+    @empty_for_no_rows
     def explain(self, X: Any) -> RowExplanation:
         """Find rows that the model answers as wished, near each of some rows.
 

@@ -19,6 +19,7 @@ from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.bounds import rounded_text
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoAnchorWarning
 from sklearn_interpret.explanations import RuleExplanation
@@ -93,6 +94,7 @@ class BaseAnchors(BaseInspector):
         ``keeps(own, responses)`` says for which responses the answer is that of `own`.
         """
 
+    @empty_for_no_rows
     def explain(self, X: Any) -> RuleExplanation:
         """Find a rule for each sample.
 

@@ -14,6 +14,7 @@ from sklearn_interpret._model.last_step import last_step
 from sklearn_interpret._model.neighbors import distance_terms, vote_weights
 from sklearn_interpret._model.parallel import held_rows, slices
 from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import NeighborExplanation
@@ -167,6 +168,7 @@ class NeighborContributions(BaseInspector):
         inputs = inputs.toarray() if hasattr(inputs, "toarray") else inputs
         return inputs.astype(np.float64) if inputs.dtype.kind == "b" else inputs
 
+    @empty_for_no_rows
     def explain(self, X: Any) -> NeighborExplanation:
         """Say which training rows vote for the predictions, and how much.
 

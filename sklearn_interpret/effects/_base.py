@@ -28,6 +28,7 @@ from sklearn_interpret._model.rows.features import (
     resolve_groups,
     resolve_keys,
 )
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
@@ -210,6 +211,7 @@ class CurveEffect(BaseEffect):
             importances[list(self.features_[entry])] = deviation
         return importances
 
+    @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Effect of each feature at each row's own value.
 

@@ -18,6 +18,7 @@ from sklearn_interpret._model.response import drop_single_output, make_response
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import resolve_keys
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.effects._base import (
     BaseEffect,
     GridMixin,
@@ -264,6 +265,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
             curves.append(_centred(_assembled(parts, shape), own, anchor))
         return curves
 
+    @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Curves of the rows of `X` along the features' grids.
 

@@ -180,7 +180,10 @@ def check_frame_equals_array(estimator):
 
 
 def check_rows_are_independent(estimator):
-    """A row gets alone, or in another order, what it gets among all."""
+    """A row gets alone, or in another order, what it gets among all; no rows nothing.
+
+    Predictions and methods of scikit-learn are excepted: these refuse no rows.
+    """
     X = numeric_table()[SOME]
     model = fitted(estimator)
     order = np.random.default_rng(5).permutation(len(X))
@@ -195,6 +198,9 @@ def check_rows_are_independent(estimator):
         atol = max(1e-12, 1e-10 * np.nanmax(np.abs(expected), initial=0))
         for how, found in others.items():
             assert_same(found, expected, f"{name}, {how}", rtol=0, atol=atol)
+        method = getattr(model, name)
+        if name != "predict" and not method.__module__.startswith("sklearn."):
+            assert_same(_numbers(method(X[:0])), expected[:0], f"{name}, no rows")
 
 
 def _numbers(response):

@@ -13,6 +13,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.explanations._base import (
     SHOWN_OUTPUTS,
     BaseExplanation,
@@ -330,6 +331,7 @@ class AttributionTransformerMixin(TransformerMixin):
     def _attributed(self):
         """Columns and name of each feature that gets a number, in order."""
 
+    @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Attributions as columns.
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret._refitting import RefittingMixin
 from sklearn_interpret.base import BaseInspector
 
@@ -68,6 +69,7 @@ class BaseImportance(SelectorMixin, BaseInspector):
         return sample.y
 
     # scikit-learn's makes an array of the frame first, which not all dtypes survive.
+    @empty_for_no_rows
     def transform(self, X: Any) -> Any:
         """Keep the columns of important features.
 

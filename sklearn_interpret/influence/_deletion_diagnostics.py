@@ -23,7 +23,7 @@ from sklearn_interpret._model.response import (
 )
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import shortened
-from sklearn_interpret._model.validation import check_known
+from sklearn_interpret._model.validation import check_known, empty_for_no_rows
 from sklearn_interpret._refitting import RefittingMixin
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
@@ -302,6 +302,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         self._left = {"training_names": self.group_labels_.tolist()}
         return [np.flatnonzero(group == g) for g in range(len(self.group_labels_))]
 
+    @empty_for_no_rows
     def explain(self, X: Any, y: ArrayLike | None = None) -> TrainingExplanation:
         """What each training row, or group, does to each of some rows.
 

@@ -28,6 +28,7 @@ from sklearn_interpret._model.response import (
     make_response,
     weight_parameter,
 )
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, read_groups
@@ -338,6 +339,7 @@ class InfluenceFunctions(BaseInspector):
         each = n_others * self._objective.network.n_outputs
         return slices(length, max(1, numbers // each))
 
+    @empty_for_no_rows
     def explain(self, X: Any, y: ArrayLike | None = None) -> TrainingExplanation:
         """Influence of each training row, or group, on each of some rows.
 

@@ -33,7 +33,7 @@ from sklearn_interpret._model.perturbation.perturbed import (
 )
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.interactions._base import (
     BaseInteraction,
@@ -372,6 +372,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         for columns, size in zip(self.features_, sizes, strict=True):
             self.feature_importances_[list(columns)] = size
 
+    @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Interaction effect of each pair at each row.
 

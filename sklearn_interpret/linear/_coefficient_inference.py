@@ -28,6 +28,7 @@ from sklearn_interpret._model.gradients.objectives import check_is_optimum
 from sklearn_interpret._model.parallel import run_in_threads
 from sklearn_interpret._model.response import innermost, make_response
 from sklearn_interpret._model.rows.base import copy_of
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret._regression import (
     BaseRegressionInspector,
     column_names,
@@ -439,6 +440,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             self.r2_ = float(1 - left)
             self.adjusted_r2_ = float(1 - left * dof / np.float64(self.residual_dof_))
 
+    @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Effects of the terms on rows: weight times value.
 

@@ -38,6 +38,7 @@ from sklearn_interpret._model.validation import (
     call_given,
     check_rows,
     check_weights,
+    empty_for_no_rows,
 )
 from sklearn_interpret.prototypes._gower_columns import GowerColumns
 
@@ -295,6 +296,7 @@ class KMedoids(
     def _n_features_out(self):
         return len(self.medoid_indices_)
 
+    @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Distances of rows from the medoids.
 

@@ -35,6 +35,7 @@ from sklearn_interpret._model.validation import (
     check_rows,
     check_weights,
     draw_rows,
+    empty_for_no_rows,
 )
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.prototypes._kernels import (
@@ -266,6 +267,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _n_features_out(self):
         return len(self.prototype_indices_)
 
+    @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Kernel between rows and the prototypes.
 

@@ -27,6 +27,7 @@ from sklearn_interpret._model.validation import (
     check_labels,
     check_rows,
     check_targets,
+    empty_for_no_rows,
 )
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.rules._class_weights import (
@@ -242,6 +243,7 @@ class RuleFit(RuleModel):
                 lines.append(f"  {sign} {size} {entry.to_text(digits)}")
         return "\n".join(lines)
 
+    @empty_for_no_rows
     def explain(self, X: Any, *, by: str = "features") -> Explanation:
         """Find the share of each feature, or of each rule, in the score of each row.
 

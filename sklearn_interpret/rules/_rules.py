@@ -19,7 +19,12 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
-from sklearn_interpret._model.validation import Sample, check_rows, check_weights
+from sklearn_interpret._model.validation import (
+    Sample,
+    check_rows,
+    check_weights,
+    empty_for_no_rows,
+)
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules._conditions import ConditionSpace
 
@@ -127,6 +132,7 @@ class RuleModel(TransformerMixin, BaseEstimator):
         conditions = [rule.conditions for rule in self.rules_]
         return all_hold(conditions, rows, rows.n_rows)
 
+    @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Whether each rule holds for each row, whichever rules come before it.
 

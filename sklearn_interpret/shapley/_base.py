@@ -27,6 +27,7 @@ from sklearn_interpret._model.parallel import (
 from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import (
     CostlyInspectionWarning,
     SaturatedResponseWarning,
@@ -87,6 +88,7 @@ class InteractionValuesMixin:
     values (m, n_players, n_players, k).
     """
 
+    @empty_for_no_rows
     def interaction_values(self, X: Any) -> NDArray[np.float64]:
         """Shapley interaction values: shares of pairs of features.
 

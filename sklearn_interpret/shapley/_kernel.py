@@ -121,9 +121,9 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     their values only as far as they are exact. A linear game is found as it is, where
     there are pairs enough for each player alone.
 
-    ``explain(X).standard_errors`` are those of the process. With :math:`\\sigma_j^2`,
-    the variance of a value under the kernel, and :math:`r_m`, what is missed of pair m
-    of M if it is left out, in units of its standard deviation,
+    ``explain(X).standard_errors`` are the larger of two. One is that of the process.
+    With :math:`\\sigma_j^2`, the variance of a value under the kernel, and :math:`r_m`,
+    what is missed of pair m of M if it is left out, in units of its standard deviation,
 
     .. math:: \\mathrm{se}_j^2 = 1.5\\, t^2\\, \\sigma_j^2\\,
         \\mathrm{mean}_m\\, r_m^2 .
@@ -131,10 +131,20 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     t is Student's 97.5 % quantile divided by the normal's, with M + 1 - p degrees of
     freedom, or with M where there are fewer pairs than players: then the larger error
     of two kernels is taken, one of which leaves a third of the variance to terms of
-    three players and more. Intervals of 1.96 standard errors to each side held the
-    exact value in 90 % of the cases or more, at all numbers of coalitions from four up,
-    in games of trees, neural networks and products
-    (``benchmarks/bench_coverage.py``); of a linear game they are rounding. They are
+    three players and more. What single players do is one more observation in the mean:
+    known coalitions that look linear do not prove that the others do. The other error
+    is that of the values as sums over pairs, and counts where nearly all are known:
+
+    .. math:: \\mathrm{se}_j^2 = 1.5 \\sum_s t_s^2\\, \\overline{e_s^2} \\sum_S
+        \\left(\\frac{2}{p} \\binom{p - 1}{|S| - 1}^{-1}\\right)^2
+
+    S are the unknown coalitions with player j in pairs of size s,
+    :math:`\\overline{e_s^2}` is the mean square of what is missed of known pairs of the
+    size if they are left out, and :math:`t_s` has their number as degrees of freedom.
+    Intervals of 1.96 standard errors to each side held the exact value in 90 % of the
+    cases or more, at all numbers of coalitions from four up, in games of trees, neural
+    networks, interactions and products (``benchmarks/bench_coverage.py``); of a linear
+    game, whose values are exact, they are some thousandths of the values. They are
     about the coalitions left out, not about the choice of the background.
 
     For p players that differ from the background and m pairs, ``(m + 1)(m + 3 p + 1)``

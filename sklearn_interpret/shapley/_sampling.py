@@ -19,6 +19,9 @@ from sklearn_interpret.shapley._base import BaseCoalitional, Valuer
 
 # More orders would fill the memory.
 _MOST_ORDERS = 10**6
+# Share of the size of the values by which orders are taken to differ at least: that few
+# agree does not prove that all do.
+_LEAST_SPREAD = 1e-3
 
 
 class ShapleySampling(BaseCoalitional):
@@ -121,14 +124,15 @@ class ShapleySampling(BaseCoalitional):
 
     :math:`g_{mj}` is what the feature adds in an order, or the mean of both of a pair.
     :math:`s_0^2` is the variance between single orders, as a mean over the features of
-    the row, half of it for pairs. It counts as one more observation: few orders often
-    agree on a feature by chance. t is Student's 97.5 % quantile, with the number of
-    single orders less one as degrees of freedom, divided by the normal's: intervals of
-    1.96 standard errors to each side are meant to hold the exact value in 95 % of the
-    cases. With few pairs they hold it more often, and less often where a feature adds
-    much in rare orders alone, which may not be among those drawn: in a conjunction of
-    all features, only the last to join adds anything. Where all orders were taken,
-    errors are zero; where all agree, as for additive models, they are rounding.
+    the row, half of it for pairs, and a millionth of the mean square of the values
+    more. It counts as one more observation: few orders often agree on a feature by
+    chance. t is Student's 97.5 % quantile, with the number of single orders less one as
+    degrees of freedom, divided by the normal's: intervals of 1.96 standard errors to
+    each side are meant to hold the exact value in 95 % of the cases. With few pairs
+    they hold it more often, and less often where a feature adds much in rare orders
+    alone, which may not be among those drawn: in a conjunction of all features, only
+    the last to join adds anything. Where all orders were taken, errors are zero; where
+    all agree, as for additive models, they are below a thousandth of the values.
 
     References
     ----------
@@ -276,10 +280,13 @@ class _Permutations(Valuer):
 
     def _error(self, gains):
         """Standard error of the mean of gains (n, n_active, k) in orders."""
-        apart = gains - gains.mean(axis=0)
+        values = gains.mean(axis=0)
+        apart = gains - values
+        variance = np.square(apart).sum(axis=0).mean(axis=0) / (len(gains) - 1)
+        variance += np.square(_LEAST_SPREAD * values).mean(axis=0)
         # An order and its reverse are one observation, taken to vary as two would.
         size = 1 + self.antithetic
-        variance = np.square(apart).sum(axis=0).mean(axis=0) / (len(gains) - 1) / size
+        variance /= size
         apart = apart.reshape(-1, size, *gains.shape[1:]).mean(axis=1)
         variances = (variance + np.square(apart).sum(axis=0)) / len(apart)
         return student_factor(len(gains) - 1) * np.sqrt(variances / len(apart))

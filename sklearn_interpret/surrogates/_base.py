@@ -23,6 +23,7 @@ from sklearn_interpret._core.local.masks import (
 from sklearn_interpret._model._sklearn_compat import HasMethods, Interval, StrOptions
 from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import (
     LowFidelityWarning,
@@ -159,6 +160,7 @@ class BaseLocalSurrogate(BaseInspector):
     def _explanation(self, rows, fits, **fields):
         """A `LocalExplanation` of rows from their `LocalFit`, with further fields."""
 
+    @empty_for_no_rows
     def explain(self, X: Any) -> LocalExplanation:
         """Fit a surrogate around each sample.
 

@@ -698,8 +698,8 @@ def test_new_rows_of_other_features(effect):
         fitted.transform(MIXED[MIXED.columns[::-1]])
     with pytest.raises(ValueError, match="new"):
         fitted.transform(MIXED[["size", "rooms", "colour", "town"]])
-    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
-        fitted.transform(MIXED.iloc[:0])
+    with pytest.raises(ValueError, match="new"):
+        fitted.transform(MIXED[["size", "rooms", "colour", "town"]][:0])
     with pytest.raises(ValueError, match="input_features"):
         fitted.get_feature_names_out(["a"])
 

@@ -262,7 +262,7 @@ def on_frame():
         (FRAME[["beta", "alpha", "gamma", "delta"]], "same order"),
         (FRAME.rename(columns={"beta": "Beta"}), "unseen at fit time"),
         (FRAME.drop(columns="beta"), "missing"),
-        (FRAME[:0], r"0 sample\(s\)"),
+        (FRAME.drop(columns="beta")[:0], "missing"),
         ("rows", "2D array|rows"),
     ],
     ids=["order", "renamed", "missing", "empty", "text"],

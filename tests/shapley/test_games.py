@@ -267,6 +267,20 @@ def test_errors_of_the_smallest_budgets_are_honest(kind, budget):
     assert np.mean(covered) >= 0.9
 
 
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [(KernelSHAP, {"n_coalitions": 12}), (ShapleySampling, {"n_permutations": 2})],
+)
+def test_what_looks_linear_is_not_taken_to_be(kind, params):
+    """One coalition, which is not among those asked about, has some more."""
+    background, row = np.zeros((1, 5)), np.ones((1, 5))
+    model = Formula(lambda rows: rows.sum(axis=1) + (rows @ [1, 1, 1, -1, -1] > 2) / 99)
+    truth = of_model(ExactShapley, model, background).explain(row).values
+    explanation = of_model(kind, model, background, **params).explain(row)
+    assert (np.abs(explanation.values - truth) > 1e-4).all()
+    assert (explanation.standard_errors > 1e-5).all()
+
+
 @pytest.mark.parametrize("antithetic", [True, False])
 def test_orders_that_agree_by_chance_are_not_believed(antithetic):
     """Of two features the one that comes last gets everything."""

@@ -19,9 +19,18 @@ and depends on :math:`z'_i` and on how many of the others are present.
 
 How fast the variances fall is a property of the game: of two kernels, each row takes
 the one that misses less of pairs left out, where players are few.
+
+Where nearly all pairs are known, the error of a value depends on terms of many players,
+whose variances the kernel only guesses. But a Shapley value is a sum over pairs,
+
+.. math:: \phi_j = \frac{2}{p} \sum_{S \ni j} \binom{p - 1}{|S| - 1}^{-1} o(S)
+
+and its error the same sum of what is missed of the unknown pairs. These are a random
+choice of the pairs of their size, so known ones that are left out tell how much it is.
 """
 
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from scipy.linalg import blas, cho_solve, cholesky, lapack
@@ -45,6 +54,8 @@ _SINGLES, _TWOS, _CONSTANT = 10.0, 1.0, 10.0
 _JITTER = 1e-12
 # A kernel that misses by this share of another's squares misses clearly less.
 _CLEARLY = 0.99
+# Squares of what is missed below this share of the known ones are rounding.
+_ROUNDING = 1e-18
 # What variances are multiplied by: the kernel was chosen by what they are scaled by.
 _RAISED = 1.5
 # Nodes of the quadrature: the integrand is much like exp(s u), whatever the number of
@@ -149,6 +160,16 @@ class _Posterior:
         """What is missed of pairs left out, squared, of all outputs together."""
         return (self.misses[1:] ** 2).sum()
 
+    def scale(self):
+        """Scale of the process from what is missed: (k,)."""
+        squares = self.weights * self.misses
+        if self.slopes is not None:
+            # Single players are one more observation: pairs that a linear game fits by
+            # chance do not prove that the game is linear.
+            of_players = (self.slopes**2).sum(axis=0) / _SINGLES
+            squares = np.vstack([squares, of_players])
+        return squares.mean(axis=0)
+
 
 class _Surrogate:
     """One process for each kernel to choose from; `kind` makes it of the kernel."""
@@ -176,8 +197,9 @@ class _Surrogate:
         pairs may leave no choice, and rounding should not decide.
         """
         best, *others = (process.posterior(halves) for process in self._processes)
+        rounding = _ROUNDING * (halves**2).sum()
         for place, other in enumerate(others):
-            if other.missed() < _CLEARLY * best.missed():
+            if other.missed() + rounding < _CLEARLY * (best.missed() + rounding):
                 best, others[place] = other, best
         return best, *others
 
@@ -241,15 +263,17 @@ class OddSurrogate(_Surrogate):
         # Single players take up as many of the known coalitions, if there are more.
         self._identified = n_known > n_players
         free = n_known - n_players if self._identified else n_known - 1
-        self._raised = _RAISED * student_factor(free) ** 2
+        self._raised = student_factor(free) ** 2
+        self._unknown = list(_unknown_weights(pairs))
 
     def values(self, halves):
         """Shapley values and their standard errors, (n_players, k).
 
         The values sum to twice the first half. The errors are those of the process, in
-        the scale of what is missed of pairs left out, raised for the few of these. With
-        too few pairs for single players, the larger error of all kernels counts: what
-        is missed is that of single players, and says nothing of other terms.
+        the scale of what is missed of pairs left out, or those of the sum over unknown
+        pairs if these are larger; both are raised for the few pairs. With too few pairs
+        for single players, the larger error of all kernels counts: what is missed is
+        that of single players, and says nothing of other terms.
 
         Parameters
         ----------
@@ -257,20 +281,57 @@ class OddSurrogate(_Surrogate):
             Half the difference of each coalition and its complement, that of all
             players and nobody first.
         """
-        best, *others = self._posteriors(halves)
+        posteriors = self._posteriors(halves)
+        best = posteriors[0]
         values = best.process.operator @ best.rest
         if best.slopes is not None:
             values += 2 * best.slopes
         values += (2 * halves[0] - values.sum(axis=0)) / len(values)
-        variances = self._variances(best)
-        for other in [] if self._identified else others:
-            variances = np.maximum(variances, self._variances(other))
-        return values, np.sqrt(variances * self._raised)
+        return values, np.sqrt(_RAISED * self._variances(posteriors))
 
-    def _variances(self, posterior):
-        """Of the values, (n_players, k), in the scale of what is missed."""
-        scale = (posterior.weights * posterior.misses).mean(axis=0)
-        return posterior.process.variances * scale
+    def _variances(self, posteriors):
+        """Variances of the values, (n_players, k), by posteriors of which one is best.
+
+        That of the process, or of a sum over unknown pairs if it is larger. The larger
+        one of all kernels counts, but for the process where pairs identify players.
+        """
+        trusted = posteriors[: 1 if self._identified else None]
+        of_process = [each.process.variances * each.scale() for each in trusted]
+        of_unknown = [self._of_unknown(each) for each in posteriors]
+        return np.max([self._raised * v for v in of_process] + of_unknown, axis=0)
+
+    def _of_unknown(self, posterior):
+        """Variances of values as sums over unknown pairs, (n_players, k)."""
+        variances = np.zeros((1, posterior.misses.shape[1]))
+        for of_size, weights in self._unknown:
+            missed = (posterior.misses[1:][of_size] ** 2).mean(axis=0)
+            variances = variances + weights[:, None] * missed
+        return variances
+
+
+def _unknown_weights(pairs):
+    """For sizes of pairs: which pairs, and weights of their mean squared miss.
+
+    Sums over unknown pairs of their squared weights in the values, (n_players,), raised
+    for the few known ones.
+    """
+    n_players, sizes = pairs.shape[1], pairs.sum(axis=1)
+    for size in np.unique(sizes).tolist():
+        of_size = sizes == size
+        present = pairs[of_size]
+        if 2 * size == n_players:  # each player is in one of the two
+            weights = _left(np.full(n_players, len(present)), n_players, size)
+        else:
+            weights = _left(present.sum(axis=0), n_players, size)
+            weights += _left((~present).sum(axis=0), n_players, n_players - size)
+        raised = student_factor(len(present)) ** 2
+        yield of_size, raised * (2 / n_players) ** 2 * weights
+
+
+def _left(n_known, n_players, size):
+    """Sum of squared shares over unknown coalitions of a size that have a player."""
+    share = 1 / comb(n_players - 1, size - 1)
+    return share * np.maximum(1 - n_known * share, 0)
 
 
 class _EvenProcess(_Process):

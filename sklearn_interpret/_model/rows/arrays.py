@@ -15,6 +15,11 @@ from sklearn_interpret._model.rows.base import (
 from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 from sklearn_interpret._model.rows.sparse import SparseRows
 
+_BLOCKS_OF_DASK = (
+    " Of a Dask collection, fit a sample (compute() gives it), and map transform over "
+    "the blocks of rows: X.map_blocks of an array, X.map_partitions of a frame."
+)
+
 
 class ArrayRows(Rows):
     """Rows of a numpy array."""
@@ -129,10 +134,13 @@ def as_rows(X):
         if module is not None and isinstance(X, module.DataFrame):
             return kind(X)
     # Look at the type: a lazy frame would resolve its columns.
-    if hasattr(type(X), "__dataframe__") or hasattr(type(X), "columns"):
+    in_blocks = hasattr(type(X), "__dask_graph__")
+    if in_blocks or hasattr(type(X), "__dataframe__") or hasattr(type(X), "columns"):
         raise TypeError(
             f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "
             "numpy arrays, scipy sparse matrices, and pandas and polars DataFrames."
+            + _BLOCKS_OF_DASK
+            * in_blocks
         )
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array: fill it, for instance by NaN.")

@@ -24,6 +24,7 @@ from sklearn_interpret._core.trees.shapley.pairs import (
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
     RootPaths,
+    Scratch,
     all_met,
     distinct_patterns,
     features_with_gaps,
@@ -250,12 +251,12 @@ class InterventionalGame:
         n_before = 0
         for part, of_units in zip(units, unit_shares, strict=True):
             n_leaves = part.n_splits + 1
+            of_part = starts[n_before : n_before + part.leaves.size + 1]
+            into = shares[of_part[0] : of_part[-1]]
             for leaf in range(n_leaves):
-                mine = n_before + np.arange(len(part)) * n_leaves + leaf
-                place = starts[mine, None] + part.leaf_patterns(leaf)
-                shares += np.bincount(
-                    place.ravel(), of_units.ravel(), minlength=len(shares)
-                )
+                mine = of_part[leaf:-1:n_leaves, None] - of_part[0]
+                place = mine + part.leaf_patterns(leaf)
+                np.add.at(into, place.ravel(), of_units.ravel())
             n_before += part.leaves.size
 
         def make(at):
@@ -267,10 +268,10 @@ class InterventionalGame:
     def _unit_shares(self, units):
         """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""
         shares = [np.zeros((len(part), 2**part.n_bits)) for part in units]
-        finder = PatternFinder(self.ensemble, self.paths, units)
+        finder, scratch = PatternFinder(self.ensemble, self.paths, units), Scratch()
         for weights, codes in self._blocks():
             gaps = features_with_gaps(self.ensemble, codes)
-            patterns = finder.find(codes, gaps)
+            patterns = finder.find(codes, gaps, scratch)
             for of_part, in_part in zip(shares, patterns, strict=True):
                 for of_unit, pattern in zip(of_part, in_part, strict=True):
                     of_unit += np.bincount(pattern, weights, len(of_unit))

@@ -8,16 +8,41 @@ _PAIRS_AT_ONCE = 2**20
 MAX_PATTERN_BITS = 62
 
 
-def lefts(ensemble, nodes, codes, gaps):
+class Scratch:
+    """Memory for intermediate arrays, by name: each array of a name takes it over.
+
+    Some processes give freed memory back to the system; asking for it again may take
+    longer than the work (Dask sets ``MALLOC_TRIM_THRESHOLD_`` for its workers).
+    """
+
+    def __init__(self):
+        self._held = {}
+
+    def empty(self, name, shape, dtype):
+        """An array that is not filled, and lasts until the next one of its name."""
+        dtype = np.dtype(dtype)
+        if dtype.hasobject:
+            return np.empty(shape, dtype)
+        n_bytes = dtype.itemsize * int(np.prod(shape))
+        if name not in self._held or self._held[name].nbytes < n_bytes:
+            self._held[name] = np.empty(n_bytes, dtype=np.uint8)
+        return self._held[name][:n_bytes].view(dtype).reshape(shape)
+
+
+def lefts(ensemble, nodes, codes, gaps, scratch=None):
     """Whether rows go to the left at inner nodes (m,): bool of shape (m, n_rows).
 
     Fast if each column of the codes is one stretch of memory. `gaps` tells which
     features have missing values in these rows, as `features_with_gaps` finds them.
     """
+    scratch = scratch or Scratch()
     split_codes = ensemble.split_codes
     features = ensemble.feature[nodes]
-    taken = codes.T[features]
-    left = taken <= split_codes.rank[nodes, None].astype(codes.dtype)
+    shape = len(nodes), len(codes)
+    taken = scratch.empty("taken", shape, codes.dtype)
+    codes.T.take(features, axis=0, out=taken, mode="wrap")
+    left = scratch.empty("left", shape, bool)
+    np.less_equal(taken, split_codes.rank[nodes, None].astype(codes.dtype), out=left)
     at = np.flatnonzero(gaps[features] & ensemble.missing_left[nodes])
     if len(at):
         missing_at = split_codes.missing_at[nodes[at], None].astype(codes.dtype)
@@ -29,12 +54,12 @@ def lefts(ensemble, nodes, codes, gaps):
     return left
 
 
-def _left_blocks(ensemble, nodes, codes, gaps):
+def _left_blocks(ensemble, nodes, codes, gaps, scratch):
     """Some rows after the other, and their `lefts`."""
     step = max(1, _PAIRS_AT_ONCE // max(1, len(nodes)))
     for start in range(0, len(codes), step):
         rows = slice(start, start + step)
-        yield rows, lefts(ensemble, nodes, codes[rows], gaps)
+        yield rows, lefts(ensemble, nodes, codes[rows], gaps, scratch)
 
 
 def features_with_gaps(ensemble, codes):
@@ -95,7 +120,7 @@ class PatternFinder:
         levels = self.root_paths.levels
         return sum(array.nbytes for level in levels for array in level)
 
-    def find(self, codes, gaps):
+    def find(self, codes, gaps, scratch):
         """Patterns of rows at each group of units, (n_units, n_rows).
 
         `gaps` tells which features have missing values in these rows.
@@ -104,13 +129,14 @@ class PatternFinder:
             np.empty((len(group), len(codes)), dtype=_pattern_dtype(group.n_bits))
             for group in self.groups
         ]
-        for rows, left in _left_blocks(self.ensemble, self._splits, codes, gaps):
-            self._put(left, [patterns[:, rows] for patterns in by_group])
+        blocks = _left_blocks(self.ensemble, self._splits, codes, gaps, scratch)
+        for rows, left in blocks:
+            self._put(left, [patterns[:, rows] for patterns in by_group], scratch)
         return by_group
 
-    def _put(self, left, by_group):
+    def _put(self, left, by_group, scratch):
         """Patterns of some rows, from whether they go to the left at all splits."""
-        at_roots = self.root_paths.of_lefts(left)
+        at_roots = self.root_paths.of_lefts(left, scratch)
         left = left[len(self.root_paths.splits) :].view(np.uint8)
         n_before, split = 0, 0
         for group, patterns in zip(self.groups, by_group, strict=True):
@@ -168,28 +194,35 @@ class RootPaths:
     def patterns(self, codes):
         """Patterns of rows: (n_targets, n_rows); bit i for the condition of slot i."""
         patterns = np.empty((self.n_targets, len(codes)), dtype=self.dtype)
-        gaps = features_with_gaps(self.ensemble, codes)
-        for rows, left in _left_blocks(self.ensemble, self.splits, codes, gaps):
-            patterns[:, rows] = self.of_lefts(left)
+        gaps, scratch = features_with_gaps(self.ensemble, codes), Scratch()
+        blocks = _left_blocks(self.ensemble, self.splits, codes, gaps, scratch)
+        for rows, left in blocks:
+            patterns[:, rows] = self.of_lefts(left, scratch)
         return patterns
 
-    def of_lefts(self, left):
+    def of_lefts(self, left, scratch):
         """Patterns of rows, from whether they go to the left at `splits` (m, n_rows).
 
         A new condition gets a bit of its own; one that is merged with a condition
         further up keeps that one's bit, and turns it off where the split fails.
         """
         n_rows = left.shape[1]
-        at_targets = np.zeros((self.n_targets, n_rows), dtype=self.dtype)
+        at_targets = scratch.empty("targets", (self.n_targets, n_rows), self.dtype)
+        at_targets[:] = 0
         patterns = np.zeros((self._n_roots, n_rows), dtype=self.dtype)
         n_before = 0
         for place, bit, new_bit, reached, target in self.levels:
-            above = patterns.take(place, axis=0)
+            shape = len(bit), n_rows
+            above = scratch.empty("above", shape, self.dtype)
+            patterns.take(place, axis=0, out=above, mode="wrap")
             above |= new_bit
             # The bit where rows keep it on the left, and lose it on the right.
-            kept = left[n_before : n_before + len(bit)].view(np.uint8) * bit
+            kept = scratch.empty("kept", shape, self.dtype)
+            np.multiply(
+                left[n_before : n_before + len(bit)].view(np.uint8), bit, out=kept
+            )
             kept &= above
-            patterns = np.empty((2 * len(bit), n_rows), dtype=self.dtype)
+            patterns = scratch.empty("patterns", (2 * len(bit), n_rows), self.dtype)
             np.bitwise_xor(above, kept, out=patterns[1::2])
             above &= ~bit
             np.bitwise_or(above, kept, out=patterns[::2])

@@ -14,6 +14,7 @@ import numpy as np
 
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
+    Scratch,
     distinct_patterns,
     features_with_gaps,
 )
@@ -274,7 +275,7 @@ def value_blocks(
 
 def _share_blocks(share, codes, order, rows_at_once, most_kept):
     """Sums over a share of the trees, block by block of rows."""
-    codes = np.asarray(codes)  # a memory map is slow to take parts of
+    codes, scratch = np.asarray(codes), Scratch()  # parts of a memory map are slow
     parts = share.parts(order, most_kept)
     for start in range(0, len(codes), rows_at_once):
         rows = slice(start, start + rows_at_once)
@@ -282,7 +283,7 @@ def _share_blocks(share, codes, order, rows_at_once, most_kept):
         into = list(totals)
         gaps = features_with_gaps(share.plan.ensemble, codes[rows])
         for finder, lookups in parts:
-            found = finder.find(codes[rows], gaps)
+            found = finder.find(codes[rows], gaps, scratch)
             for units, lookup, patterns in zip(
                 finder.groups, lookups, found, strict=True
             ):
@@ -311,7 +312,7 @@ def _lookups(plan, game, flat, order):
     leaf_tables = game.leaf_tables(flat, order)
     ends = np.cumsum([units.leaves.size for units in flat])
     starts = np.split(leaf_tables.start, ends[:-1])
-    lookups = []
+    lookups, scratch, numbers = [], Scratch(), leaf_tables.numbers
     for units, start in zip(flat, starts, strict=True):
         start = start.reshape(units.leaves.shape)
         n_columns = len(terms(units.n_bits, order)) * plan.ensemble.n_outputs
@@ -320,7 +321,7 @@ def _lookups(plan, game, flat, order):
         for first in range(0, len(units), step):
             chunk = slice(first, first + step)
             here = units[chunk]
-            tables = _unit_tables(plan, here, leaf_tables.numbers, start[chunk], order)
+            tables = _unit_tables(plan, here, numbers, start[chunk], order, scratch)
             keys = plan.column_keys(here, order)
             used = keys >= 0
             tables = np.split(tables[used], np.cumsum(used.sum(axis=1))[:-1])
@@ -329,27 +330,39 @@ def _lookups(plan, game, flat, order):
     return lookups
 
 
-def _unit_tables(plan, units, numbers, starts, order):
-    """Sum the tables of leaves over units: (n_units, k * n_columns, 2 ** n_bits)."""
+def _unit_tables(plan, units, numbers, starts, order, scratch):
+    """Sum the tables of leaves over units: (n_units, k * n_columns, 2 ** n_bits).
+
+    In memory of `scratch`, to be copied.
+    """
     ensemble = plan.ensemble
     n_slots = units.n_bits
     column_of = column_table(n_slots, order)
     n_columns = len(terms(n_slots, order))
-    tables = np.zeros((len(units), ensemble.n_outputs, n_columns, 2**n_slots))
+    shape = len(units), ensemble.n_outputs, n_columns, 2**n_slots
+    tables = scratch.empty("tables", shape, np.float64)
+    tables[:] = 0
     unit = np.arange(len(units))
     for leaf, d in enumerate(units.n_conditions.T):
         patterns = units.leaf_patterns(leaf) + starts[:, leaf, None]
         values = ensemble.value[units.leaves[:, leaf]].T[..., None]
+        at = scratch.empty("at", patterns.shape, np.intp)
+        gains, products = (
+            scratch.empty(name, patterns.shape, np.float64)
+            for name in ("gains", "products")
+        )
         for term in terms(d.max(initial=0), order):
-            at = patterns + (term_place(term, d)[:, None] << d[:, None])
-            gains = numbers.take(np.where((term[-1] < d)[:, None], at, 0))
+            np.add(patterns, term_place(term, d)[:, None] << d[:, None], out=at)
+            at[term[-1] >= d] = 0
+            numbers.take(at, out=gains, mode="wrap")
             if term[-1] < units.n_path:  # the same players in all units
                 index = (slice(None), column_of[term])
             else:
                 players = tuple(units.columns[:, leaf, slot] for slot in term)
                 index = (unit, column_of[players])
             for output in np.flatnonzero(values.any(axis=(1, 2))):
-                tables[:, output][index] += values[output] * gains
+                np.multiply(values[output], gains, out=products)
+                tables[:, output][index] += products
     return tables.reshape(len(units), -1, 2**n_slots)
 
 
