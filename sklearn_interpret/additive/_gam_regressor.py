@@ -296,7 +296,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             other = ", or 'negative_binomial'," if self.family == "poisson" else ""
             warnings.warn(
                 f"Targets vary {self.dispersion_:.3g} times as much as "
-                f"family={self.family!r} says (dispersion_; p-value {pvalue:.1g}): "
+                f"family={self.family!r} says (dispersion_; p-value {max(pvalue, 1e-300):.1g}): "
                 "standard errors, intervals and p-values are too small. "
                 f"family='quasi{self.family}'{other} estimates how much they vary.",
                 OverdispersionWarning,
