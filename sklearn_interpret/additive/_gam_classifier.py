@@ -256,8 +256,8 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         Warns
         -----
         ExtrapolationWarning
-            Rows are beyond the values that `fit` saw of a term's feature, by more than
-            a twentieth of their range, or in a gap wider than a tenth of it.
+            Rows are beyond the values that `fit` saw of a term's feature by more than a
+            tenth of their range, or in a gap wider than that.
         """
         predictors, _ = self._predictors(X)
         return predictors[0] if len(predictors) == 1 else predictors.T

@@ -291,7 +291,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             return
         if self.dispersion_ < _DISPERSED:
             return
-        pvalue = overdispersion_pvalue(design, fit)
+        pvalue = max(overdispersion_pvalue(design, fit), 1e-300)
         if pvalue < _SIGNIFICANT:
             other = ", or 'negative_binomial'," if self.family == "poisson" else ""
             warnings.warn(
@@ -328,8 +328,8 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         Warns
         -----
         ExtrapolationWarning
-            Rows are beyond the values that `fit` saw of a term's feature, by more than
-            a twentieth of their range, or in a gap wider than a tenth of it.
+            Rows are beyond the values that `fit` saw of a term's feature by more than a
+            tenth of their range, or in a gap wider than that.
         """
         predictors, errors = self._predictors(X, with_errors=return_std)
         link, predictor = LINKS[self._link], predictors[0]

@@ -23,9 +23,9 @@ from sklearn_interpret._model.rows.features import feature_index, resolve_keys
 _KINDS = ("auto", "spline", "linear", "category", "cyclic")
 # Splines of each column of a pair, unless more are asked for: their products are many.
 _OF_PAIRS = 8
-# Shares of a column's range: wider gaps have no data that a curve could follow; values
-# that are beyond by less are those of a held-out row.
-_WIDE_GAP, _BEYOND = 0.1, 0.05
+# Share of a column's range: in wider gaps there are no data that a curve could follow,
+# nor farther beyond; held-out rows are often a little beyond.
+_WIDE_GAP = 0.1
 # Ranges of a column that leave room for sums of its values and for differences.
 _WIDEST = 1e280
 
@@ -79,7 +79,7 @@ class Column:
 
     def is_extrapolated(self, values):
         """Whether numbers are beyond those of `fit`, or in a wide gap of them."""
-        margin = _BEYOND * (self.high - self.low)
+        margin = _WIDE_GAP * (self.high - self.low)
         outside = (values < self.low - margin) | (values > self.high + margin)
         for low, high in self.gaps:
             outside |= (low < values) & (values < high)

@@ -7,6 +7,8 @@ hour, in another way on working days, on the temperature and on the weather. The
 has no effect. A generalised additive model finds that out, beside a boosted one.
 """
 
+import warnings
+
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -15,6 +17,10 @@ from sklearn.model_selection import train_test_split
 
 from sklearn_interpret.additive import GAMRegressor, SmoothTermDisplay
 from sklearn_interpret.effects import PartialDependenceDisplay
+from sklearn_interpret.exceptions import ExtrapolationWarning
+
+# Single rows of the test set are beyond the training values, as is to be expected.
+warnings.simplefilter("ignore", ExtrapolationWarning)
 
 WEATHER = {"clear": 0.0, "mist": -0.1, "rain": -0.6}
 

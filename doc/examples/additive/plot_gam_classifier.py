@@ -8,6 +8,8 @@ straight line where there is no reason for another. Is that worth it for scikit-
 breast cancer data?
 """
 
+import warnings
+
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -16,6 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_interpret.additive import GAMClassifier, SmoothTermDisplay
+from sklearn_interpret.exceptions import ExtrapolationWarning
+
+# Single rows of the test set are beyond the training values, as is to be expected.
+warnings.simplefilter("ignore", ExtrapolationWarning)
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X = X[["mean radius", "mean texture", "mean concavity", "mean symmetry"]]
