@@ -103,10 +103,10 @@ def _check_names_are_text(names):
         ) from error
 
 
-def call_given(parameter, function, *arguments, **named):
-    """What a function returns that a parameter has, or uses; its errors name that."""
+def call_given(parameter, function, *arguments):
+    """Call a function that the user passed; its errors name the parameter."""
     try:
-        return function(*arguments, **named)
+        return function(*arguments)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{parameter} cannot be used: {error}") from error
 

@@ -359,8 +359,9 @@ def _finite_distances(A, B, metric, **learned):
     if callable(metric):
         measure = partial(call_given, f"metric={metric!r}", measure)
     distances = measure(A, B)
-    least = 0 if callable(metric) else -np.inf  # those of others may be off by rounding
-    if not (np.isfinite(distances) & (distances >= least)).all():
+    # Distances of scikit-learn's own may be negative by rounding.
+    negative = callable(metric) and (distances < 0).any()
+    if negative or not np.isfinite(distances).all():
         raise ValueError(
             f"metric={metric!r} gives distances between some rows of X that are no "
             "finite numbers, or negative."
