@@ -35,7 +35,6 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret.exceptions import UnconvergedDeletionWarning
 from sklearn_interpret.influence import (
     DeletionDiagnostics,
     InfluenceFunctions,
@@ -252,14 +251,6 @@ def test_nearly_separable_classes(C):
     assert_allclose(functions.parameter_changes_, found.parameter_changes_, rtol=0.03)
     diagnostics = RegressionInfluence(model, approximation="refit").fit(table, y)
     assert_allclose(diagnostics.dfbeta_, -found.parameter_changes_, atol=1e-7)
-
-
-def test_no_optimum_without_a_row():
-    """Its class is gone, and the intercept infinite."""
-    y = np.array([0, 1, 1, 1])
-    inspector = InfluenceFunctions(LogisticRegression(**TIGHT))
-    with pytest.warns(UnconvergedDeletionWarning, match="without 0 "):
-        inspector.fit(X[:4], y)
 
 
 @pytest.mark.parametrize("row", [None, 3], ids=["separable", "separable without one"])

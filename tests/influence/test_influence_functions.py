@@ -36,7 +36,11 @@ from sklearn.svm import LinearSVC
 from sklearn_interpret._core.influence import networks
 from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTweedie
 from sklearn_interpret._model.gradients.objectives import read_objective
-from sklearn_interpret.exceptions import OtherTrainingRowsWarning, UnreadableModelError
+from sklearn_interpret.exceptions import (
+    OtherTrainingRowsWarning,
+    UnconvergedDeletionWarning,
+    UnreadableModelError,
+)
 from sklearn_interpret.influence import DeletionDiagnostics, InfluenceFunctions
 
 SHARP = {"tol": 1e-10, "max_iter": 100_000}
@@ -378,7 +382,9 @@ def test_check_on_odd_input():
     nothing = InfluenceFunctions(Ridge()).fit(X, np.zeros(len(X)))
     assert np.isnan(nothing.check(3))
     alone = np.r_[True, np.zeros(len(X) - 1, dtype=bool)]
-    inspector = InfluenceFunctions(LogisticRegression(**SHARP)).fit(X, alone)
+    inspector = InfluenceFunctions(LogisticRegression(**SHARP))
+    with pytest.warns(UnconvergedDeletionWarning, match="without 0 "):
+        inspector.fit(X, alone)  # an infinite intercept
     with pytest.raises(ValueError, match="none of the class"):
         inspector.check(1)
 
