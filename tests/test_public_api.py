@@ -59,9 +59,9 @@ OWN = {
         "derivative": False,
         "method": "auto",
     },
-    "ConditionalDependence": {"n_intervals": 40, "custom_values": None},
+    "ConditionalDependence": {"n_intervals": None, "custom_values": None},
     "AccumulatedLocalEffects": {
-        "n_intervals": 40,
+        "n_intervals": None,
         "custom_values": None,
         "categorical_order": "similarity",
         "centered": True,
