@@ -111,8 +111,8 @@ class LinearSearch:
             doubts = np.abs(weights) @ doubt + rounding
             doubts += self.effects.rounding * np.abs(short)
             yield (
-                replace(moves, gains=np.c_[most, constrained]),
-                replace(moves, gains=np.c_[gains, constrained]),
+                replace(moves, gains=np.hstack([most, constrained])),
+                replace(moves, gains=np.hstack([gains, constrained])),
                 np.append(short, beyond),
                 np.append(doubts, _ROUNDING * terms),
             )
