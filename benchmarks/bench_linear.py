@@ -175,6 +175,8 @@ def coverage(
             y = scores + rng.normal(size=n_rows) * (0.5 + np.abs(X[:, 0]))
         if quasi:  # negative binomial with a variance of three means
             y = rng.negative_binomial(np.exp(scores) / 2, 1 / 3)
+            if not y.any():  # no logarithm of the mean
+                continue
         found = CoefficientInference(MODELS[model], **settings).fit(X, y)
         held.append((found.intervals_low_ < truth) & (truth < found.intervals_high_))
     share, (low, high) = np.mean(held), FEW_ROWS.get(n_rows, LIMITS)

@@ -52,6 +52,11 @@ class BaseRegressionInspector(BaseInspector):
                 "LogisticRegression, PoissonRegressor, GammaRegressor and "
                 "TweedieRegressor, alone or at the end of a pipeline."
             )
+        if not np.isfinite(objective.network.parameters).all():
+            raise ValueError(
+                f"The weights of the {type(objective.model).__name__} are not finite, "
+                "as those of counts that are all zero: there is nothing to test."
+            )
         if not of_numbers and len(objective.classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "

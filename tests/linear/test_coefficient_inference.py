@@ -581,6 +581,13 @@ def test_separated_and_dependent_terms():
     assert np.isnan(table(inspector)[1:]).all()
 
 
+def test_counts_that_are_all_zero():
+    model = PoissonRegressor(**NO_PENALTY).fit(X, COUNTS)
+    model.intercept_ = -np.inf  # as scikit-learn's fit ends
+    with pytest.raises(ValueError, match="weights of the PoissonRegressor are not fin"):
+        CoefficientInference(FrozenEstimator(model)).fit(X, np.zeros(60))
+
+
 def test_rare_counts():
     """Some means are next to nothing, where targets are zero; nothing is separated."""
     x = 4 * RNG.normal(size=(3000, 2))
