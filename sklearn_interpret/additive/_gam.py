@@ -152,9 +152,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         for y in targets:
             task = Targets(y, weights, offset, family, link, self._trials)
             fit = fit_additive(design, task, smoothing, signs, self.max_iter)
-            tests, uninformed = term_tests(
-                design, fit, self._parts(), smoothing, self.max_iter
-            )
+            tests, uninformed = term_tests(design, fit, self._parts(), self.max_iter)
             if uninformed:
                 separated |= set(separated_terms(design, fit))
             without = fit_additive(null, fit.targets, 0.0, [], self.max_iter).deviance

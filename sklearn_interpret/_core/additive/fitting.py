@@ -183,8 +183,10 @@ def fit_additive(design, targets, smoothing, signs, max_iter):
     return found
 
 
-def fit_without(design, fit, part, smoothing, max_iter):
+def fit_without(design, fit, part, max_iter):
     """The least squares problem of all terms, where the fit without one of them ends.
+
+    The other terms keep their smoothing parameters, as in the score of a full fit.
 
     Parameters
     ----------
@@ -194,15 +196,14 @@ def fit_without(design, fit, part, smoothing, max_iter):
         The fit with all terms.
     part : slice
         Coefficients of the term.
-    smoothing, max_iter
+    max_iter : int
         As in `fit_additive`.
     """
-    targets = fit.targets
-    null = _iterate(design, targets, smoothing, max_iter, without=part)
+    targets, rho = fit.targets, fit.last.log_smoothing
+    null = _iterate(design, targets, rho, max_iter, without=part)
     equations, _ = _problem(design, targets, design.predictor(null.coefficients))
     own = equations.penalties[:, part].any(axis=1)
-    rho = np.where(own, equations.balanced, null.last.log_smoothing)
-    return PenalisedFit(equations, rho)
+    return PenalisedFit(equations, np.where(own, equations.balanced, rho))
 
 
 def _best_shape(design, fit):

@@ -19,7 +19,7 @@ _INFORMED = 0.2
 _SMALL = 1e-3
 
 
-def term_tests(design, fit, parts, smoothing, max_iter):
+def term_tests(design, fit, parts, max_iter):
     """Score test of each term.
 
     Parameters
@@ -30,7 +30,7 @@ def term_tests(design, fit, parts, smoothing, max_iter):
         The fit.
     parts : list of slice
         Coefficients of each term.
-    smoothing, max_iter
+    max_iter : int
         As in `fit_additive`.
 
     Returns
@@ -49,7 +49,7 @@ def term_tests(design, fit, parts, smoothing, max_iter):
     for k, part in enumerate(parts):
         last = fit.last
         if is_glm and _information(last, part) < _INFORMED * _information(first, part):
-            last = fit_without(design, fit, part, smoothing, max_iter)
+            last = fit_without(design, fit, part, max_iter)
             uninformed.append(k)
         tests[k] = term_test(last, part, fit.dispersion, residual_dof)
     return tests, uninformed
