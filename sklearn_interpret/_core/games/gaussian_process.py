@@ -253,7 +253,7 @@ class OddSurrogate(_Surrogate):
 
     Notes
     -----
-    Holds ``(1 + n_pairs) * (1 + n_pairs + 3 * n_players)`` numbers, twice as many for
+    Holds ``(1 + n_pairs) * (1 + n_pairs + 4 * n_players)`` numbers, twice as many for
     up to 50 players, and needs up to three times as many while it is made.
     """
 
@@ -264,7 +264,12 @@ class OddSurrogate(_Surrogate):
         self._identified = n_known > n_players
         free = n_known - n_players if self._identified else n_known - 1
         self._raised = student_factor(free) ** 2
-        self._unknown = list(_unknown_weights(pairs))
+        self._unknown = _unknown_weights(pairs)
+
+    @property
+    def nbytes(self):
+        """Memory it holds."""
+        return super().nbytes + self._unknown.nbytes
 
     def values(self, halves):
         """Shapley values and their standard errors, (n_players, k).
@@ -297,35 +302,29 @@ class OddSurrogate(_Surrogate):
         """
         trusted = posteriors[: 1 if self._identified else None]
         of_process = [each.process.variances * each.scale() for each in trusted]
-        of_unknown = [self._of_unknown(each) for each in posteriors]
+        of_unknown = [self._unknown @ each.misses[1:] ** 2 for each in posteriors]
         return np.max([self._raised * v for v in of_process] + of_unknown, axis=0)
-
-    def _of_unknown(self, posterior):
-        """Variances of values as sums over unknown pairs, (n_players, k)."""
-        variances = np.zeros((1, posterior.misses.shape[1]))
-        for of_size, weights in self._unknown:
-            missed = (posterior.misses[1:][of_size] ** 2).mean(axis=0)
-            variances = variances + weights[:, None] * missed
-        return variances
 
 
 def _unknown_weights(pairs):
-    """For sizes of pairs: which pairs, and weights of their mean squared miss.
+    """Weights of squared misses of known pairs in the variances from unknown ones.
 
-    Sums over unknown pairs of their squared weights in the values, (n_players,), raised
-    for the few known ones.
+    Unknown pairs of a size miss what the mean known pair of the size misses, raised for
+    the few of these: (n_players, n_pairs).
     """
     n_players, sizes = pairs.shape[1], pairs.sum(axis=1)
+    weights = np.empty(pairs.T.shape)
     for size in np.unique(sizes).tolist():
-        of_size = sizes == size
-        present = pairs[of_size]
+        present = pairs[sizes == size]
+        n = len(present)
         if 2 * size == n_players:  # each player is in one of the two
-            weights = _left(np.full(n_players, len(present)), n_players, size)
+            left = _left(np.full(n_players, n), n_players, size)
         else:
-            weights = _left(present.sum(axis=0), n_players, size)
-            weights += _left((~present).sum(axis=0), n_players, n_players - size)
-        raised = student_factor(len(present)) ** 2
-        yield of_size, raised * (2 / n_players) ** 2 * weights
+            left = _left(present.sum(axis=0), n_players, size)
+            left += _left((~present).sum(axis=0), n_players, n_players - size)
+        mean = student_factor(n) ** 2 / n
+        weights[:, sizes == size] = (mean * (2 / n_players) ** 2 * left)[:, None]
+    return weights
 
 
 def _left(n_known, n_players, size):
