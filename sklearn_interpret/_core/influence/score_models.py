@@ -26,6 +26,8 @@ _MOST_STEPS, _LEAST_SHARE = 100, 1e-10
 _OVERSTATED = 2.5
 # A mean loss of classes that are told apart without fail.
 _NO_LOSS = 1e-6
+# Columns are centred where the square of the mean is this part of that of the squares.
+_FAR = 0.9999
 # Numbers that a block of deletions may take.
 _BLOCK = 2**19
 # A leverage this near to one: the row alone determines something.
@@ -96,15 +98,19 @@ class ScoreModel:
         bound = penalties[-1].any() or (fixed is not None and fixed[-1].any())
         if self.damping or bound or not (self.design[:, -1] == 1).all():
             return np.zeros(len(penalties))
-        means = self.weights / self.weights.sum() @ self.design
-        rows = self.design[self.weights > 0]
+        shares = self.weights / self.weights.sum()
+        means = shares @ self.design
+        far = means**2 > _FAR * (shares @ self.design**2)
+        rows = self.design[self.weights > 0][:, far]
         # Of constant columns nothing is left, not even rounding.
-        means = np.clip(means, rows.min(axis=0), rows.max(axis=0))
-        return np.append(means[:-1], 0)
+        means[far] = np.clip(means[far], rows.min(axis=0), rows.max(axis=0))
+        return np.append(np.where(far, means, 0)[:-1], 0)
 
     @cached_property
     def _centred(self):
         """The same model of columns around their means: far ones leave no digits."""
+        if not self._means.any():
+            return self
         design, parameters = self.design - self._means, self._moved(self.parameters, 1)
         return replace(self, design=design, parameters=parameters)
 
