@@ -460,11 +460,15 @@ def test_edges_beyond_all_data_warn():
         ),
         (lambda *c: np.full(len(c[0]), "a"), ValueError, "model's response is not"),
         (lambda *c: np.ones(len(c[0])) * 1j, ValueError, "model's response is not"),
-        (lambda *c: np.ones(7), ValueError, "response has 7 rows, but"),
-        (lambda *c: 3.0, ValueError, "response has shape"),
-        (lambda *c: None, ValueError, "response has shape"),
-        (lambda *c: np.ones((len(c[0]), 2, 2)), ValueError, "response has shape"),
-        (lambda *c: [[1], [1, 2]], ValueError, "model's response is not"),
+        (lambda *c: np.ones(7), ValueError, r"the shape \(7,\): "),
+        (lambda *c: 3.0, ValueError, "The response of .* has the shape"),
+        (lambda *c: None, ValueError, "The response of .* has the shape"),
+        (
+            lambda *c: np.ones((len(c[0]), 2, 2)),
+            ValueError,
+            "The response of .* has the shape",
+        ),
+        (lambda *c: [[1], [1, 2]], ValueError, "The response of .* has the shape"),
     ],
 )
 def test_responses(effect, formula, error, message):
