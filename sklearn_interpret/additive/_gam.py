@@ -33,7 +33,6 @@ from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.validation import (
     Sample,
     check_rows,
-    check_scales,
     check_targets,
     check_weights,
     empty_for_no_rows,
@@ -112,8 +111,6 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                     estimator_name=type(self).__name__,
                     input_name="X",
                 )
-        if reset:
-            check_scales(rows)
         return rows
 
     def _sample(self, X, y, sample_weight):
