@@ -107,13 +107,13 @@ def test_columns_of_any_scale(power):
     scaled = X * [1, 10**power]
     own = GAMRegressor(smoothing=1.0), GAMClassifier(smoothing=1.0)
     for estimator, target in zip(own, (y, y > 0), strict=True):
-        if -60 < power < 59:
+        if abs(power) < 270:
             expected = estimator.fit(X, target).predict(X)
             found = estimator.fit(scaled, target).predict(scaled)
             np.testing.assert_allclose(found, expected, rtol=1e-6)
     if not -61 < power < 60:
-        for estimator in (*own, CoefficientInference(LinearRegression())):
-            with pytest.raises(ValueError, match="Column 'x1' of X has numbers up to"):
-                estimator.fit(scaled, y > 0)
+        estimator = CoefficientInference(LinearRegression())
+        with pytest.raises(ValueError, match="Column 'x1' of X has numbers up to"):
+            estimator.fit(scaled, y > 0)
         with pytest.raises(ValueError, match="y has numbers up to"):
             estimator.fit(X, scaled[:, 1])
