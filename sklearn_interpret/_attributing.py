@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, held_rows, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -158,12 +158,11 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
             missed += (part.start + far).tolist()
             largest = max(largest, error.max())
         if missed:
-            warnings.warn(
+            warn(
                 f"Base value and attributions miss the prediction of {len(missed)} "
                 f"of {len(values)} rows, by up to {largest:.3g}; the first is row "
                 f"{missed[0]}.",
                 AdditivityWarning,
-                stacklevel=3,
             )
 
     def _attributed(self):

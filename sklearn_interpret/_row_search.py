@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any
 
@@ -12,7 +11,7 @@ from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model._sklearn_compat import check_feature_names_in
+from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -240,9 +239,8 @@ def warn_of_failures(status, reasons, what="rows"):
     without = np.flatnonzero((status == "failed") | (status == "impossible"))
     if len(without):
         first = without[0]
-        warnings.warn(
+        warn(
             f"Nothing was found for {len(without)} of {len(status)} {what}; "
             f"{what[:-1]} {first}: {reasons[first]}.",
             NoCounterfactualWarning,
-            stacklevel=3,
         )

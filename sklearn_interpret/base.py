@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from functools import wraps
 from numbers import Integral, Real
@@ -32,6 +31,7 @@ from sklearn_interpret._model._sklearn_compat import (
     propagated_callbacks,
     root_callback_context,
     routing_enabled,
+    warn,
     with_callbacks,
 )
 from sklearn_interpret._model.response import (
@@ -251,14 +251,13 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if y is None and requires_y(self.estimator):
             raise ValueError(self._missing_y_message())
         if tags_of(self.estimator).requires_fit and is_fitted(self.estimator):
-            warnings.warn(
+            warn(
                 f"The {type(self.estimator).__name__} is fitted already, and "
                 f"{type(self).__name__} fits a clone of it again, on the rows given to "
                 "fit. To inspect it as it is, pass "
                 "sklearn.frozen.FrozenEstimator(estimator); to fit it here, pass "
                 "sklearn.base.clone(estimator).",
                 RefitWarning,
-                stacklevel=2,
             )
         fit_params = self._estimator_fit_params(sample_weight, params)
         estimator = clone(self.estimator)

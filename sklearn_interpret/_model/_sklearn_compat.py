@@ -5,6 +5,7 @@ A comment at each name says which public one would make it unnecessary.
 
 # ruff: noqa: F401  -- names are imported here for the other modules
 
+import sys
 import warnings
 from contextlib import contextmanager, nullcontext
 from inspect import signature
@@ -42,6 +43,9 @@ from sklearn.utils.validation import _check_feature_names_in as check_feature_na
 from sklearn.utils.validation import _check_method_params as parameters_of_rows
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+# Whose lines no warning points at.
+_PACKAGES = "sklearn.", "sklearn_interpret."
+
 try:  # scikit-learn >= 1.9
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 
@@ -67,6 +71,15 @@ class Interval(_Interval):
 
     def is_satisfied_by(self, val):
         return not isinstance(val, bool) and super().is_satisfied_by(val)
+
+
+def warn(message, category):
+    """Warn at the line outside of scikit-learn and this package that led here."""
+    # Python 3.12 can do so by itself: `skip_file_prefixes` of `warnings.warn`.
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(_PACKAGES):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def root_callback_context(estimator, max_subtasks):

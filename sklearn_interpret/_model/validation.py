@@ -22,7 +22,7 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_interpret._model._sklearn_compat import check_sample_weight
+from sklearn_interpret._model._sklearn_compat import check_sample_weight, warn
 from sklearn_interpret._model.response import (
     check_predictor_is_fitted,
     has_tags,
@@ -198,12 +198,11 @@ def check_weights(sample_weight, rows, *, count_rows=False):
             "accepted from 1e-100 on, and their sum below 1e100: rescale them."
         )
     if count_rows and total < 2:
-        warnings.warn(
+        warn(
             f"sample_weight sums to {total:.3g}, less than two rows: standard "
             "errors take a weight for the number of times that a row stands there. "
             "Scale weights to sum to the number of rows.",
             LowWeightWarning,
-            stacklevel=3,
         )
     return weights
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral, Real
@@ -26,6 +25,7 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     check_feature_names_in,
     check_pandas_support,
+    warn,
 )
 from sklearn_interpret._model.parallel import held_rows, slices
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -157,21 +157,19 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                 (fit, tests, 1 - fit.deviance / without if without > 0 else 0.0)
             )
         if not all(fit.converged for fit, *_ in fits):
-            warnings.warn(
+            warn(
                 f"The fit still changed after max_iter={self.max_iter} iterations.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         self._keep(design, fits)
         if separated:
             names = self.term_names_[sorted(separated)].tolist()
             what = "classes" if self._link == "logit" else "zeros from positive targets"
-            warnings.warn(
+            warn(
                 f"Terms tell {what} apart without error: {shortened(names)}. The "
                 "larger the effects the likelier: their size is that of the penalties, "
                 "and their bands say little. p-values are of the fit without each.",
                 SeparationWarning,
-                stacklevel=4,
             )
 
     def _keep(self, design, fits):
@@ -276,13 +274,12 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                 found.append(f"{name!r} in {n} of {n_rows} row(s)")
         if found:
             more = len(found) - _MOST_NAMED
-            warnings.warn(
+            warn(
                 "Rows are beyond the values that fit saw, or in a gap wider than a "
                 f"tenth of their range: {', '.join(found[:_MOST_NAMED])}"
                 f"{f' and {more} more terms' * (more > 0)}. No data support the curves "
                 "there.",
                 ExtrapolationWarning,
-                stacklevel=4,
             )
 
     def _effects(self, X, *, with_errors=False, warn=False):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn_interpret._core.additive.families import (
     negative_binomial,
 )
 from sklearn_interpret._core.additive.inference import overdispersion_pvalue
-from sklearn_interpret._model._sklearn_compat import StrOptions, fit_context
+from sklearn_interpret._model._sklearn_compat import StrOptions, fit_context, warn
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
 
@@ -294,13 +293,12 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         pvalue = max(overdispersion_pvalue(design, fit), 1e-300)
         if pvalue < _SIGNIFICANT:
             other = ", or 'negative_binomial'," if self.family == "poisson" else ""
-            warnings.warn(
+            warn(
                 f"Targets vary {self.dispersion_:.3g} times as much as "
                 f"family={self.family!r} says (dispersion_; p-value {pvalue:.1g}): "
                 "standard errors, intervals and p-values are too small. "
                 f"family='quasi{self.family}'{other} estimates how much they vary.",
                 OverdispersionWarning,
-                stacklevel=5,
             )
 
     def _known_targets(self, y):

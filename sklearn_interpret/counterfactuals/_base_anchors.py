@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.anchors import AnchorSearch
 from sklearn_interpret._core.statistics.weighted import Moments
-from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
@@ -126,11 +125,10 @@ class BaseAnchors(BaseInspector):
         reasons = [self._reason(anchor) for anchor in anchors]
         if not found.all():
             first = np.flatnonzero(~found)[0]
-            warnings.warn(
+            warn(
                 f"No rule was found for {np.count_nonzero(~found)} of {len(found)} "
                 f"rows; row {first}: {reasons[first]}. Try {self._better}.",
                 NoAnchorWarning,
-                stacklevel=2,
             )
         return RuleExplanation(
             rules,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,7 +21,7 @@ from sklearn_interpret._core.effects.accumulation import (
 )
 from sklearn_interpret._core.statistics.grids import interpolate, look_up
 from sklearn_interpret._core.statistics.seriation import order_levels
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import perturbed
 from sklearn_interpret._model.response import drop_single_output
@@ -342,11 +341,10 @@ default="similarity"
     def _warn_if_empty(self, parts):
         for axes, part in zip(self.axes_, parts, strict=True):
             if len(axes) == 1 and (part.step_weights == 0).any():
-                warnings.warn(
+                warn(
                     f"{int((part.step_weights == 0).sum())} intervals of the feature "
                     f"{axes[0].name!r} hold no row; their local effect is taken as 0.",
                     EmptyIntervalWarning,
-                    stacklevel=2,
                 )
 
     def _set_intervals(self, parts, cells, sample):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -16,6 +15,7 @@ from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
+    warn,
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import Replacement
@@ -135,10 +135,9 @@ class BaseEffect(TransformerMixin, BaseInspector):
             n_values = len(np.unique(axis.values))
         if n_values <= 1:
             what = "one observed value" if n_values else "no observed value"
-            warnings.warn(
+            warn(
                 f"The feature {axis.name!r} has {what}: its effect says nothing.",
                 ConstantFeatureWarning,
-                stacklevel=2,
             )
 
     @property
@@ -260,11 +259,10 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
                     for label, row in zip(labels, first, strict=True)
                     if codes[row] < 0
                 ]
-                warnings.warn(
+                warn(
                     f"The feature {axis.name!r} has categories that fit did not see: "
                     f"{', '.join(unseen[:5])}. Their effect is NaN.",
                     UnseenCategoryWarning,
-                    stacklevel=3,
                 )
 
 

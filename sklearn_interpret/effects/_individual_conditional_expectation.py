@@ -52,7 +52,8 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     percentiles : tuple of two floats, default=(0.05, 0.95)
         Quantiles between which the equally spaced points lie.
     custom_values : dict of feature to array-like, default=None
-        Points to use instead, in the feature's units.
+        Points to use instead, in the feature's units, in any order: the results are in
+        that order.
     center : None, "start", "end", float, label, or dict of feature to one, default=None
         Subtract from each curve its value at the first or last point, or at a value
         of the feature (for which the model then predicts, too).
@@ -217,7 +218,9 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
                 self.derivatives_.append(None)
                 self.derivative_std_.append(None)
                 continue
-            slopes = derivative(c, axes[0].values)
+            order = axes[0].order
+            slopes = np.empty_like(c)
+            slopes[..., order] = derivative(c[..., order], axes[0].values[order])
             moments = Moments.of_rows(slopes.swapaxes(0, 1), weights)
             self.derivatives_.append(drop_single_output(slopes))
             self.derivative_std_.append(drop_single_output(np.sqrt(moments.variance)))

@@ -64,7 +64,8 @@ class PartialDependence(GridMixin, CurveEffect):
     percentiles : tuple of two floats, default=(0.05, 0.95)
         Quantiles between which the equally spaced points lie.
     custom_values : dict of feature to array-like, default=None
-        Points to use instead, in the feature's units.
+        Points to use instead, in the feature's units, in any order: the results are in
+        that order.
     centered : bool, default=False
         Subtract the weighted mean of the curve over the rows. `standard_errors_` are
         then `shape_standard_errors_`.
@@ -296,8 +297,11 @@ class PartialDependence(GridMixin, CurveEffect):
                 levels = sample.rows.cast(column, np.append(axis.values, np.nan))
             together = self._has_shape(axes)
             grids.append(grid_replacement(axes, levels, together=together))
-            mass = None if sums is None else masses_of_sums(sums)
-            if self.centered and sums is None:
+            mass = None
+            if sums is not None:
+                mass, order = masses_of_sums(sums), axis.order
+                mass[order] = mass[: len(order)].copy()
+            elif self.centered:
                 mass = _over_rows(_masses, axes, sample)
                 mass = mass / (mass.sum() or 1.0)
             masses.append(mass)
@@ -314,6 +318,7 @@ class PartialDependence(GridMixin, CurveEffect):
         importances = np.zeros(sample.rows.n_columns)
         for entry in self._one_way:
             curves, missing = self._averages[entry], self._missing[entry]
+            curves = curves[:, self.axes_[entry][0].order]
             if missing is not None:
                 curves = np.hstack([curves, missing[:, None]])
             variances = variance_of_sums(curves, self._sums[entry])
@@ -359,7 +364,8 @@ class PartialDependence(GridMixin, CurveEffect):
             return look_up(axis.codes(rows), curves)
         numbers = rows.numbers(axis.columns[0])
         if len(axis.values):
-            values = interpolate(numbers, axis.values, curves)
+            order = axis.order
+            values = interpolate(numbers, axis.values[order], curves[:, order])
         else:
             values = np.full((len(numbers), len(curves)), np.nan)
         if missing is not None:
@@ -392,7 +398,7 @@ def _over_rows(function, axes, sample):
 
 
 def _sums(axes, rows, weights):
-    """Sums of the rows by point of a feature's grid, those without a point last."""
+    """Sums of the rows by point of the sorted grid, those without a point last."""
     low, share = _position(axes[0], rows)
     unknown = np.isnan(share)
     if unknown.any():
@@ -408,14 +414,17 @@ def _masses(axes, rows, weights):
     lows, shares = zip(*(_position(axis, rows) for axis in axes), strict=True)
     known = ~np.isnan(shares).any(axis=0)
     lows, shares = ([part[known] for part in parts] for parts in (lows, shares))
-    return grid_masses(lows, shares, shape, weights[known]).ravel()
+    masses = np.empty(shape)
+    places = np.ix_(*[axis.order for axis in axes])
+    masses[places] = grid_masses(lows, shares, shape, weights[known])
+    return masses.ravel()
 
 
 def _position(axis, rows):
-    """Left neighbour of each row on an axis, and the share of the way onwards."""
+    """Left neighbour of each row on a sorted axis, and the share of the way onwards."""
     if axis.categorical:
         codes = axis.codes(rows)
         return codes, np.where(codes >= 0, 0.0, np.nan)
     if len(axis.values):
-        return grid_position(rows.numbers(axis.columns[0]), axis.values)
+        return grid_position(rows.numbers(axis.columns[0]), axis.values[axis.order])
     return np.zeros(rows.n_rows, dtype=np.intp), np.full(rows.n_rows, np.nan)

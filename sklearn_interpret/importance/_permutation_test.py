@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
@@ -24,6 +23,7 @@ from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
     parameters_of_rows,
+    warn,
 )
 from sklearn_interpret._model.own_importances import own_importances
 from sklearn_interpret._model.parallel import run
@@ -234,13 +234,12 @@ class PermutationTest(RefittingImportance):
         if len(self.features_) < 2 or len(sums) < 2 or not np.ptp(table, axis=0).any():
             return
         if np.ptp(sums) <= _ROUNDING * np.abs(sums).max():
-            warnings.warn(
+            warn(
                 f"importance_getter={self.importance_getter!r} gives importances that "
                 f"sum to {sums[0]:g} whatever the targets: a strong feature leaves "
                 "less to the others than shuffled targets do, and their p-values are "
                 'too large. importance_getter="permutation" has no such sum.',
                 FixedSumWarning,
-                stacklevel=2,
             )
 
     def _check_distribution(self):

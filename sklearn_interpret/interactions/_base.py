@@ -1,9 +1,8 @@
 """Base of the interaction estimators: players, and sets of players."""
 
-import warnings
-
 import numpy as np
 
+from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.features import (
     resolve_features,
@@ -56,24 +55,22 @@ class BaseInteraction(BaseInspector):
     def _warn_of_sums(self, n_sums):
         """Say how many sums over leaves of trees are to be made, if very many."""
         if n_sums > _MANY_SUMS:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} is about to make some {n_sums:.2g} sums over "
                 "rows and leaves of trees, which takes more than a minute. Fewer are "
                 "made for fewer features or pairs (features=, pairs=), for fewer rows "
                 "(subsample=), and for fewer or smaller trees.",
                 CostlyInspectionWarning,
-                stacklevel=2,
             )
 
     def _warn_of_cost(self, n_rows, rows, advice):
         """Say how many rows the model is going to get, if these are very many."""
         if n_rows * max(rows.n_columns, _FEW_COLUMNS) > _MANY_VALUES:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} is about to send up to {n_rows:.2g} rows to "
                 f"the model. Fewer are sent for fewer features or pairs (features=, "
                 f"pairs=), and for fewer rows (subsample=). {advice}",
                 CostlyInspectionWarning,
-                stacklevel=2,
             )
 
     def _resolve_pairs(self, rows):
@@ -139,10 +136,9 @@ def warn_of_undefined(attribute, sets, remedy):
         return
     names = [" x ".join(map(repr, one)) for one in sets]
     names = names[:5] + [f"{len(names) - 5} more"] * (len(names) > 5)
-    warnings.warn(
+    warn(
         f"{attribute} is undefined{' for ' * any(names)}{', '.join(names)}, and given "
         "as zero: it is a share of the variance of responses that do not vary over the "
         f"rows, though they do between them. {remedy}",
         UndefinedShareWarning,
-        stacklevel=2,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from itertools import chain, combinations
 from numbers import Integral
@@ -25,6 +24,7 @@ from sklearn_interpret._core.effects.h_statistics import (
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
+    warn,
 )
 from sklearn_interpret._model.perturbation.hybrid import hybrid
 from sklearn_interpret._model.perturbation.perturbed import (
@@ -280,12 +280,11 @@ class HStatistic(TransformerMixin, BaseInteraction):
         known[tuple(np.sort(self._pairs, axis=1).T)] = 1
         n_triples = ((known @ known) * known).sum(dtype=np.float64)
         if n_triples > _MANY_TRIPLES:
-            warnings.warn(
+            warn(
                 f"three_way=True makes HStatistic measure {n_triples:.2g} triples, "
                 "which takes more than a minute. A list of triples (three_way=), or "
                 "fewer features or pairs (features=, pairs=), take less.",
                 CostlyInspectionWarning,
-                stacklevel=2,
             )
         return [
             (first, int(second), int(third))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -23,6 +22,7 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     check_feature_names_in,
     check_pandas_support,
+    warn,
 )
 from sklearn_interpret._model.gradients.objectives import check_is_optimum
 from sklearn_interpret._model.parallel import run_in_threads
@@ -364,25 +364,23 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" * (more > 0))
 
     def _warn_of_dependence(self, unknown):
-        warnings.warn(
+        warn(
             "The rows do not determine the weights of all terms, for columns depend on "
             f"each other: {self._named(unknown)}. Their errors, tests and intervals "
             "are NaN. To determine them, leave one out, as "
             'OneHotEncoder(drop="first"), and PolynomialFeatures and SplineTransformer '
             "with include_bias=False, do.",
             DependentTermsWarning,
-            stacklevel=2,
         )
 
     def _warn_of_separation(self, terms):
         counts = self._objective.classes is None
         what = "zeros from positive targets" if counts else "some rows' classes"
-        warnings.warn(
+        warn(
             f"Terms tell {what} apart without error, and the larger their weights the "
             f"likelier: {self._named(terms)}. They have no likeliest weights, and "
             "their errors, tests and intervals are NaN.",
             SeparationWarning,
-            stacklevel=2,
         )
 
     def _test(self, regression, unknown, on_block):
@@ -416,12 +414,11 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     def _warn_of_lost_ends(self, terms):
         if len(terms):
-            warnings.warn(
+            warn(
                 "The search for ends of profile intervals did not converge, and they "
                 f"are NaN: {self._named(terms)}. The rows say too little of these "
                 'terms; counts in another unit take dispersion="quasi".',
                 ConvergenceWarning,
-                stacklevel=2,
             )
 
     def _explain_deviance(self, regression):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from numbers import Integral
 from typing import Any, Self
@@ -15,7 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_interpret._core.optimisation.lasso_path import lasso_path
-from sklearn_interpret._model._sklearn_compat import Interval, fit_context
+from sklearn_interpret._model._sklearn_compat import Interval, fit_context, warn
 from sklearn_interpret._model.validation import (
     check_known,
     check_rows,
@@ -115,10 +114,9 @@ def _chosen(sizes, size):
     """Position of the last point of so many features, or of fewer, which is said."""
     most = sizes[sizes <= size].max()
     if most < size:
-        warnings.warn(
+        warn(
             f"The lasso path has nowhere exactly n_features_to_select={size} features: "
             f"{most} are selected, the next smaller number that it has.",
             SkippedSizeWarning,
-            stacklevel=4,
         )
     return np.flatnonzero(sizes == most)[-1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from numbers import Integral
@@ -31,6 +30,7 @@ from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
     fit_context,
+    warn,
 )
 from sklearn_interpret._model.parallel import held_rows
 from sklearn_interpret._model.rows.features import shortened
@@ -275,10 +275,9 @@ class KMedoids(
         best = np.argmax(sums <= min(sums) * (1 + _ROUNDING))  # the first of these
         medoids, self.n_iter_, settled = found[best]
         if not settled:
-            warnings.warn(
+            warn(
                 f"Medoids still changed after max_iter={self.max_iter} times.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return medoids
 

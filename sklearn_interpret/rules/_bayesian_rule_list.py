@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -18,7 +17,7 @@ from sklearn_interpret._core.rules.rule_list_posterior import (
     r_hat,
     sample_lists,
 )
-from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret.exceptions import DisagreeingChainsWarning
 from sklearn_interpret.rules._rule_lists import RuleListClassifier
 from sklearn_interpret.rules._rules import Rule
@@ -250,13 +249,12 @@ class BayesianRuleListClassifier(RuleListClassifier):
         ]
         self.log_posteriors_, self.r_hat_ = logs, r_hat(logs)
         if self.r_hat_ > _LARGEST_R_HAT:
-            warnings.warn(
+            warn(
                 f"The chains disagree: r_hat_={self.r_hat_:.3g} is above "
                 f"{_LARGEST_R_HAT}. Shares in `posterior_` mean little, and there may "
                 f"be a better list than `rules_`. Raise n_samples={self.n_samples} or "
                 f"n_chains={self.n_chains}.",
                 DisagreeingChainsWarning,
-                stacklevel=5,
             )
         return [rules[i] for i in posterior.best[1]]
 

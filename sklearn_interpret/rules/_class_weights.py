@@ -1,11 +1,14 @@
 """Weights of classes, and classes that no rule predicts."""
 
-import warnings
 from numbers import Real
 
 import numpy as np
 
-from sklearn_interpret._model._sklearn_compat import StrOptions, compute_class_weight
+from sklearn_interpret._model._sklearn_compat import (
+    StrOptions,
+    compute_class_weight,
+    warn,
+)
 from sklearn_interpret.exceptions import NoRuleWarning
 
 CLASS_WEIGHT = [StrOptions({"balanced"}), dict, None]
@@ -41,10 +44,9 @@ def warn_of_classes_without_rules(model, sample, predicted):
     ]
     if left:
         shown = ", ".join(left[:5]) + f" and {len(left) - 5} others" * (len(left) > 5)
-        warnings.warn(
+        warn(
             f"No rule of {type(model).__name__} predicts the class {shown}: `predict` "
             "never returns it. Rare classes get more weight by class_weight, which is "
             f"{model.class_weight!r}.",
             NoRuleWarning,
-            stacklevel=4,
         )

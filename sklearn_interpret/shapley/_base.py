@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -17,7 +16,7 @@ from sklearn_interpret._core.games.coalitions import (
     interactions_of_all,
     values_of_all,
 )
-from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import (
     held_rows,
     limit_threads,
@@ -239,14 +238,13 @@ class BaseCoalitional(BaseShapley):
         n_background = as_rows(self.background_).n_rows
         sent = n_rows * n_coalitions * n_background
         if sent > _MANY_ROWS:
-            warnings.warn(
+            warn(
                 f"Up to {sent} rows go to the model: {n_rows} explained ones x "
                 f"{n_coalitions} coalitions x {n_background} of the background. Fewer "
                 "rows, coalitions (n_coalitions, n_permutations), rows of the "
                 "background (subsample) and players (feature_groups) cost less; "
                 "TreeSHAP and LinearSHAP need none, where the model allows it.",
                 CostlyInspectionWarning,
-                stacklevel=2,
             )
 
     def _run(self, function, rows):
@@ -284,9 +282,8 @@ def _paired(valuer, game, rows):
 
 
 def _warn_saturated(where):
-    warnings.warn(
+    warn(
         f"link='logit': mean responses of 0 or 1, of {where}, were clipped by 2.2e-16, "
         "to log-odds of -36 and 36, which outweigh others.",
         SaturatedResponseWarning,
-        stacklevel=2,
     )

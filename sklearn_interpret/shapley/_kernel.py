@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any
@@ -12,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.coalitions import paired_design
 from sklearn_interpret._core.games.gaussian_process import EvenSurrogate, OddSurrogate
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import held_rows, working_bytes
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.shapley._base import (
@@ -239,14 +238,13 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         # Twice: it is made of as much as is kept.
         needed = 2 * 8 * n_pairs * (n_pairs + 3 * n_players)
         if needed > working_bytes() and not takes_all:
-            warnings.warn(
+            warn(
                 f"{n_coalitions} coalitions of {n_players} players take about "
                 f"{needed / 2**20:.0f} MiB, more than the working memory of "
                 f"{working_bytes() / 2**20:.0f} MiB. Fewer n_coalitions, and fewer "
                 "players by feature_groups, take less; ShapleySampling, or LinearSHAP "
                 "and TreeSHAP where the model allows it, take none.",
                 CostlyInspectionWarning,
-                stacklevel=2,
             )
 
 

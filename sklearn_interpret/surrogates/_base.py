@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from functools import lru_cache, partial
 from itertools import combinations
@@ -20,7 +19,12 @@ from sklearn_interpret._core.local.masks import (
     cosine_distances,
     gaussian,
 )
-from sklearn_interpret._model._sklearn_compat import HasMethods, Interval, StrOptions
+from sklearn_interpret._model._sklearn_compat import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    warn,
+)
 from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -219,22 +223,20 @@ class BaseLocalSurrogate(BaseInspector):
         worst = np.array([np.fmin.reduce(fit.fidelity) for fit in fits])
         unknown = np.flatnonzero(np.isnan(worst))
         if len(unknown):
-            warnings.warn(
+            warn(
                 f"The model responds alike to all samples around {len(unknown)} of "
                 f"{len(fits)} rows, the first of them row {unknown[0]}: R² is "
                 "undefined there, and their weights tell nothing.",
                 UndefinedFidelityWarning,
-                stacklevel=3,
             )
         n_low = np.count_nonzero(worst < self.min_fidelity)
         if n_low:
-            warnings.warn(
+            warn(
                 f"The surrogates of {n_low} of {len(fits)} rows explain less of the "
                 f"model around them than min_fidelity={self.min_fidelity:g} asks; the "
                 f"lowest R² is {np.nanmin(worst):.3g}, that of row "
                 f"{np.nanargmin(worst)}. Read them with care, or try {self._better}.",
                 LowFidelityWarning,
-                stacklevel=3,
             )
 
     def stability_score(

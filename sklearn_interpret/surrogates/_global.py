@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
@@ -14,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import agreement
-from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import is_classifier, make_response, tags_of
 from sklearn_interpret._model.surrogates.inner_predictors import importances
@@ -278,20 +277,18 @@ class GlobalSurrogate(BaseInspector):
         if self.scoring not in ("r2", "accuracy") or self.min_fidelity is None:
             return
         if np.isnan(self.fidelity_):
-            warnings.warn(
+            warn(
                 "The model responds alike to all rows that the surrogate was fitted "
                 "to: there is nothing to explain, and R² is undefined.",
                 UndefinedFidelityWarning,
-                stacklevel=2,
             )
         elif self.fidelity_ < self.min_fidelity:
-            warnings.warn(
+            warn(
                 "The explanation's surrogate follows the model poorly: its fidelity "
                 f"({self.scoring}) is {self.fidelity_:.3g}, below "
                 f"min_fidelity={self.min_fidelity:g}. Take another surrogate, or a "
                 "region by subset.",
                 LowFidelityWarning,
-                stacklevel=2,
             )
 
     def _surrogate_predictions(self):

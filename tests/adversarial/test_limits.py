@@ -54,7 +54,7 @@ def test_rounding_goes_towards_the_row(dtype, offset, epsilon, norm):
 
 
 @pytest.mark.filterwarnings("ignore:Nothing was found")
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(
     seed=st.integers(0, 10**6),
     dtype=st.sampled_from(["f2", "f4", "f8", "i1", "i4", "u1", "Float32", "Int8"]),

@@ -342,7 +342,6 @@ def test_categorical_features(effect, flags, message):
     [
         "abc",
         [[1, 2]],
-        [2, 1],
         [1, 1, 2],
         [0, np.nan],
         [0, np.inf],

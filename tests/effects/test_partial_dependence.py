@@ -24,12 +24,22 @@ from sklearn.inspection import partial_dependence
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret.effects import PartialDependence
+from sklearn_interpret.effects import (
+    EffectComparisonDisplay,
+    IndividualConditionalExpectation,
+    IndividualConditionalExpectationDisplay,
+    PartialDependence,
+    PartialDependenceDisplay,
+)
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
 from tests.references import averages as reference
 from tests.references.models import Formula, asker, frozen, rows_of
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
+DISPLAYS = {
+    PartialDependence: PartialDependenceDisplay,
+    IndividualConditionalExpectation: IndividualConditionalExpectationDisplay,
+}
 
 
 def weights_of(kind, n_rows):
@@ -599,3 +609,57 @@ def test_the_shape_of_an_effect_without_interactions_is_exact(method):
         centred.standard_errors_, centred.shape_standard_errors_, strict=True
     ):
         np.testing.assert_array_equal(level, shape)
+
+
+@pytest.mark.parametrize(
+    "kind, params",
+    [
+        (PartialDependence, {"method": "tree", "centered": True}),
+        (PartialDependence, {"method": "brute"}),
+        (IndividualConditionalExpectation, {"derivative": True, "center": {0: 0.4}}),
+    ],
+    ids=["tree", "brute", "curves"],
+)
+def test_results_are_in_the_order_of_custom_values(kind, params):
+    """Sorted points give the same numbers in another order, and the same figure."""
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(30, 2)), rng.integers(1, 4, size=30)
+    y = X[:, 0] ** 3 + X[:, 0] * X[:, 1]
+    X[:5, 0] = np.nan
+    model = FrozenEstimator(HistGradientBoostingRegressor(max_iter=5).fit(X, y))
+    grid, order = np.array([-1.5, -0.7, 0.0, 0.9, 1.5]), [3, 0, 4, 1, 2]
+    of_sorted, shuffled = (
+        kind(model, features=[0, (1, 0)], custom_values={0: points}, **params).fit(
+            X, sample_weight=weights
+        )
+        for points in (grid, grid[order])
+    )
+    np.testing.assert_array_equal(shuffled.grid_values_[0], grid[order])
+    np.testing.assert_array_equal(shuffled.grid_values_[1][1], grid[order])
+    for name in (
+        *("average_", "standard_errors_", "shape_standard_errors_"),
+        *("curves_", "derivatives_", "derivative_std_"),
+    ):
+        pairs = [getattr(one, name, []) for one in (of_sorted, shuffled)]
+        for expected, found in zip(*pairs, strict=True):
+            if expected is not None:
+                np.testing.assert_allclose(found, expected[..., order], **EXACT)
+    np.testing.assert_allclose(
+        shuffled.feature_importances_, of_sorted.feature_importances_, **EXACT
+    )
+    names = of_sorted.get_feature_names_out().tolist()
+    places = [names.index(name) for name in shuffled.get_feature_names_out()]
+    np.testing.assert_allclose(
+        shuffled.transform(X), of_sorted.transform(X)[:, places], **EXACT
+    )
+    frames = [
+        DISPLAYS[kind].from_estimator(one, X).to_frame()
+        for one in (of_sorted, shuffled)
+    ]
+    pd.testing.assert_frame_equal(*frames)
+    if kind is PartialDependence:
+        display = EffectComparisonDisplay.from_estimator([shuffled], X, 0)
+        np.testing.assert_array_equal(display.points[0], grid)
+        np.testing.assert_allclose(
+            np.diff(display.effects[0][0]), np.diff(of_sorted.average_[0]), **EXACT
+        )

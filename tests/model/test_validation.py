@@ -1,16 +1,29 @@
 """What is checked of rows and weights, and which rows an inspection averages over."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
 
+import sklearn_interpret
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import check_rows, check_weights, draw_rows
 from sklearn_interpret.additive import GAMClassifier, GAMRegressor
+from sklearn_interpret.effects import PartialDependence
+from sklearn_interpret.exceptions import (
+    ConstantFeatureWarning,
+    ExtrapolationWarning,
+    LowFidelityWarning,
+    UnseenCategoryWarning,
+)
 from sklearn_interpret.linear import CoefficientInference, SparseLinearClassifier
+from sklearn_interpret.surrogates import LimeTabular
 
 
 @pytest.mark.parametrize("subsample", [None, 10, 11, 1.0, np.int64(500)])
@@ -119,3 +132,29 @@ def test_columns_of_any_scale(power):
             estimator.fit(scaled, y > 0)
         with pytest.raises(ValueError, match="y has numbers up to"):
             estimator.fit(X, scaled[:, 1])
+
+
+def test_warnings_point_at_the_call():
+    """In `fit`, `transform` (with `set_output`), `explain` and `predict`."""
+    X = pd.DataFrame({"a": np.arange(20.0), "b": np.zeros(20)})
+    y = X["a"] ** 2
+    model = FrozenEstimator(DecisionTreeRegressor().fit(X, y))
+    effect = PartialDependence(model, categorical_features=["b"])
+    gam, lime = GAMRegressor(), LimeTabular(model, min_fidelity=0.999)
+    effect.set_output(transform="pandas")
+    for expected, call in {
+        ConstantFeatureWarning: lambda: effect.fit(X, y),
+        UnseenCategoryWarning: lambda: effect.transform(X + 1),
+        ExtrapolationWarning: lambda: gam.fit(X[["a"]], y).predict(X[["a"]] + 30),
+        LowFidelityWarning: lambda: lime.fit(X).explain(X),
+    }.items():
+        with pytest.warns(expected) as record:
+            call()
+        assert {warning.filename for warning in record} == {__file__}
+
+
+def test_one_function_warns():
+    """It finds the line; a fixed `stacklevel` is wrong as soon as a frame is added."""
+    package = Path(sklearn_interpret.__file__).parent
+    found = {p.name for p in package.rglob("*.py") if "stacklevel" in p.read_text()}
+    assert found == {"_sklearn_compat.py", "__init__.py"}  # the latter of checks

@@ -1,6 +1,5 @@
 """What models minimise when they are fitted: losses of rows, slopes of parameters."""
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -33,6 +32,7 @@ from sklearn_interpret._core.statistics.score_losses import (
 )
 from sklearn_interpret._model._sklearn_compat import (
     has_independent_labels,
+    warn,
     weights_of_classes,
 )
 from sklearn_interpret._model.gradients.functions import numbers_of
@@ -298,13 +298,12 @@ def _huber_model(objective, inputs, targets, weights):
 def check_is_optimum(model, distance):
     """Warn where a model's parameters are far from the optimum of the rows given."""
     if distance > _FAR:
-        warnings.warn(
+        warn(
             f"The objective of the {type(model).__name__} is not least at its "
             "parameters: the rows or weights given are not those that it was trained "
             "on, or its training was stopped early. (The squared step to the optimum "
             f"is {distance:.2g} times the sum of those of the single rows.)",
             OtherTrainingRowsWarning,
-            stacklevel=3,
         )
 
 
@@ -313,13 +312,12 @@ def check_converged(model, converged):
     if not converged.all():
         failed = np.flatnonzero(~converged)
         few = ", ".join(map(str, failed[:5])) + ", ..." * (len(failed) > 5)
-        warnings.warn(
+        warn(
             f"No optimum of the objective of the {type(model).__name__} was found "
             f"without {few} ({len(failed)} of {len(converged)} rows or groups): their "
             "changes are not reliable. There may be none, as where classes are "
             "separable and there is no penalty, or where a scale is zero.",
             UnconvergedDeletionWarning,
-            stacklevel=3,
         )
 
 

@@ -5,7 +5,6 @@ the mean over each one's partners. A row of weight w counts as w equal rows, and
 its own partner w - 1 times.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from sklearn_interpret._core.statistics import losses, losses_of_pairs
 from sklearn_interpret._core.statistics.permutations import random_donors
+from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.perturbation.additive import (
     additive_linear,
@@ -201,13 +201,12 @@ def _warn_of_cost(responses, reduce):
         return
     n_points, n_rows = responses.most_rows(), len(responses.predictions)
     permuted = seconds * 10 * len(responses.positions) * n_rows / n_points
-    warnings.warn(
+    warn(
         f'method="exact" is about to predict up to {n_points:.2g} rows, which takes '
         f"about {_in_words(seconds)}. Half of the rows (subsample=0.5) take a quarter "
         'of that, and method="permutation" with n_repeats=10 takes about '
         f"{_in_words(permuted)}.",
         CostlyInspectionWarning,
-        stacklevel=2,
     )
 
 

@@ -25,6 +25,13 @@ class Axis:
     categorical: bool  # whether values are looked up rather than interpolated
     by_similarity: bool = False  # whether levels that are alike stand together
 
+    @property
+    def order(self):
+        """Positions of the numbers from the smallest up; of levels, as they are."""
+        return (
+            np.arange(len(self.values)) if self.categorical else self.values.argsort()
+        )
+
     def codes(self, rows):
         """Position of each row's label in `values`; -1 for other labels."""
         codes, labels, _ = rows.encode(self.columns)
@@ -110,7 +117,10 @@ def _custom_levels(custom, n_columns, name):
 
 
 def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
-    """Axis over a grid of a numeric feature; empty if all of its values are missing."""
+    """Axis over a grid of a numeric feature; empty if all of its values are missing.
+
+    Custom values keep the order in which they are given.
+    """
 
     def grid(values, weights):
         whole = rows.is_integer(column)
@@ -121,9 +131,10 @@ def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
     values = _numeric_values(rows, column, weights, grid, custom, smallest=1)
     levels = rows.cast(column, values)
     # What the model sees may be rounded (float32): report that, and each point once.
-    seen, first = np.unique(np.asarray(levels, dtype=np.float64), return_index=True)
+    seen = np.asarray(levels, dtype=np.float64)
+    first = np.sort(np.unique(seen, return_index=True)[1])
     levels = gather(levels, first)
-    return Axis(rows.names[column], (column,), seen, (levels,), False)
+    return Axis(rows.names[column], (column,), seen[first], (levels,), False)
 
 
 def interval_axis(
@@ -135,6 +146,11 @@ def interval_axis(
         return make_edges(values, weights, n_intervals)
 
     values = _numeric_values(rows, column, weights, edges, custom, smallest=2)
+    if custom is not None and np.any(np.diff(values) <= 0):
+        raise ValueError(
+            f"custom_values for the feature {rows.names[column]!r} must increase, as "
+            f"edges of intervals do; got {custom!r}."
+        )
     levels = rows.cast(column, values)
     seen = np.asarray(levels).astype(np.float64)
     return Axis(rows.names[column], (column,), seen, (levels,), False)
@@ -153,7 +169,7 @@ def _numeric_values(rows, column, weights, choose, custom, smallest):
 
 
 def _custom_numbers(custom, name, smallest):
-    """Custom grid or edges: finite numbers, sorted, distinct."""
+    """Custom grid or edges: finite numbers, distinct."""
     try:
         values = np.asarray(custom, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -166,9 +182,9 @@ def _custom_numbers(custom, name, smallest):
             f"custom_values for the feature {name!r} must be a one-dimensional "
             f"sequence of at least {smallest} finite numbers; got {custom!r}."
         )
-    if np.any(np.diff(values) <= 0):
+    if len(np.unique(values)) < len(values):
         raise ValueError(
-            f"custom_values for the feature {name!r} must increase; got {custom!r}."
+            f"custom_values for the feature {name!r} has a number twice: {custom!r}."
         )
     return values
 

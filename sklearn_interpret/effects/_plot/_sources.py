@@ -80,6 +80,12 @@ class EffectSources(FoldsMixin, Display):
             for one in inspectors
         ]
         importances = np.mean(by_feature, axis=0)
+        if "grid_values" in arrays:
+            for name in arrays.keys() - {"missing_average"}:
+                arrays[name] = arrays[name] and [
+                    _increasing(values, axes)
+                    for values, axes in zip(arrays[name], first.axes_, strict=True)
+                ]
         arrays = {
             **arrays,
             "feature_names": first.effect_names_,
@@ -283,8 +289,9 @@ class ComparisonSources(Drawn):
         for method, parts in inspectors.items():
             compared = COMPARED[method]
             (entry,) = chosen_entries(parts[0], feature)
+            axes = parts[0].axes_[entry]
             points.append(getattr(parts[0], compared.points)[entry])
-            shown += parts[0].axes_[entry]
+            shown += axes
             curves = [
                 centred_effect(
                     part, getattr(part, compared.values)[entry], entry, X, sample_weight
@@ -292,6 +299,9 @@ class ComparisonSources(Drawn):
                 for part in parts
             ]
             fold_effects.append(np.stack(curves))
+            if compared.points == "grid_values_":
+                points[-1] = _increasing(points[-1], axes)
+                fold_effects[-1] = _increasing(fold_effects[-1], axes)
         first = next(iter(inspectors.values()))[0]
         (entry,) = chosen_entries(first, feature)
         return cls(
@@ -306,6 +316,14 @@ class ComparisonSources(Drawn):
             data=data_along(first, X, sample_weight)[entry],
             by_similarity=any(axis.by_similarity for axis in shown),
         )
+
+
+def _increasing(values, axes):
+    """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, by sorted grids."""
+    orders = [axis.order for axis in axes]
+    if isinstance(values, tuple):
+        return tuple(grid[order] for grid, order in zip(values, orders, strict=True))
+    return None if values is None else values[(..., *np.ix_(*orders))]
 
 
 def check_outputs(inspectors):

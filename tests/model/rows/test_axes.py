@@ -229,7 +229,7 @@ def test_a_constant_has_one_point():
 
 def test_points_and_edges_of_ones_own():
     rows = as_rows(np.arange(10.0)[:, None])
-    custom = [-1, 2.5, 40]
+    custom = [2.5, -1, 40]
     np.testing.assert_array_equal(
         grid_axis(rows, 0, None, **GRID, custom=custom).values, custom
     )
@@ -246,8 +246,7 @@ def test_points_and_edges_of_ones_own():
         (3.0, "one-dimensional"),
         ([1.0, np.nan], "finite numbers"),
         ([1.0, np.inf], "finite numbers"),
-        ([2.0, 1.0], "must increase"),
-        ([1.0, 1.0], "must increase"),
+        ([1.0, 2.0, 1.0], "has a number twice"),
         (["a"], r"must be numbers; got \['a'\]"),
         ([None], "must be"),
     ],
@@ -261,6 +260,8 @@ def test_edges_of_ones_own_are_two_at_least():
     rows = as_rows(np.zeros((2, 1)))
     with pytest.raises(ValueError, match="at least 2 finite numbers"):
         interval_axis(rows, 0, None, n_intervals=3, custom=[1.0])
+    with pytest.raises(ValueError, match="must increase, as edges of intervals do"):
+        interval_axis(rows, 0, None, n_intervals=3, custom=[2.0, 1.0])
 
 
 def test_points_of_ones_own_must_fit_the_dtype():
