@@ -268,11 +268,13 @@ OF_RARE = [
     OneRClassifier(min_bin_size=60),
     RIPPERClassifier(random_state=0),
     BayesianRuleListClassifier(n_chains=1, n_samples=100, random_state=0),
+    SkopeRulesClassifier(max_depth=1, random_state=0),
+    RuleFitClassifier(max_rules=20, random_state=0),
 ]
 
 
 @pytest.mark.parametrize("model", OF_RARE, ids=str)
-def test_a_class_that_no_rule_predicts_is_named(model):
+def test_a_class_that_is_never_predicted_is_named(model):
     with pytest.warns(NoRuleWarning, match=r"the class 'ill' \(9 of 300") as told:
         model.fit(IMBALANCED, RARER)
     assert told[0].filename == __file__
