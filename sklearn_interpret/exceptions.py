@@ -79,7 +79,7 @@ class NoCounterfactualWarning(InspectionWarning):
 
 
 class NoRuleWarning(InspectionWarning):
-    """Rules of a classifier leave out a class: `predict` never returns it."""
+    """A classifier of rules predicts some class for no row that it was fitted on."""
 
 
 class OtherTrainingRowsWarning(InspectionWarning):

@@ -60,9 +60,14 @@ def ranked(strengths, max_entries):
     return order[: max_entries - 1], order[max_entries - 1 :]
 
 
-def others_text(n_others):
-    """Name of the line that sums several features up."""
-    return f"{n_others} other features"
+def others_text(n_others, columns=None):
+    """Name of the line that sums several features up.
+
+    Where `columns` of different ones overlap, as those of rules, they are terms.
+    """
+    members = [j for own in columns or () for j in own]
+    terms = len(set(members)) < len(members)
+    return f"{n_others} other {'terms' if terms else 'features'}"
 
 
 def row_height(n_rows, pitch=0.36):

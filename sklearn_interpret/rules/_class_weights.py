@@ -1,4 +1,4 @@
-"""Weights of classes, and classes that no rule predicts."""
+"""Weights of classes, and classes that are never predicted."""
 
 from numbers import Real
 
@@ -34,8 +34,9 @@ def class_weights_of(model, sample):
     return compute_class_weight(given, classes=classes, y=classes)
 
 
-def warn_of_classes_without_rules(model, sample, predicted):
-    """Name the classes of rows of `fit` that are not among those predicted."""
+def warn_of_unpredicted_classes(model, sample):
+    """Name the classes of rows of `fit` that are predicted for none of these rows."""
+    predicted = set(model.predict(sample.rows.native).tolist())
     sums = np.bincount(sample.y, sample.weights, minlength=len(model.classes_))
     left = [
         f"{label!r} ({n:g} of {sums.sum():g} rows)"
@@ -45,8 +46,8 @@ def warn_of_classes_without_rules(model, sample, predicted):
     if left:
         shown = ", ".join(left[:5]) + f" and {len(left) - 5} others" * (len(left) > 5)
         warn(
-            f"No rule of {type(model).__name__} predicts the class {shown}: `predict` "
-            "never returns it. Rare classes get more weight by class_weight, which is "
+            f"{type(model).__name__} predicts the class {shown} for no row of `fit`. "
+            "Rare classes get more weight by class_weight, which is "
             f"{model.class_weight!r}.",
             NoRuleWarning,
         )

@@ -14,7 +14,7 @@ from sklearn_interpret._model.validation import check_labels, check_rows
 from sklearn_interpret.rules._class_weights import (
     CLASS_WEIGHT,
     class_weights_of,
-    warn_of_classes_without_rules,
+    warn_of_unpredicted_classes,
 )
 from sklearn_interpret.rules._rules import RuleModel
 
@@ -56,15 +56,14 @@ class RuleClassifier(ClassifierMixin, RuleModel):
         Warns
         -----
         NoRuleWarning
-            No rule predicts some class, as where all its rows are few.
+            Some class is predicted for no row of `fit`, as where its rows are few.
         """
         rows = check_rows(self, X, reset=True)
         self.classes_, labels = check_labels(self, rows, y)
         sample, space = self._read(rows, labels, sample_weight)
         class_weights = class_weights_of(self, sample)
         self.rules_ = self._found_rules(sample, space, class_weights)
-        predicted = {rule.prediction for rule in self.rules_}
-        warn_of_classes_without_rules(self, sample, predicted)
+        warn_of_unpredicted_classes(self, sample)
         return self
 
     @abstractmethod

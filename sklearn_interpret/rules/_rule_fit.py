@@ -33,7 +33,7 @@ from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.rules._class_weights import (
     CLASS_WEIGHT,
     class_weights_of,
-    warn_of_classes_without_rules,
+    warn_of_unpredicted_classes,
 )
 from sklearn_interpret.rules._rules import RuleModel
 from sklearn_interpret.rules._sparse_sums import SumSearch, Target, linear_terms
@@ -121,7 +121,7 @@ class RuleFit(RuleModel):
         Warns
         -----
         NoRuleWarning
-            A classifier found no rules or linear terms: it predicts one class alone.
+            A classifier predicts some class for no row of `fit`.
         """
         rows = check_rows(self, X, reset=True)
         targets = self._read_targets(rows, y)
@@ -160,9 +160,8 @@ class RuleFit(RuleModel):
         )
         sizes = np.array([entry.importance for entry in self._entries])
         self.feature_importances_ = sizes @ self._shares()
-        if is_classifier(self) and not entries:
-            alone = self.predict(sample.rows.take([0]).native)
-            warn_of_classes_without_rules(self, sample, set(alone))
+        if is_classifier(self):
+            warn_of_unpredicted_classes(self, sample)
         return self
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.conditions import all_hold, distinct_rows
@@ -120,6 +120,9 @@ class SkopeRulesClassifier(RuleClassifier):
 
     over all rules but the default, whose shares it is where none of them holds.
 
+    A rule is judged on rows of the weight of a mean row at least: where `class_weight`
+    makes rows of a class weigh little, some of these alone make no rule.
+
     Precision and recall of the rules kept are a little too high, since they were chosen
     by them. For a rare class, set `precision_min` below the precision that can be had,
     and look at the rules for this class: `predict` needs a share above all others.
@@ -197,13 +200,6 @@ class SkopeRulesClassifier(RuleClassifier):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        # Pure leaves of a class are rules for it, however little the class weighs:
-        # scikit-learn's check of class weights wants such leaves not to be.
-        tags.classifier_tags.poor_score = True
-        return tags
-
     def _found_rules(self, sample, space, class_weights):
         index, weights = distinct_rows(space.table.codes, sample.y, sample.weights)
         codes, labels = space.table.codes[:, index], sample.y[index]
@@ -219,10 +215,12 @@ class SkopeRulesClassifier(RuleClassifier):
                 found.setdefault(leaf, []).append(draw)
         rows, classes = sample.rows.take(index), np.eye(len(self.classes_))[labels]
         outside = (weights - draws) * of_row
-        rules = self._good(found, rows, classes, weights, outside)
-        return self._unlike(rules, rows, classes, weights, of_row)
+        # A mean row (of fractional weights, a distinct one), but for rounding.
+        least = (weights @ of_row) / max(weights.sum(), len(weights)) * (1 - 1e-12)
+        rules = self._good(found, rows, classes, weights, outside, least)
+        return self._unlike(rules, rows, classes, weights, of_row, least)
 
-    def _good(self, found, rows, classes, weights, outside):
+    def _good(self, found, rows, classes, weights, outside, least):
         """Rules of the least precision and recall, the best first."""
         rules, all_conditions = [], list(found)
         for part in slices(len(found), batch_rows(24 * rows.n_rows)):
@@ -233,13 +231,13 @@ class SkopeRulesClassifier(RuleClassifier):
             holds = all_hold(some, rows, rows.n_rows)
             judged = judge(holds, by_draw @ outside, classes)
             n_rows = holds @ weights
-            good = (judged.precision >= self.precision_min) & (judged.recall > 0)
+            good = (judged.precision >= self.precision_min) & (judged.weight >= least)
             for k in np.flatnonzero(good & (judged.recall >= self.recall_min)):
                 facts = judged.label[k], judged.shares[k], n_rows[k], weights.sum()
                 rules.append(self._rule(some[k], *facts, judged.recall[k]))
         return sorted(rules, key=lambda rule: -f1(rule.precision, rule.recall))
 
-    def _unlike(self, rules, rows, classes, weights, of_row):
+    def _unlike(self, rules, rows, classes, weights, of_row, least):
         """Rules that do not overlap too much, and the default."""
         holds = all_hold([rule.conditions for rule in rules], rows, rows.n_rows)
         predicted = np.array([rule.prediction for rule in rules])
@@ -249,7 +247,7 @@ class SkopeRulesClassifier(RuleClassifier):
             kept.extend(own[unlike(holds[own], weights, self.max_overlap)].tolist())
         kept.sort()
         left = ~holds[kept].any(axis=0) * weights
-        sums = ((left if left.any() else weights) * of_row) @ classes
+        sums = ((left if left @ of_row >= least else weights) * of_row) @ classes
         shares = sums / sums.sum()
         facts = shares.argmax(), shares, left.sum(), weights.sum()
         default = self._rule((), *facts)

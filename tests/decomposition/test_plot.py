@@ -182,6 +182,11 @@ def test_conditions_say_what_the_tree_asks():
     assert shown.conditions == ["all rows", "weather ≠ STORM", "size ≠ xl"]
     shown = draw(model, frame, row=59)
     assert shown.conditions == ["all rows", "weather = STORM", "size = xl"]
+    sizes = pandas.Categorical(size, categories=["s", "m", "l", "xl"])
+    sizes = pandas.DataFrame({"size": sizes})  # the encoder sorts them by the alphabet
+    model = make_pipeline(OrdinalEncoder(), DecisionTreeRegressor(max_depth=1))
+    shown = draw(model.fit(sizes, size > "m"), sizes, row=15)
+    assert shown.conditions[1] == "size = m or l"
     levels = frame.assign(weather=pandas.Categorical(weather), size=0)
     own = HistGradientBoostingRegressor(
         max_iter=1, min_samples_leaf=2, categorical_features="from_dtype"

@@ -18,6 +18,11 @@ from sklearn_interpret.rules._lasso import LassoProblem
 from tests.references.rules import condition_holds, is_missing, rule_holds
 from tests.rules.test_rules import random_case
 
+# Classes that are noise may never be predicted.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.NoRuleWarning"
+)
+
 SMALL = {"max_rules": 20, "n_folds": 2, "learning_rate": 0.1, "random_state": 0}
 BOTH = [RuleFitRegressor(**SMALL), RuleFitClassifier(**SMALL)]
 L1 = {"l1_ratio": 1}
@@ -267,7 +272,7 @@ def test_table_of_rules_and_terms():
     assert len(frame) == len(model.rules_) + len(model.linear_terms_)
     assert {"rule", "prediction", "coverage", "coefficient", "importance"} <= {*frame}
     names = model.get_feature_names_out().tolist()
-    assert names == [f"rulefitclassifier{k}" for k in range(len(model.rules_))]
+    assert names == [f"{rule.prediction}: {rule}" for rule in model.rules_]
 
 
 def test_conditions_without_limits_are_of_known_values():

@@ -13,6 +13,11 @@ from sklearn_interpret.rules import SkopeRulesClassifier
 from tests.references.rules import rule_holds
 from tests.rules.test_rules import any_number_of_classes, random_case
 
+# Classes that are noise may never be predicted.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.NoRuleWarning"
+)
+
 
 def votes_by_hand(rules, row):
     """Return probabilities from what the rules say."""
@@ -213,3 +218,12 @@ def test_accuracy(load, least):
 def test_bad_parameters(parameter, value):
     with pytest.raises(ValueError, match=parameter):
         SkopeRulesClassifier(**{parameter: value}).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_of_little_weight_make_no_rules(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(80, 2)), rng.integers(3, size=80)
+    weights = {0: 1000, 1: 1e-4, 2: 1e-4}
+    model = SkopeRulesClassifier(class_weight=weights, random_state=0).fit(X, y)
+    assert not model.predict(10 * X).any()

@@ -16,7 +16,7 @@ from sklearn.metrics import r2_score
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -300,6 +300,19 @@ def test_coefficients_name_the_levels_of_categories():
     names = ["season = FALL", "season = WINTER", "heat"]
     assert sorted(display.to_frame()["column"]) == sorted(names)
     assert set(names) <= set(all_texts(display.figure_))
+
+
+def test_levels_are_in_the_order_of_their_dtype():
+    """An encoder of another order makes no condition with its own order."""
+    season = pd.Categorical(list("wsaw") * 9, categories=["w", "s", "a"])
+    X = pd.DataFrame({"season": season})
+    encode = make_column_transformer((OrdinalEncoder(), ["season"]))
+    tree = make_pipeline(encode, DecisionTreeClassifier(max_depth=1))
+    model = tree.fit(X, np.where(X["season"] == "w", "x", "y"))
+    display = GlobalSurrogateDisplay.from_estimator(
+        FrozenEstimator(model), X, surrogate=tree
+    )
+    assert "season = s or a" in display.to_frame()["rule"].tolist()
 
 
 def test_titles_have_the_fidelity(regression):

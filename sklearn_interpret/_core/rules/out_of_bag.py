@@ -16,12 +16,15 @@ class Judged(NamedTuple):
         Shares of the classes where it holds; zeros where it holds for no row.
     precision, recall : ndarray of shape (n_rules,)
         Of these, that of the class; share of the class for which the rule holds.
+    weight : ndarray of shape (n_rules,)
+        Weight of the rows for which the rule holds.
     """
 
     label: np.ndarray
     shares: np.ndarray
     precision: np.ndarray
     recall: np.ndarray
+    weight: np.ndarray
 
 
 def draw_share(weights, share, random):
@@ -51,11 +54,13 @@ def judge(holds, weights, classes):
     Judged
     """
     held, everywhere = (weights * holds) @ classes, weights @ classes
-    shares = _ratio(held, held.sum(axis=1, keepdims=True))
+    weight = held.sum(axis=1)
+    shares = _ratio(held, weight[:, None])
     everyone = _ratio(everywhere, everywhere.sum(axis=1, keepdims=True))
     label = _ratio(shares, everyone).argmax(axis=1)
     own = np.arange(len(holds)), label
-    return Judged(label, shares, shares[own], _ratio(held, everywhere)[own])
+    recall = _ratio(held, everywhere)[own]
+    return Judged(label, shares, shares[own], recall, weight)
 
 
 def f1(precision, recall):

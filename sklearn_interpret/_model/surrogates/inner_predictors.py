@@ -29,9 +29,15 @@ class Column:
     category: str | None = None  # whose presence it indicates
     levels: tuple | None = None  # categories whose positions it holds
     whole: bool = False  # whether it holds whole numbers
+    order: tuple = ()  # categories of the feature's dtype
 
     def __str__(self):
         return self.name if self.category is None else f"{self.name} = {self.category}"
+
+    def in_order(self, levels):
+        """Levels in the order of the dtype, where that has them all."""
+        known = set(levels) <= set(self.order)
+        return sorted(levels, key=self.order.index) if known else list(levels)
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,11 @@ class InnerPredictor:
     def described(self, rows):
         """A `Column` for each of them."""
         columns = [
-            Column(str(name), whole=rows.is_integer(j))
+            Column(
+                str(name),
+                whole=rows.is_integer(j),
+                order=tuple(map(str, rows.categories(j) or ())),
+            )
             for j, name in enumerate(rows.names)
         ]
         if self.transformer is None:
@@ -141,10 +151,13 @@ def _transformed(transformer, columns):
             made += of_part
         return made
     if isinstance(transformer, OneHotEncoder):
-        return _indicators(transformer, names)
+        return _indicators(transformer, columns)
     if isinstance(transformer, OrdinalEncoder):
-        pairs = zip(names, transformer.categories_, strict=True)
-        return [Column(name, levels=tuple(map(str, levels))) for name, levels in pairs]
+        pairs = zip(columns, transformer.categories_, strict=True)
+        return [
+            Column(column.name, levels=tuple(map(str, levels)), order=column.order)
+            for column, levels in pairs
+        ]
     made = _output_names(transformer, names)
     return None if made is None else [Column(name) for name in made]
 
@@ -157,18 +170,19 @@ def _returns_its_input(transformer):
     return is_passthrough(transformer) or getattr(transformer, "func", 0) is None
 
 
-def _indicators(encoder, names):
+def _indicators(encoder, given):
     """A column for each category that has one."""
     # Known prefixes, so that what is left of a name is the category.
-    prefixes = [f"x{j}" for j in range(len(names))]
+    prefixes = [f"x{j}" for j in range(len(given))]
     if hasattr(encoder, "feature_names_in_"):
         prefixes = list(encoder.feature_names_in_)
     made = encoder.get_feature_names_out(prefixes)
     columns = []
-    for j, text in zip(input_columns(encoder, len(names)), made, strict=True):
+    for j, text in zip(input_columns(encoder, len(given)), made, strict=True):
         category = text[len(prefixes[j]) + 1 :]
-        rare = category == "infrequent_sklearn"
-        columns.append(Column(names[j], category="a rare one" if rare else category))
+        if category == "infrequent_sklearn":
+            category = "a rare one"
+        columns.append(Column(given[j].name, category, order=given[j].order))
     return columns
 
 

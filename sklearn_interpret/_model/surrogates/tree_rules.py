@@ -88,8 +88,9 @@ class _TreeInWords:
         low, high = column.levels[:cut], column.levels[cut:]
         if len(high) == 1 and (left or not self._missing[j]):
             return f"{column.name} = {high[0]}", False
-        sign = "=" if len(low) == 1 else "≤"
-        return f"{column.name} {sign} {low[-1]}{or_missing}", True
+        if len(low) == 1 or column.in_order(column.levels) != [*column.levels]:
+            return f"{column.name} = {_any_of(column, low)}{or_missing}", True
+        return f"{column.name} ≤ {low[-1]}{or_missing}", True
 
     def _only(self, j, low, high):
         """The number within an interval where the rows have two whole ones, as text."""
@@ -167,16 +168,22 @@ def _categories_text(columns, absent):
     for column, is_absent in zip(columns, absent, strict=True):
         if not is_absent:
             return str(column)
-    return f"{columns[0].name} ≠ {', '.join(column.category for column in columns)}"
+    left_out = columns[0].in_order([column.category for column in columns])
+    return f"{columns[0].name} ≠ {', '.join(left_out)}"
 
 
 def _levels_text(column, low, high):
     first = 0 if low is None else int(np.floor(low)) + 1
     stop = len(column.levels) if high is None else int(np.floor(high)) + 1
     allowed = column.levels[first:stop]
-    if len(allowed) > MANY_LABELS:
+    in_order = column.in_order(column.levels) == [*column.levels]
+    if len(allowed) > MANY_LABELS and in_order:
         return f"{column.name} from {allowed[0]} to {allowed[-1]}"
-    return f"{column.name} = {' or '.join(allowed)}"
+    return f"{column.name} = {_any_of(column, allowed)}"
+
+
+def _any_of(column, levels):
+    return " or ".join(column.in_order(levels))
 
 
 def rounded_between(threshold, values):

@@ -92,7 +92,7 @@ def _levels_text(model, node, left, row, encoded):
     trees = model.ensemble
     if encoded.category is not None:
         return f"{'≠' if left else '='} {encoded.category}"
-    labels, j = encoded.levels, trees.feature[node]
+    labels, j, in_order = encoded.levels, trees.feature[node], encoded.in_order
     if labels is not None:
         places, threshold = np.arange(len(labels)), trees.threshold[node]
         same = places < threshold if trees.strict else places <= threshold
@@ -110,8 +110,8 @@ def _levels_text(model, node, left, row, encoded):
     labels = np.array(list(map(str, labels)), dtype=object)
     kept, others = labels[same == left], labels[same != left]
     if len(kept) <= max(len(others), 1):
-        return f"= {' or '.join(kept)}"
-    return f"≠ {' or '.join(others)}"
+        return f"= {' or '.join(in_order(kept))}"
+    return f"≠ {' or '.join(in_order(others))}"
 
 
 def _bound_text(trees, node, left, number, value):

@@ -96,7 +96,7 @@ def strongest(explanation, max_entries):
     parts, names = values[:, shown], [explanation.feature_names[j] for j in shown]
     if len(others):
         parts = np.column_stack([parts, values[:, others].sum(axis=1)])
-        names.append(f"sum of {others_text(len(others))}")
+        names.append(f"sum of {others_text(len(others), explanation.columns)}")
     return shown, parts, names
 
 

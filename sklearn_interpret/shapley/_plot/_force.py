@@ -151,4 +151,5 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
 def _with_others(names, explanation):
     """The names, and one for the net push of the features that have none."""
     n_others = len(explanation.feature_names) - len(names)
-    return names + ([f"{others_text(n_others)}, net"] if n_others else [])
+    others = others_text(n_others, explanation.columns)
+    return names + ([f"{others}, net"] if n_others else [])

@@ -162,7 +162,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         errors = _errors(explanation, members)
         if others:
             members, errors = [*members, others], np.append(errors, np.nan)
-            names.append(others_text(len(others)))
+            names.append(others_text(len(others), explanation.columns))
         sizes = np.array([values[list(step)].sum() for step in members])
         way = sizes if downwards else sizes[::-1]
         edges = explanation.base_values[0] + np.concatenate([[0.0], np.cumsum(way)])
