@@ -136,6 +136,8 @@ no_tests = [
 @pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.ConstantFeatureWarning"
 )
+# Rows of no weight are predicted too.
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.ExtrapolationWarning")
 @with_checks_of_scikit_learn(
     [
         estimator

@@ -66,7 +66,8 @@ def draw_table(ax, table, names, strength_name, style, highest=None):
     shown = draw_heat_map(ax, bounds, bounds, table.T, limits, style)
     ax.set(ylim=(p - 0.5, -0.5), xlim=(-0.5, p - 0.5), aspect="equal")
     places = shown_ticks(p, int(side * NAMES_PER_INCH))
-    texts = list(map(literal, shorten_all([names[place] for place in places])))
+    shown_names = [names[place] for place in places]
+    texts = list(map(literal, shorten_all(shown_names, NAME_WIDTH)))
     small = "small" if len(texts) > 12 else None
     ax.set_yticks(places, texts, fontsize=small)
     level = max(map(len, texts)) * 0.09 < 0.9 * side / p

@@ -65,7 +65,9 @@ def test_without_rows(model, y):
     )
     model = clone(model).fit(X, y, **{name: weights})
     scores = score_model(model, X, y, weights)
-    found = scores.without_rows(np.arange(0, len(X), 9))
+    left_out = np.arange(0, len(X), 9)
+    found, converged = scores.without(left_out[:, None])
+    assert converged.all()
     for row, parameters in zip(range(0, len(X), 9), found, strict=True):
         kept = np.arange(len(X)) != row
         refit = clone(model).fit(X[kept], y[kept], **{name: weights[kept]})
