@@ -282,6 +282,8 @@ class InfluenceFunctions(BaseInspector):
 
     def _parts(self):
         """Positions of the rows that are left out together, list by list."""
+        if self.groups is None:
+            return self._codes[:, None]
         order = np.argsort(self._codes, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self._codes))[:-1])
 

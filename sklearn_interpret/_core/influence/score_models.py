@@ -101,10 +101,11 @@ class ScoreModel:
         shares = self.weights / self.weights.sum()
         means = shares @ self.design
         far = means**2 > _FAR * (shares @ self.design**2)
-        rows = self.design[self.weights > 0][:, far]
+        far[-1] = False
+        rows = self.design[:, far][self.weights > 0]
         # Of constant columns nothing is left, not even rounding.
         means[far] = np.clip(means[far], rows.min(axis=0), rows.max(axis=0))
-        return np.append(np.where(far, means, 0)[:-1], 0)
+        return np.where(far, means, 0)
 
     @cached_property
     def _centred(self):
@@ -167,7 +168,9 @@ class ScoreModel:
         counts = self.targets * (self.weights > 0)[:, None]
         if isinstance(self.loss, Logistic):
             counts = np.hstack([counts, (self.weights > 0)[:, None] - counts])
-        taken = np.array([counts[rows].sum(axis=0) for rows in deleted])
+        taken = np.zeros((len(deleted), counts.shape[1]))
+        parts = np.repeat(np.arange(len(deleted)), list(map(len, deleted)))
+        np.add.at(taken, parts, counts[np.concatenate(deleted)])
         return (taken < counts.sum(axis=0)).all(axis=1)
 
     def _is_perfect(self, parameters, deleted):
@@ -187,6 +190,8 @@ class ScoreModel:
             for start in range(0, len(rows), together):
                 part = slice(start, start + together)
                 starts[part], left[part] = self._stepped(rows[part], precision)
+        if not left.any():
+            return starts, ~left
         kept = np.ones((left.sum(), len(self.design)))
         for one, place in zip(kept, np.flatnonzero(left), strict=True):
             one[deleted[place]] = 0
