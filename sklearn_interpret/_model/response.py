@@ -107,8 +107,14 @@ class Response:
 
     def output_names(self, n_outputs):
         """Names of the outputs: class labels, or positions."""
-        if callable(self.method) or not isinstance(self.classes, np.ndarray):
+        if callable(self.method) or self.classes is None:
             names = list(range(n_outputs if self.target is None else self.target + 1))
+        elif isinstance(self.classes, list):
+            names = [
+                f"{output}={label}"
+                for output, labels in enumerate(self.classes)
+                for label in (labels[1:] if len(labels) == 2 else labels)
+            ]
         else:
             names = list(self.classes)
             if len(names) == 2 and self.target is None:
@@ -168,10 +174,11 @@ class Response:
 
     def _outputs(self, raw):
         """Whatever the model returned, as (n_rows, n_outputs)."""
-        if self.method == "predict" and isinstance(self.classes, np.ndarray):
-            return self._matches(np.asarray(raw), self.classes).astype(np.float64)
+        if self.method == "predict" and self.classes is not None:
+            return self._indicators(np.asarray(raw))
         if isinstance(raw, list) and isinstance(self.classes, list):
-            return np.hstack([self._transformed(_real(part))[:, 1:] for part in raw])
+            parts = [self._transformed(_real(part)) for part in raw]
+            return np.hstack([p[:, 1:] if p.shape[1] == 2 else p for p in parts])
         values = _real(raw)
         if values.ndim == 1:
             values = values[:, None]
@@ -179,6 +186,20 @@ class Response:
             needed = "(n_rows,) or (n_rows, n_outputs) is needed"
             _refuse_shape(self.estimator, values.shape, needed)
         return self._transformed(values)
+
+    def _indicators(self, labels):
+        """Predicted classes as one 0/1 column per class."""
+        if isinstance(self.classes, list):
+            if labels.shape[1:] != (len(self.classes),):
+                needed = f"a label for each of {len(self.classes)} outputs is needed"
+                _refuse_shape(self.estimator, labels.shape, needed)
+            columns = [
+                self._matches(labels[:, output], known)
+                for output, known in enumerate(self.classes)
+            ]
+            columns = [c[:, 1:] if c.shape[1] == 2 else c for c in columns]
+            return np.hstack(columns).astype(np.float64)
+        return self._matches(labels, self.classes).astype(np.float64)
 
     def _transformed(self, values):
         if self.method != CENTERED_LOG_PROBA:
@@ -224,20 +245,12 @@ def make_response(estimator, response_method="auto", target=None):
     Returns
     -------
     Response
-
-    Raises
-    ------
-    ValueError
-        A method that the model lacks, an unknown target, or a model of several targets
-        with classes other than 0 and 1.
     """
     classes = getattr(estimator, "classes_", None) if is_classifier(estimator) else None
     if classes is not None and not isinstance(classes, list):
         # Labels that do not exclude each other are outputs, not classes of one.
         classes = None if has_independent_labels(estimator) else np.asarray(classes)
     method = _resolve_method(estimator, response_method)
-    if isinstance(classes, list) and not callable(method):
-        _check_labels_are_binary(estimator, classes)
     labelled = isinstance(classes, np.ndarray) and not callable(method)
     if target is not None and labelled:
         target = _class_position(target, classes)
@@ -246,20 +259,6 @@ def make_response(estimator, response_method="auto", target=None):
             f"target={target!r} must be the index of an output (int) here."
         )
     return Response(estimator, method, classes, target)
-
-
-def _check_labels_are_binary(estimator, classes):
-    """Refuse several targets with classes of their own; labels are there or not."""
-    for place, known in enumerate(classes):
-        if not np.array_equal(known, [0, 1]):
-            raise ValueError(
-                f"{type(unfrozen(estimator)).__name__} predicts {len(classes)} targets "
-                f"(multiclass-multioutput), of which number {place} has the classes "
-                f"{known.tolist()!r}: several targets have to be labels, 0 or 1. "
-                "Inspect a model of one target, or pass a function that returns the "
-                "response of one, such as response_method=lambda model, X: "
-                "model.predict_proba(X)[0]."
-            )
 
 
 def check_length(estimator, returned, n_rows):

@@ -29,7 +29,6 @@ from sklearn_interpret._model.response import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of
-from sklearn_interpret.counterfactuals import Anchors
 from sklearn_interpret.exceptions import NonFiniteResponseError
 from tests.model.containers import CONTAINERS, cells, same_cells
 
@@ -117,27 +116,40 @@ Y_MULTI = np.stack([LABELS, np.where(X[:, 0] > 0, "up", "down")], axis=1)
 MULTI = RandomForestClassifier(5, random_state=0).fit(X, Y_MULTI)
 
 
-@pytest.mark.parametrize("method", ["auto", "predict", "centered_log_proba"])
 @pytest.mark.parametrize(
     "model", [MULTI, MultiOutputClassifier(LogisticRegression()).fit(X, Y_MULTI)]
 )
-def test_several_targets_with_classes_of_their_own_are_refused(model, method):
-    """As scikit-learn does; a function picks one of them."""
-    message = r"predicts 2 targets .* number 0 has the classes \['ash', "
-    with pytest.raises(ValueError, match=message):
-        make_response(model, method)
-    of_one = make_response(model, lambda model, X: model.predict_proba(X)[0])
-    np.testing.assert_array_equal(of_one(X), model.predict_proba(X)[0])
-    with pytest.raises(ValueError, match=message):
-        Anchors(FrozenEstimator(model)).fit(X, Y_MULTI)
+def test_classifiers_of_several_outputs_stand_side_by_side(model):
+    """The first output has three classes, of the second one the positive is kept."""
+    three, two = model.predict_proba(X)
+    expected = np.hstack([three, two[:, 1:]])
+    response = make_response(model)
+    np.testing.assert_array_equal(response(X), expected)
+    names = response.output_names(4)
+    assert names == ["0=ash", "0=birch", "0=cedar", "1=up"]
+    response = make_response(model, target=3)
+    np.testing.assert_array_equal(response(X), expected[:, [3]])
+    assert response.output_names(1) == ["1=up"]
 
 
-def test_centred_log_probabilities_of_labels_are_centred_in_each():
-    labels = np.stack([X[:, 0] > 0, X[:, 1] > 0], axis=1).astype(int)
-    model = RandomForestClassifier(5, random_state=0).fit(X, labels)
-    odds = [np.log(np.clip(p, 2**-52, None)) @ [-1, 1] for p in model.predict_proba(X)]
-    found = make_response(model, "centered_log_proba")(X)
-    np.testing.assert_allclose(found, np.stack(odds, axis=1) / 2)
+def test_predicted_classes_of_several_outputs_become_indicators():
+    predicted = MULTI.predict(X)
+    three = predicted[:, [0]] == MULTI.classes_[0]
+    two = predicted[:, [1]] == "up"
+    np.testing.assert_array_equal(
+        make_response(MULTI, "predict")(X), np.hstack([three, two]).astype(float)
+    )
+
+
+def test_centred_log_probabilities_of_several_outputs_are_centred_in_each():
+    three, two = (np.log(np.clip(p, 2**-52, None)) for p in MULTI.predict_proba(X))
+    expected = np.hstack(
+        [
+            three - three.mean(axis=1, keepdims=True),
+            two[:, 1:] - two.mean(axis=1, keepdims=True),
+        ]
+    )
+    np.testing.assert_allclose(make_response(MULTI, "centered_log_proba")(X), expected)
 
 
 @pytest.mark.parametrize("n_labels", [2, 3])
@@ -279,7 +291,8 @@ def test_pipelines_and_frozen_models_answer_like_their_model():
         (THREE, "oak", r"'oak' is not a class of the model; its classes are \['ash'"),
         (THREE, 0, "target=0 is not a class"),
         (REGRESSOR, "ash", "target='ash' must be the index of an output"),
-        (REGRESSOR, 1.0, "must be the index of an output"),
+        (MULTI, "up", "must be the index of an output"),
+        (MULTI, 1.0, "must be the index of an output"),
     ],
 )
 def test_a_target_that_is_none(model, target, message):
@@ -287,7 +300,9 @@ def test_a_target_that_is_none(model, target, message):
         make_response(model, target=target)
 
 
-@pytest.mark.parametrize("model, target", [(REGRESSOR, 1), (TWO_OUTPUTS, -1)])
+@pytest.mark.parametrize(
+    "model, target", [(REGRESSOR, 1), (TWO_OUTPUTS, -1), (MULTI, 4)]
+)
 def test_a_target_out_of_range(model, target):
     with pytest.raises(
         ValueError, match=f"target={target} is out of range: .* outputs"
@@ -499,7 +514,7 @@ def test_the_model_sees_the_container_it_was_given(kind):
     assert seen == [type(container)] * 2
 
 
-@pytest.mark.parametrize("model", [THREE, REGRESSOR])
+@pytest.mark.parametrize("model", [THREE, MULTI, REGRESSOR])
 def test_a_response_pickles(model):
     response = make_response(model)
     again = pickle.loads(pickle.dumps(response))

@@ -224,8 +224,11 @@ class TreeResponse:
         if not isinstance(known, list):
             reader = replace(self.response, classes=np.arange(len(known)))
             return reader.read(_winners(scores, len(known), self.model.tied_class))
-        winners = [_winners(part, 2) for part in scores]  # labels, 0 or 1
-        return self.response.read(np.column_stack(winners))
+        reader = replace(self.response, classes=[np.arange(len(own)) for own in known])
+        winners = [
+            _winners(part, len(own)) for part, own in zip(scores, known, strict=True)
+        ]
+        return reader.read(np.column_stack(winners))
 
 
 class CodedRows(LazyRows):

@@ -27,7 +27,7 @@ from tests.model.trees.data import labels, several, table
 SEEDED = {"random_state": 0}
 X, Y = table()
 TWO, THREE = labels(Y, 2), labels(Y, 3, names=True)
-BOTH = np.column_stack([X[:, 0] > 0, TWO]).astype(int)
+BOTH = np.column_stack([labels(Y, 3), TWO])
 
 
 def hist_classifier(y):
@@ -65,7 +65,7 @@ ADDITIVE = {
     "of several targets": (RandomForestClassifier(5, **SEEDED).fit(X, BOTH), {}),
     "one column of these": (
         RandomForestClassifier(5, **SEEDED).fit(X, BOTH),
-        {"target": 1},
+        {"target": 2},
     ),
     "scores": (hist_classifier(THREE), {"response_method": "decision_function"}),
     "score": (
