@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,8 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
+        if getattr(self, "target", None) is None:  # a search is for one output
+            tags.target_tags = replace(tags.target_tags, multi_output=False)
         return tags
 
     def _inspect(self, sample, response, on_block):

@@ -82,6 +82,10 @@ class Response:
     target: object = None
     _changes_input: dict = field(default_factory=dict, repr=False, compare=False)
 
+    def __getstate__(self):
+        """All but what was seen of the model, which is no part of the state."""
+        return {**vars(self), "_changes_input": {}}
+
     def __call__(self, X):
         """Response to rows `X`: float64, finite, of shape (n_rows, n_outputs)."""
         values = self.read(self.raw(X))

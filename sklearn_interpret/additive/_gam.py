@@ -330,6 +330,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         _, effects, _ = self._effects(X)
         return np.concatenate(effects, axis=1)
 
+    @empty_for_no_rows
     def explain(self, X: Any) -> Explanation:
         """Effects of the terms on rows.
 

@@ -466,6 +466,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         inputs, _ = self._objective.layers(rows.native)
         return inputs, inputs * (self._sign * self._objective.network.coefs[0][:, 0])
 
+    @empty_for_no_rows
     def explain(self, X: Any) -> Explanation:
         """Effects of the features on rows.
 

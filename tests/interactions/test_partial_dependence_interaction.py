@@ -120,7 +120,7 @@ def test_workers_change_nothing():
         ({"pairs": [(0, 2)], "features": [0, 1]}, "pairs has 'x2'"),
         ({"grid_resolution": 1}, "grid_resolution"),
         ({"percentiles": (0.9, 0.2)}, "percentiles"),
-        ({"custom_values": {0: [2, 1]}}, "custom_values"),
+        ({"custom_values": {0: [1, 1]}}, "custom_values"),
         ({"method": "recursion"}, "method"),
         ({"method": "tree"}, "SVR"),
     ],
