@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -135,6 +135,11 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         if getattr(self, "target", None) is None:  # a search is for one output
             tags.target_tags = replace(tags.target_tags, multi_output=False)
         return tags
+
+    def _fit_estimator(self, X, y, *others):
+        if y is not None and np.shape(y)[1:] == (1,):
+            y = column_or_1d(y, warn=True)
+        super()._fit_estimator(X, y, *others)
 
     def _inspect(self, sample, response, on_block):
         self._wish = response
