@@ -97,8 +97,8 @@ class Wish:
         scores = self.response(X)
         if self.interval is not None and scores.shape[1] > 1:
             raise ValueError(
-                f"target=None: the model has {scores.shape[1]} outputs; pass the index "
-                "of the one that should change."
+                f"target=None: the model has {scores.shape[1]} outputs, as y has "
+                "columns: pass the index of the one that should change."
             )
         return scores
 
