@@ -137,7 +137,7 @@ class _BlasLimits:
 
     @contextmanager
     def limit(self, n_threads):
-        """Context manager: at most so many threads."""
+        """Context manager that limits the number of threads."""
         with self._lock:
             self._limits.append(n_threads)
             limiter = self._set()
@@ -162,7 +162,7 @@ _BLAS = _BlasLimits()
 
 @contextmanager
 def limit_threads(n_threads):
-    """Context manager: so many threads of OpenMP here, and of BLAS in the process."""
+    """Context manager that limits OpenMP in this thread, and BLAS in the process."""
     with _threadpools("openmp").limit(limits=n_threads), _BLAS.limit(n_threads):
         yield
 

@@ -162,7 +162,7 @@ def grey_last(bars):
 
 
 def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
-    """Numbers beside the ends of bars; signed ones on both sides.
+    """Numbers at the ends of bars; signed ones on both sides.
 
     Parameters
     ----------

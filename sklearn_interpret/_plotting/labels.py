@@ -75,7 +75,7 @@ def shorten_all(names, most=NAME_WIDTH, fit=shorten):
     most : int, default=36
         Largest number of characters.
     fit : callable, default=shorten
-        What else shortens a name to so many.
+        Shortens a name to a number of characters.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def wrapped(name, width=NAME_WIDTH):
 
 
 def lines_of(conditions, letters, most):
-    """Conditions in words, over at most so many lines of so many letters.
+    """Conditions in words, within a number of lines and of letters per line.
 
     A condition that fits into a line is not parted, and a bound not from its sign.
     """

@@ -19,7 +19,7 @@ from sklearn_interpret._model._sklearn_compat import StrOptions, fit_context, wa
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
 
-# Dispersions from here on are warned of, unless chance has them so often.
+# Smallest dispersion that is warned of, if its test is significant.
 _DISPERSED, _SIGNIFICANT = 1.5, 0.001
 # Targets whose squares can be summed, weighted.
 _LARGEST = 1e75

@@ -89,7 +89,7 @@ class LinearSearch:
         return best, min([*bounds, nearest])
 
     def _ways(self, task, row, feasible, moves, targets):
-        """Ways in which the wish comes true: needs of functions, then of constraints.
+        """Ways to reach the target: needs of functions, then of constraints.
 
         Each as moves whose gains are surely no less than the model's, moves with the
         gains as they are, the needs, and how doubtful these are.

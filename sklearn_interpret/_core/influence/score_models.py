@@ -24,7 +24,7 @@ _MOST_STEPS, _LEAST_SHARE = 100, 1e-10
 # Next steps are smaller than their bound by more than this, as third derivatives of
 # different rows have different signs.
 _OVERSTATED = 2.5
-# A mean loss of classes that are told apart without fail.
+# Mean loss below which classes count as separable.
 _NO_LOSS = 1e-6
 # Columns are centred where the square of the mean is this part of that of the squares.
 _FAR = 0.9999

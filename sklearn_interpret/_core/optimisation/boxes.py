@@ -109,7 +109,7 @@ class BoxSums:
         )
 
     def without(self, point):
-        """The same, but no point that lies in the same boxes as this one is as wished.
+        """The same, where points in the same boxes never satisfy the target.
 
         One more tree takes from the sums in the box around these, and nowhere else.
         """

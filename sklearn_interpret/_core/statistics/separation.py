@@ -18,7 +18,7 @@ _FLAT, _APART = 1e-6, 1e-4
 
 
 def without_separated_rows(model):
-    """The `ScoreModel` of the rows that no direction tells apart; itself if all are.
+    """The `ScoreModel` of the rows that no direction separates.
 
     The rows left out have the likelihood one where some weights are infinite, and what
     is left of the likelihood is that of the others.

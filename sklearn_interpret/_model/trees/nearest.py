@@ -158,7 +158,7 @@ class TreeSearch:
         return feasible.projected(values, task.values[[row]])[0], lower
 
     def _nearest(self, task, row, ways, settings, feasible, end):
-        """The nearest row or None, a lower bound, and whether it is as wished.
+        """The nearest row or None, a lower bound, and whether it satisfies the target.
 
         Rows whose sums may or may not be enough are asked about, the nearest first,
         for half of the time.
@@ -184,7 +184,7 @@ class TreeSearch:
             ]
 
     def _possible_ways(self, task, row):
-        """Ways in which the wish can come true, as of `SumWish`."""
+        """Ways in which the target can be reached, as of `SumWish`."""
         ways = self.wish.ways(None if task.own is None else task.own[row])
         return [way for way in ways if np.isfinite(way[1]).all()]
 

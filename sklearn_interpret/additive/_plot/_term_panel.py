@@ -32,7 +32,7 @@ class TermPanel(LinePanel):
 
     # For each line, the feature's values and the residuals.
     residuals: list | None = None
-    # The axes go on beyond the lines by at most so many of their ranges for residuals:
+    # Residuals extend the axes by at most this multiple of the range of the lines:
     # those of log-odds are never within one, and would flatten the lines.
     reach: float = np.inf
 

@@ -43,7 +43,7 @@ class RuleFitDisplay(Drawn):
 
     Build it with `from_estimator`. An importance is the standard deviation of what is
     added to the response, in its unit. Bars of rules are coloured by the sign of their
-    coefficient, which stands beside them. Features of no importance have no bar.
+    coefficient, which is next to the bar. Features of no importance have no bar.
 
     Parameters
     ----------
