@@ -315,7 +315,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         on_block()
 
     def _determined(self, whole, own):
-        """The regression of rows that are not separated, and the weights it leaves open.
+        """The regression of rows that are not separated; the weights it leaves open.
 
         `own` are the weights of the model itself.
         """
