@@ -138,7 +138,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
 
     def _fit_estimator(self, X, y, *others):
         """Fit a clone; a column of targets becomes a vector, as the tags promise."""
-        if y is not None and np.shape(y)[1:] == (1,):
+        if y is not None and np.asarray(y).shape[1:] == (1,):
             y = column_or_1d(y, warn=True)
         super()._fit_estimator(X, y, *others)
 
