@@ -7,6 +7,7 @@ memory and time per coefficient do not grow with the number of rows.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -16,6 +17,9 @@ from sklearn_interpret._core.additive.bases import LineBasis, SplineBasis
 # Values of a column at most: what rounding to the mean of a bin adds to a curve's error
 # falls with the square of their number.
 _MOST_VALUES = 256
+# Up to this number of rows one product of the whole design is quicker than histograms
+# of pairs of columns.
+_FEW_ROWS = 1000
 
 
 def _rounded(basis, x, weights):
@@ -52,6 +56,10 @@ class _Piece:
         """Weighted sums of the functions over the rows."""
         counts = np.bincount(self.codes, self.multiply(weights), len(self.table))
         return counts @ self.table
+
+    def values(self):
+        """The functions at the rows, (n_rows, n_functions)."""
+        return self.multiply(np.ones(len(self.codes)))[:, None] * self.table[self.codes]
 
     def products(self, weights, other):
         """Weighted sums of products with another piece's functions."""
@@ -154,6 +162,8 @@ class RoundedDesign:
 
     def products(self, weights):
         """Weighted sums of products of two coordinates, a square matrix."""
+        if len(self._pieces[0].codes) <= _FEW_ROWS:
+            return (weights * self._coordinates_of_rows.T) @ self._coordinates_of_rows
         n, ends = len(self._pieces), self._ends
         sums = np.zeros((ends[-1], ends[-1]))
         for i in range(n):
@@ -162,6 +172,11 @@ class RoundedDesign:
                 sums[ends[i] : ends[i + 1], ends[j] : ends[j + 1]] = block
         sums = np.triu(sums) + np.triu(sums, 1).T
         return self._coordinates.T @ sums @ self._coordinates
+
+    @cached_property
+    def _coordinates_of_rows(self):
+        """The design, (n_rows, n_coefficients), where it is small."""
+        return np.hstack([p.values() for p in self._pieces]) @ self._coordinates
 
     def predictor(self, coefficients):
         """The linear predictor at the rows."""

@@ -5,6 +5,7 @@ of the rows are the sums X'WX, X'Wz and z'Wz; a step takes one Cholesky factor.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, lapack
@@ -68,8 +69,8 @@ class PenalisedFit:
     ----------
     coefficients : ndarray of shape (p,)
         The solution b.
-    matrix, inverse : ndarray of shape (p, p)
-        X'WX + S, and V, its inverse.
+    matrix : ndarray of shape (p, p)
+        X'WX + S.
     penalty : float
         b' S b.
     least, floor : float
@@ -89,15 +90,13 @@ class PenalisedFit:
         floor = np.where(self.sizes == 0, floor, _ROUNDING * sizes.max())
         floor[0] = 0
         matrix = self.matrix = products + np.diag(self.sizes + floor)
-        scales = np.sqrt(np.diag(matrix))
-        factor = cholesky(matrix / np.outer(scales, scales), check_finite=False)
-        inverse, _ = lapack.dpotri(factor)
-        inverse = np.triu(inverse) + np.triu(inverse, 1).T
-        self.inverse = inverse / np.outer(scales, scales)
-        self.log_determinant = 2 * np.log(np.diag(factor) * scales).sum()
-        coefficients = self.inverse @ sums
+        self._scales = np.sqrt(np.diag(matrix))
+        scaled_matrix = matrix / np.outer(self._scales, self._scales)
+        self._factor = cholesky(scaled_matrix, check_finite=False)
+        self.log_determinant = 2 * np.log(np.diag(self._factor) * self._scales).sum()
+        coefficients = self._solved(sums)
         # Refined: where rows are met nearly exactly, the minimum is a small difference.
-        coefficients += self.inverse @ (sums - matrix @ coefficients)
+        coefficients += self._solved(sums - matrix @ coefficients)
         self.coefficients = coefficients
         self.penalties = self.scaled @ self.coefficients**2
         self.penalty = self.penalties.sum()
@@ -106,6 +105,16 @@ class PenalisedFit:
         # Where rows can be met exactly, what is left is rounding, of any size.
         self.floor = _NUGGET * equations.square + 1e-100
         self.least += self.floor
+
+    def _solved(self, sums):
+        return lapack.dpotrs(self._factor, sums / self._scales)[0] / self._scales
+
+    @cached_property
+    def inverse(self):
+        """V, which a step at known smoothing parameters does without."""
+        inverse, _ = lapack.dpotri(self._factor)
+        inverse = np.triu(inverse) + np.triu(inverse, 1).T
+        return inverse / np.outer(self._scales, self._scales)
 
     @property
     def dof(self):

@@ -1,1 +1,0 @@
-"""Moments of trees over independent features."""

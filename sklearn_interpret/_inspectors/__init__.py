@@ -1,0 +1,1 @@
+"""Bases of inspectors that several families share."""
