@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import warn
-from sklearn_interpret._model.parallel import batch_rows, held_rows, slices
+from sklearn_interpret._model.parallel import batch_rows, rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
@@ -77,7 +77,7 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
     def _mean_sizes(self, rows):
         """Mean absolute values over rows: (n_players, k)."""
         total = np.zeros((len(self._attributed()), len(self.output_names_)))
-        for part in slices(rows.n_rows, held_rows(3 * total.nbytes)):
+        for part in slices(rows.n_rows, rows_in_memory(3 * total.nbytes)):
             with np.errstate(over="ignore", invalid="ignore"):  # checked below
                 values, *_ = self._values(rows.part(part))
             check_no_overflow(values, "values", part.start)

@@ -21,89 +21,6 @@ from sklearn_interpret.exceptions import NoCounterfactualWarning
 from sklearn_interpret.explanations import RowExplanation
 
 
-class Task:
-    """The rows to be explained, encoded, and what the model says of changed ones.
-
-    Parameters
-    ----------
-    wish : Wish
-        What the model should answer.
-    feasible : FeasibleRows
-        What rows may become.
-    rows : Rows
-        The explained rows.
-    classes : ndarray of shape (n_rows,), int, default=None
-        Positions of the classes that others are wished than; None takes the model's
-        own answers.
-    """
-
-    def __init__(self, wish, feasible, rows, classes=None):
-        self.wish, self.feasible, self.rows = wish, feasible, rows
-        self.values = feasible.encode(rows)
-        self._returning = feasible.returning(rows, self.values)
-        own = wish.answers(rows.native)
-        self.own = own if classes is None or own is None else classes
-        self.fulfilled = np.zeros(rows.n_rows, dtype=bool)
-        if not wish.is_other:
-            self.fulfilled = wish.holds(rows.native)
-        elif classes is not None:
-            self.fulfilled = own != classes
-
-    def decode(self, values, index):
-        """Changed copies of the rows at `index`, as the model takes them."""
-        return self.feasible.decode(
-            values, self.values[index], self.rows, index, self._returning
-        )
-
-    def margins(self, values, index):
-        """By how much the model's answers are as wished; values that may be taken."""
-        own = None if self.own is None else self.own[index]
-        return self.wish.margins(self.decode(values, index), own)
-
-    def holds(self, values, index):
-        """Whether the model answers as wished when asked about the rows themselves."""
-        own = None if self.own is None else self.own[index]
-        return self.wish.holds(self.decode(values, index), own)
-
-    def distances(self, values, index):
-        """Distances from the rows at `index`."""
-        return self.feasible.distances(values, self.values[index])
-
-    def projected(self, values, index):
-        """The nearest values that the rows at `index` may take."""
-        return self.feasible.projected(values, self.values[index])
-
-
-class KnownRows:
-    """The rows of `fit`, each once, and which of them the model answers as wished.
-
-    Parameters
-    ----------
-    rows : Rows
-        The rows.
-    wish : Wish
-        What the model should answer.
-    feasible : FeasibleRows
-        Encodes them.
-    """
-
-    def __init__(self, rows, wish, feasible):
-        values = feasible.encode(rows)
-        # Missing ones are equal.
-        comparable = np.nan_to_num(values, nan=np.inf)
-        _, first = np.unique(comparable, axis=0, return_index=True)
-        self.values, self.rows = values[first], rows.take(first)
-        native = self.rows.native
-        self._answers = wish.answers(native)
-        self._holds = None if wish.is_other else wish.holds(native)
-
-    def wished(self, task, index):
-        """Which are as wished for the rows of a task at `index`: (n, n_known)."""
-        if self._holds is None:
-            return self._answers != task.own[index][:, None]
-        return np.tile(self._holds, (len(index), 1))
-
-
 class BaseRowSearch(TransformerMixin, BaseInspector):
     """Base of searches that return rows which the model answers as wished.
 
@@ -143,18 +60,18 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         super()._fit_estimator(X, y, *others)
 
     def _inspect(self, sample, response, on_block):
-        self._wish = response
+        self._outcome = response
         self._response_name = response.response.name
-        self._feasible = self._make_feasible(sample.rows, sample.weights)
+        self._actionability = self._make_actionability(sample.rows, sample.weights)
         response.scores(sample.rows.take([0]).native)  # errors belong to `fit`
-        self._prepare(sample, response, self._feasible)
+        self._prepare(sample, response, self._actionability)
         on_block()
 
     @abstractmethod
-    def _make_feasible(self, rows, weights):
+    def _make_actionability(self, rows, weights):
         """What rows may become, from the parameters."""
 
-    def _prepare(self, sample, wish, feasible):
+    def _prepare(self, sample, outcome, actionability):
         """Get ready to search; all that is random is drawn here."""
 
     def _varying(self, rows):
@@ -170,24 +87,24 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             vary[column] = True
         return vary
 
-    def _explanation(self, task, values, origin, **fields):
+    def _explanation(self, problem, values, origin, **fields):
         """A RowExplanation of encoded rows found for the rows of a task."""
-        response, rows = task.wish.response, task.rows
-        native = task.decode(values, origin)
+        response, rows = problem.outcome.response, problem.rows
+        native = problem.decode(values, origin)
         original = response(rows.native)
         single = original.shape[1] == 1
         # A model takes no table without rows.
         predictions = response(native) if len(origin) else original[:0]
         answers = {}
-        if task.wish.interval is None:
-            classes, own = response.classes, task.wish.answers(rows.native)
-            found = task.wish.answers(native) if len(origin) else own[:0]
+        if problem.outcome.interval is None:
+            classes, own = response.classes, problem.outcome.answers(rows.native)
+            found = problem.outcome.answers(native) if len(origin) else own[:0]
             answers = {"answers": classes[found], "original_answers": classes[own]}
         return RowExplanation(
             native,
             origin,
-            distances=task.distances(values, origin),
-            beyond_data=task.feasible.beyond(values, task.values[origin]),
+            distances=problem.distances(values, origin),
+            beyond_data=problem.actionability.beyond(values, problem.values[origin]),
             predictions=predictions[:, 0] if single else predictions,
             original_predictions=original[:, 0] if single else original,
             data=rows.native,
@@ -216,7 +133,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         explanation = self.explain(X)
         found = as_rows(explanation.rows)
         rows, first = np.unique(explanation.origin, return_index=True)
-        mixed = self._feasible.categorical.any()
+        mixed = self._actionability.categorical.any()
         nearest = np.full(
             (len(explanation), found.n_columns), np.nan, object if mixed else float
         )

@@ -45,12 +45,12 @@ class BagOfWords:
     steps: list  # all but the last; a pipeline of hashing alone counts as unfitted
     last: object
     model: LinearModel  # what the last step is
-    wish: object
+    outcome: object
 
     @classmethod
-    def of(cls, wish):
-        """Read the model of a `Wish`; an UnreadableModelError says why not."""
-        pipeline = unfrozen(wish.estimator)
+    def of(cls, outcome):
+        """Read the model of a `TargetOutcome`; an UnreadableModelError says why not."""
+        pipeline = unfrozen(outcome.estimator)
         steps = pipeline.steps if isinstance(pipeline, Pipeline) else []
         parts = [unfrozen(p) for _, p in steps if p is not None and p != "passthrough"]
         if len(parts) < 2 or not (
@@ -65,7 +65,7 @@ class BagOfWords:
         model = read_linear(parts[-1])
         if model.exponential:
             raise UnreadableModelError("It is the exponential of a linear function.")
-        return cls(parts[0], parts[:-1], parts[-1], model, wish)
+        return cls(parts[0], parts[:-1], parts[-1], model, outcome)
 
     def hint(self, tokens, own, most):
         """Sets of words to remove, and a bound of their size; None if it can't be read.
@@ -89,28 +89,28 @@ class BagOfWords:
             for way, shift in zip(*spaces, strict=True)
         ]
         sets, bounds = zip(*found, strict=True)
-        return sets, (min if self.wish.is_other else max)(bounds)
+        return sets, (min if self.outcome.is_other else max)(bounds)
 
     def _half_spaces(self, own):
         """Functions way @ margin + shift that are not negative where it is as wished.
 
         One of them for the wish of any other class, else all.
         """
-        wish, n_outputs = self.wish, len(self.model.intercept)
-        if wish.interval is None:
+        outcome, n_outputs = self.outcome, len(self.model.intercept)
+        if outcome.interval is None:
             ways = np.eye(n_outputs) if n_outputs > 1 else np.array([[-1.0], [1.0]])
-            chosen = own if wish.is_other else wish.wanted
+            chosen = own if outcome.is_other else outcome.wanted
             ways = ways[chosen] - np.delete(ways, chosen, axis=0)
-            return (-ways if wish.is_other else ways), np.zeros(len(ways))
-        low, high = wish.interval
-        if wish.response.method == "predict_proba":
-            margin = make_response(wish.estimator, "decision_function")
+            return (-ways if outcome.is_other else ways), np.zeros(len(ways))
+        low, high = outcome.interval
+        if outcome.response.method == "predict_proba":
+            margin = make_response(outcome.estimator, "decision_function")
             if margin.name != "log-odds":
                 return None
             low, high = logit(np.clip([low, high], 0, 1))
-            way = np.array([-1.0 if wish.response.target == 0 else 1.0])
+            way = np.array([-1.0 if outcome.response.target == 0 else 1.0])
         else:
-            way = wish.response.read(np.eye(n_outputs))[:, 0]
+            way = outcome.response.read(np.eye(n_outputs))[:, 0]
         ways, shifts = np.array([way, -way]), np.array([-low, high])
         bounded = np.isfinite(shifts)
         return (ways[bounded], shifts[bounded]) if bounded.any() else None

@@ -11,10 +11,10 @@ _TOLERANCE = 1e-7
 _DOUBLE = np.finfo(np.float64).eps
 
 
-def precision(feasible):
+def precision(actionability):
     """The precision of the least precise column of numbers."""
-    numbers = np.flatnonzero(~feasible.categorical)
-    kinds = {feasible.dtypes[j] for j in numbers}
+    numbers = np.flatnonzero(~actionability.categorical)
+    kinds = {actionability.dtypes[j] for j in numbers}
     return float(
         max((np.finfo(k).eps for k in kinds if k.kind == "f"), default=_DOUBLE)
     )
@@ -32,7 +32,7 @@ class ColumnEffects:
     ----------
     estimator : fitted estimator
         The model; an UnreadableModelError says why it is not linear in its columns.
-    feasible : FeasibleRows
+    actionability : Actionability
         The columns.
     rows : Rows
         Known rows.
@@ -41,17 +41,17 @@ class ColumnEffects:
         the model takes them.
     """
 
-    def __init__(self, estimator, feasible, rows, decode):
+    def __init__(self, estimator, actionability, rows, decode):
         # Where pairs of classes vote, the formula of their scores is not the model's.
         explained_linear(estimator).check(rows)
         self.model = read_linear(estimator)
-        self.feasible, self.rows, self._decode = feasible, rows, decode
-        values = feasible.encode(rows)
+        self.actionability, self.rows, self._decode = actionability, rows, decode
+        values = actionability.encode(rows)
         self._whole = np.flatnonzero(~np.isnan(values).any(axis=1))
         if not len(self._whole):
             raise UnreadableModelError("every row of X has missing values.")
         self._values = values
-        self._precision = precision(feasible)
+        self._precision = precision(actionability)
         # Terms are made by a few operations each, and added up one after the other.
         self.rounding = (len(self.model.columns) / 2 + 2) * self._precision
         first = self._whole[:1]
@@ -87,8 +87,8 @@ class ColumnEffects:
         And the error of either.
         """
         rounding = self.rounding * _DOUBLE / self._precision * self._size
-        if self.feasible.categorical[j]:
-            levels = np.arange(len(self.feasible.levels[j]), dtype=np.float64)
+        if self.actionability.categorical[j]:
+            levels = np.arange(len(self.actionability.levels[j]), dtype=np.float64)
             return None, self._margins_at(j, levels), rounding
         known = self._values[self._whole, j]
         low, high = known.min(), known.max()

@@ -11,7 +11,7 @@ from sklearn_interpret._model.response import unfrozen
 _ATTRIBUTES = ("coef_", "feature_importances_")
 
 
-def own_importances(estimator, getter, n_features):
+def native_importances(estimator, getter, n_features):
     """Importances of a fitted model's own, one finite number for each feature.
 
     A getter "auto" takes `coef_` or `feature_importances_`, whichever is found first,

@@ -33,7 +33,7 @@ def batch_rows(row_bytes):
     return max(1, int(min(preferred, allowed // row_bytes)))
 
 
-def held_rows(row_bytes):
+def rows_in_memory(row_bytes):
     """How many rows of so many bytes, in all our forms of them, are held at once."""
     # An eighth: there has to be room for what is made of them.
     return max(1, int(working_bytes() / 8 // max(row_bytes, 1)))
@@ -111,7 +111,7 @@ class LazyRows(ABC):
     @property
     def is_small(self):
         """Whether it may be held for all rows."""
-        return len(self) <= held_rows(self.row_bytes)
+        return len(self) <= rows_in_memory(self.row_bytes)
 
     def held(self):
         """The array of all rows where it is small, else this object."""

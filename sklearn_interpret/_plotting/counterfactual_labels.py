@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sklearn_interpret._choosing import output_position
 from sklearn_interpret._model.rows.bounds import rounded_text
 from sklearn_interpret._plotting.labels import (
     column_texts,
@@ -10,9 +9,10 @@ from sklearn_interpret._plotting.labels import (
     response_label,
     value_text,
 )
+from sklearn_interpret.explanations._selection import output_position
 
 
-class FoundRowsMixin:
+class CounterfactualLabelsMixin:
     """Adds words to a display of a `RowExplanation`.
 
     `row` is the explained row, `found` the positions of rows found for it.

@@ -10,13 +10,12 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._choosing import row_position
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import make_room
 from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten_all
 from sklearn_interpret._plotting.sources import (
     Data,
-    NamedParameters,
+    ForwardedSignature,
     fold_estimators,
     inspector_of,
     inspectors_of_folds,
@@ -27,12 +26,13 @@ from sklearn_interpret._plotting.sources import (
     split_keywords,
 )
 from sklearn_interpret.explanations import Explanation
+from sklearn_interpret.explanations._selection import row_position
 
 # Names in the description of a display.
 MOST_SHOWN = 5
 
 
-class Drawn:
+class DisplayMixin:
     """What all displays have: words for the response, and a short description."""
 
     # What labels call the target, and the unit of the response.
@@ -91,7 +91,7 @@ def _with_room(plot):
     return drawn
 
 
-class Display(Drawn, ABC):
+class Display(DisplayMixin, ABC):
     """Base of all displays.
 
     A subclass names the inspectors that it shows (`_kinds`: classes, or a method that
@@ -117,7 +117,7 @@ class Display(Drawn, ABC):
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame."""
 
-    @NamedParameters
+    @ForwardedSignature
     def from_estimator(
         cls,
         estimator: Any,
@@ -251,7 +251,7 @@ default=None
 class RegressionDisplay(Display):
     """Base of the displays of regressions, inspected on the rows of their fit."""
 
-    @NamedParameters
+    @ForwardedSignature
     def from_estimator(
         cls,
         estimator: Any,
@@ -309,7 +309,7 @@ class FoldsMixin:
     # Whether the predictors of fitted inspectors are inspected again, on the same rows.
     _inspects_again: ClassVar[bool] = False
 
-    @NamedParameters
+    @ForwardedSignature
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],
@@ -410,7 +410,7 @@ class ExplanationDisplay(Display):
             response_name = getattr(explanation, "response_name", None)
         self.response_name = response_name
 
-    @NamedParameters
+    @ForwardedSignature
     def from_explanation(
         cls,
         explanation: Explanation,

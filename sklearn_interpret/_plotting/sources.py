@@ -246,7 +246,7 @@ def outputs_have_names(inspector):
     return classifies or getattr(inspector, "target", None) is not None
 
 
-class NamedParameters:
+class ForwardedSignature:
     """A class method that names in its signature and docstring what `**params` are.
 
     Its class lists who takes them in `_takers(name of the method)`: pairs of names and

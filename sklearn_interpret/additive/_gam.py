@@ -27,7 +27,7 @@ from sklearn_interpret._model._sklearn_compat import (
     check_pandas_support,
     warn,
 )
-from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.validation import (
@@ -297,7 +297,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         errors = np.empty(effects.shape[:2])
         # Of a pair of columns there are many products.
         widest = max((len(t.term.coordinates) for t in self._terms), default=1)
-        step = held_rows(8 * (coefficients.shape[1] if with_errors else widest))
+        step = rows_in_memory(8 * (coefficients.shape[1] if with_errors else widest))
         for part in slices(rows.n_rows, step):
             design = [np.ones((part.stop - part.start, 1))]
             for t, (term, values) in enumerate(zip(self._terms, columns, strict=True)):

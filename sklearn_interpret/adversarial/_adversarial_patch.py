@@ -15,13 +15,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.masks import even_points
-from sklearn_interpret._core.local.pasting import paste, random_paste
+from sklearn_interpret._core.local.patch_transforms import paste, random_paste
 from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret._model.validation import Sample
-from sklearn_interpret._row_search import Task
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
 # How far from the boundary rows still count, in their mean distance from it.
@@ -215,12 +215,12 @@ class AdversarialPatch(BaseAttack):
         # The bounds are those of all rows; the subsample is drawn later.
         return Sample.of(rows, y, weights)
 
-    def _make_feasible(self, rows, weights):
-        feasible = super()._make_feasible(rows, weights)
-        feasible.norm = 0
-        return feasible
+    def _make_actionability(self, rows, weights):
+        actionability = super()._make_actionability(rows, weights)
+        actionability.norm = 0
+        return actionability
 
-    def _prepare(self, sample, wish, feasible):
+    def _prepare(self, sample, outcome, actionability):
         n_columns = sample.rows.n_columns
         shape = self.image_shape_ = shape_of_rows(self.image_shape, n_columns)
         self._shapes = shape[:2], _checked_patch_shape(self.patch_shape, shape)
@@ -230,18 +230,18 @@ class AdversarialPatch(BaseAttack):
         size = self.n_restarts, np.prod(self._shapes[1]), *(shape[2:] or (1,))
         corners = random.randint(0, 2, (_SCREENED, *size[1:])).astype(np.float64)
         sample = self._draw(sample, self.subsample, random)
-        task = Task(wish, feasible, sample.rows)
-        margins = Margins(task)
+        problem = SearchProblem(outcome, actionability, sample.rows)
+        margins = Margins(problem)
         self.by_formula_ = margins.by_formula
         matrices = [self._matrix(shares) for shares in self._shares]
         ascent = _Ascent(
-            task,
+            problem,
             margins,
             sample.weights,
             matrices,
             self.n_steps,
             self.step_size,
-            _limits(task, size[2]),
+            _limits(problem, size[2]),
         )
         starts = [np.full(size[1:], 0.5)]
         if self.n_restarts:
@@ -258,10 +258,10 @@ class AdversarialPatch(BaseAttack):
         scale = _checked_range(self.scale)
         return random_paste(shares, *self._shapes, scale, self.max_rotation)
 
-    def _attack(self, task, index):
+    def _attack(self, problem, index):
         matrix = self._matrix(self._shares[self._best])
         laid = _laid(matrix, self._patch_pixels)
-        return Tries(_pasted(task.feasible, task.values[index], *laid))
+        return Tries(_pasted(problem.actionability, problem.values[index], *laid))
 
     @property
     def _patch_pixels(self):
@@ -315,8 +315,8 @@ class AdversarialPatch(BaseAttack):
                 )
             flat = np.reshape(X, (shape[0], -1))
         rows = self._check_rows(flat, reset=False)
-        feasible, index = self._feasible, np.arange(rows.n_rows)
-        origins = feasible.encode(rows)
+        actionability, index = self._actionability, np.arange(rows.n_rows)
+        origins = actionability.encode(rows)
         if places is None:
             random = check_random_state(random_state)
             matrices = map(self._matrix, random.uniform(size=(rows.n_rows, 4)))
@@ -324,9 +324,11 @@ class AdversarialPatch(BaseAttack):
             places = _checked_places(places, rows.n_rows, *self._shapes)
             matrices = (paste(place, *self._shapes) for place in places)
         laid = [_laid(matrix, self._patch_pixels) for matrix in matrices]
-        values = _pasted(feasible, origins, *map(np.stack, zip(*laid, strict=True)))
-        returning = feasible.returning(rows, origins)
-        found = feasible.decode(values, origins, rows, index, returning)
+        values = _pasted(
+            actionability, origins, *map(np.stack, zip(*laid, strict=True))
+        )
+        returning = actionability.returning(rows, origins)
+        found = actionability.decode(values, origins, rows, index, returning)
         return np.reshape(found, shape) if len(shape) > 2 else found
 
 
@@ -355,7 +357,7 @@ class _Ascent:
         Lowest and highest pixels of the patch.
     """
 
-    task: Task
+    problem: SearchProblem
     margins: Margins
     weights: np.ndarray
     matrices: list
@@ -385,9 +387,9 @@ class _Ascent:
     def _rows(self):
         """Positions of rows that are not as wished, and the unit of their margins."""
         # Where all rows are as wished already, they should stay so.
-        index = np.flatnonzero(~self.task.fulfilled)
-        index = index if len(index) else np.arange(self.task.rows.n_rows)
-        _, margins = self._binding(self.task.values[index], index)
+        index = np.flatnonzero(~self.problem.fulfilled)
+        index = index if len(index) else np.arange(self.problem.rows.n_rows)
+        _, margins = self._binding(self.problem.values[index], index)
         near = _NEAR * np.average(np.abs(margins), weights=self.weights[index])
         return index, near or 1.0
 
@@ -401,35 +403,39 @@ class _Ascent:
         for matrix in matrices:
             for k, start in enumerate(starts):
                 laid = _laid(matrix, low + start * (high - low))
-                values = _pasted(self.task.feasible, self.task.values[index], *laid)
+                values = _pasted(
+                    self.problem.actionability, self.problem.values[index], *laid
+                )
                 _, margins = self._binding(values, index)
                 sent[k] += self.weights[index] @ expit(margins / near)
         return list(starts[np.argsort(-sent, kind="stable")[:number]])
 
     def _binding(self, values, index):
-        task = self.task
-        own = None if task.own is None else task.own[index]
-        margins = self.margins.margins(task.decode(values, index), own)
+        problem = self.problem
+        own = None if problem.own is None else problem.own[index]
+        margins = self.margins.margins(problem.decode(values, index), own)
         return self.margins.binding(margins)
 
     def _slopes(self, matrix, patch, index, near):
         """Slopes of the number of rows that are sent, per pixel of the patch."""
-        task, slopes = self.task, 0.0
-        for part in slices(len(index), batch_rows(task.rows.row_bytes)):
+        problem, slopes = self.problem, 0.0
+        for part in slices(len(index), batch_rows(problem.rows.row_bytes)):
             rows = index[part]
-            values = _pasted(task.feasible, task.values[rows], *_laid(matrix, patch))
+            values = _pasted(
+                problem.actionability, problem.values[rows], *_laid(matrix, patch)
+            )
             rival, margins = self._binding(values, rows)
             sent = expit(margins / near)
             weights = self.weights[rows] * sent * (1 - sent)
-            slopes += weights @ self.margins.slopes(task, values, rows, rival)
+            slopes += weights @ self.margins.slopes(problem, values, rows, rival)
         return matrix.T @ slopes.reshape(matrix.shape[0], -1)
 
     def _rate(self, matrix, patch, index):
         """The share of rows that are answered as wished."""
-        task = self.task
-        origins = task.values[index]
-        values = _pasted(task.feasible, origins, *_laid(matrix, patch))
-        return np.average(task.holds(values, index), weights=self.weights[index])
+        problem = self.problem
+        origins = problem.values[index]
+        values = _pasted(problem.actionability, origins, *_laid(matrix, patch))
+        return np.average(problem.holds(values, index), weights=self.weights[index])
 
 
 def _laid(matrix, patch):
@@ -438,19 +444,19 @@ def _laid(matrix, patch):
     return (matrix @ patch).reshape(-1), covered
 
 
-def _pasted(feasible, origins, numbers, covered):
+def _pasted(actionability, origins, numbers, covered):
     """Encoded rows under a patch, as their columns take it."""
     values = np.where(covered & ~np.isnan(origins), numbers, origins)
-    return feasible.projected(values, origins)
+    return actionability.projected(values, origins)
 
 
-def _limits(task, n_channels):
+def _limits(problem, n_channels):
     """Lowest and highest number of each channel that any cell may take."""
-    low, high = task.feasible.limits(task.values)
+    low, high = problem.actionability.limits(problem.values)
     free = low < high
     low, high = (
         # What has no bound gets those of the known rows.
-        np.where(np.isfinite(end), end, task.values)
+        np.where(np.isfinite(end), end, problem.values)
         for end in (low, high)
     )
     low = np.where(free, low, np.inf).reshape(-1, n_channels).min(axis=0)

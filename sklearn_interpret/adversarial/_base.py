@@ -15,15 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from sklearn_interpret._core.optimisation.norm_balls import NORMS
+from sklearn_interpret._core.search.norm_balls import NORMS
+from sklearn_interpret._inspectors.row_search import BaseRowSearch, warn_of_failures
 from sklearn_interpret._model._sklearn_compat import StrOptions, check_sample_weight
-from sklearn_interpret._model.desired import Wish
+from sklearn_interpret._model.actions.actionability import Actionability
+from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import is_classifier, make_response
-from sklearn_interpret._model.rows.feasible import FeasibleRows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.validation import empty_for_no_rows
-from sklearn_interpret._row_search import BaseRowSearch, Task, warn_of_failures
 from sklearn_interpret.explanations import RowExplanation
 
 # Sizes of a curve where none are given.
@@ -37,7 +38,7 @@ class Tries:
     Parameters
     ----------
     values : ndarray of shape (n_rows, n_columns)
-        Encoded rows, as `FeasibleRows` has them.
+        Encoded rows, as `Actionability` has them.
     lower_bounds : ndarray of shape (n_rows,), default=None
         No row as wished is nearer.
     """
@@ -67,7 +68,7 @@ class BaseAttack(BaseRowSearch):
     def _make_response(self):
         model, target = self.estimator_, self.target
         if not is_classifier(model):
-            return Wish.of(model, self.desired, target)
+            return TargetOutcome.of(model, self.desired, target)
         if self.desired is not None:
             raise ValueError(
                 f"desired={self.desired!r} is an interval of a regressor's "
@@ -81,12 +82,12 @@ class BaseAttack(BaseRowSearch):
         wanted = None
         if target is not None:
             wanted = make_response(model, methods, target).target
-        return Wish(model, response, wanted=wanted)
+        return TargetOutcome(model, response, wanted=wanted)
 
-    def _make_feasible(self, rows, weights):
+    def _make_actionability(self, rows, weights):
         categorical = np.zeros(rows.n_columns, dtype=bool)
         categorical[list(rows.detected_categorical)] = True
-        return FeasibleRows(
+        return Actionability(
             rows,
             weights,
             categorical=categorical,
@@ -118,7 +119,7 @@ class BaseAttack(BaseRowSearch):
         return ranges
 
     @abstractmethod
-    def _attack(self, task, index):
+    def _attack(self, problem, index):
         """`Tries` at the rows at `index` of a `Task`, none of which is as wished."""
 
     def _rows_each(self):
@@ -150,18 +151,18 @@ class BaseAttack(BaseRowSearch):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        task = self._task(rows, y)
-        explanation = self._explained(task, self._tries(task))
+        problem = self._problem(rows, y)
+        explanation = self._explained(problem, self._tries(problem))
         if self._budget is None:
             warn_of_failures(explanation.status, explanation.reasons)
         return explanation
 
-    def _task(self, rows, y):
+    def _problem(self, rows, y):
         """The task for some rows, whose true classes may be given."""
         classes = None
-        if y is not None and self._wish.is_other:
+        if y is not None and self._outcome.is_other:
             check_consistent_length(rows.native, y)
-            known = self._wish.response.classes
+            known = self._outcome.response.classes
             labels = column_or_1d(y)
             classes = np.searchsorted(known, labels)
             found = known[np.minimum(classes, len(known) - 1)] == labels
@@ -171,17 +172,17 @@ class BaseAttack(BaseRowSearch):
                     f"y has the labels {shortened(unknown)}, which are no classes of "
                     f"the model; its classes are {shortened(known.tolist())}."
                 )
-        return Task(self._wish, self._feasible, rows, classes)
+        return SearchProblem(self._outcome, self._actionability, rows, classes)
 
-    def _tries(self, task):
+    def _tries(self, problem):
         """`Tries` at all rows, in blocks that workers share."""
-        index = np.flatnonzero(~task.fulfilled)
-        values = task.values.copy()
+        index = np.flatnonzero(~problem.fulfilled)
+        values = problem.values.copy()
         bounds = None
-        each = task.rows.row_bytes * self._rows_each()
+        each = problem.rows.row_bytes * self._rows_each()
         shared = -(-len(index) // effective_n_jobs(self.n_jobs))
         together = max(1, min(batch_rows(each), shared))
-        blocks = [(task, index[part]) for part in slices(len(index), together)]
+        blocks = [(problem, index[part]) for part in slices(len(index), together)]
         attacked = run(self._attack, blocks, n_jobs=self.n_jobs, verbose=self.verbose)
         for (_, block), tries in zip(blocks, attacked, strict=True):
             values[block] = tries.values
@@ -190,27 +191,27 @@ class BaseAttack(BaseRowSearch):
                 bounds[block] = tries.lower_bounds
         return Tries(values, bounds)
 
-    def _explained(self, task, tries):
+    def _explained(self, problem, tries):
         """The explanation: what the model says when asked about the rows themselves."""
-        origin = np.arange(task.rows.n_rows)
-        valid = task.holds(tries.values, origin)
+        origin = np.arange(problem.rows.n_rows)
+        valid = problem.holds(tries.values, origin)
         status = np.where(valid, "found", "failed").astype(object)
         proofs = {}
         if tries.lower_bounds is not None:
             status[~valid & np.isinf(tries.lower_bounds)] = "impossible"
             proofs["lower_bounds"] = tries.lower_bounds
-        status[task.fulfilled] = "unchanged"
+        status[problem.fulfilled] = "unchanged"
         reasons = np.full(len(status), "", dtype=object)
         failed = np.flatnonzero(~valid)
         if len(failed):
-            before = task.margins(task.values[failed], failed)
-            after = task.margins(tries.values[failed], failed)
+            before = problem.margins(problem.values[failed], failed)
+            after = problem.margins(tries.values[failed], failed)
             reasons[failed] = [
                 f"{self._failure()}; the margin went from {-a:.3g} to {-b:.3g}"
                 for a, b in zip(before, after, strict=True)
             ]
         return self._explanation(
-            task,
+            problem,
             tries.values,
             origin,
             valid=valid,
@@ -297,36 +298,36 @@ class BaseAttack(BaseRowSearch):
         to twice the budget, or where the curve of a search falls.
         """
         check_is_fitted(self)
-        task = self._task(self._check_rows(X, reset=False), y)
-        right = np.ones(task.rows.n_rows, dtype=bool)
+        problem = self._problem(self._check_rows(X, reset=False), y)
+        right = np.ones(problem.rows.n_rows, dtype=bool)
         if y is not None and is_classifier(self.estimator_):
-            labels = self._wish.response.labels(task.rows.native)
+            labels = self._outcome.response.labels(problem.rows.native)
             right = labels == column_or_1d(y)
         if self._budget is None:
-            lost_at = self._lost_at(task)
+            lost_at = self._lost_at(problem)
             if sizes is None:
                 sizes = np.unique(np.append(lost_at[right & np.isfinite(lost_at)], 0.0))
             limits = [np.finfo(float).max if size is None else size for size in sizes]
             kept = [right & (lost_at > limit) for limit in limits]
         else:
             sizes = self._sizes() if sizes is None else sizes
-            kept = self._kept_at(task, right, sizes)
+            kept = self._kept_at(problem, right, sizes)
         weights = None
         if sample_weight is not None:
             weights = check_sample_weight(sample_weight, right)
         return sizes, np.array([np.average(part, weights=weights) for part in kept])
 
-    def _lost_at(self, task):
+    def _lost_at(self, problem):
         """How far the row is that a search finds for each, infinite where none."""
-        every, values = np.arange(task.rows.n_rows), self._tries(task).values
-        lost = task.holds(values, every) & ~task.fulfilled
-        return np.where(lost, task.distances(values, every), np.inf)
+        every, values = np.arange(problem.rows.n_rows), self._tries(problem).values
+        lost = problem.holds(values, every) & ~problem.fulfilled
+        return np.where(lost, problem.distances(values, every), np.inf)
 
-    def _kept_at(self, task, right, sizes):
+    def _kept_at(self, problem, right, sizes):
         """Which rows are answered rightly under attacks up to each size."""
         kept = [right] * len(sizes)
         for place in np.argsort([size or 0 for size in sizes], kind="stable"):
-            right = right & self._withstands(task, sizes[place])
+            right = right & self._withstands(problem, sizes[place])
             kept[place] = right
         return kept
 
@@ -343,15 +344,15 @@ class BaseAttack(BaseRowSearch):
         setattr(attack, self._budget, size)
         return attack
 
-    def _withstands(self, task, size):
+    def _withstands(self, problem, size):
         """Which rows an attack of some size does not bring to be answered as wished."""
-        every, attack = np.arange(task.rows.n_rows), self
+        every, attack = np.arange(problem.rows.n_rows), self
         if size == 0:
             return np.ones(len(every), dtype=bool)
         if size is not None:
             attack = self._with_size(size)
-        values = attack._tries(task).values
-        return ~task.holds(values, every) | task.fulfilled
+        values = attack._tries(problem).values
+        return ~problem.holds(values, every) | problem.fulfilled
 
 
 def _bounds_of_all(bounds, n_columns):

@@ -7,10 +7,10 @@ from numbers import Real
 
 import numpy as np
 
-from sklearn_interpret._core.optimisation.norm_balls import farthest
+from sklearn_interpret._core.search.norm_balls import farthest
 from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.gradients.margins import Margins
-from sklearn_interpret._row_search import Task
 from sklearn_interpret.adversarial._base import BaseAttack
 
 
@@ -27,13 +27,13 @@ class Budget:
         The largest norm.
     """
 
-    def __init__(self, task, index, epsilon):
-        self.task, self.index, self.epsilon = task, index, float(epsilon)
-        self.feasible = task.feasible
-        self.norm = self.feasible.norm
-        self.origins = task.values[index]
-        limits = self.feasible.limits(self.origins)
-        moves = [(end - self.origins) * self.feasible.costs for end in limits]
+    def __init__(self, problem, index, epsilon):
+        self.problem, self.index, self.epsilon = problem, index, float(epsilon)
+        self.actionability = problem.actionability
+        self.norm = self.actionability.norm
+        self.origins = problem.values[index]
+        limits = self.actionability.limits(self.origins)
+        moves = [(end - self.origins) * self.actionability.costs for end in limits]
         # What is missing stays so.
         self.low, self.high = (np.where(np.isnan(part), 0, part) for part in moves)
 
@@ -51,10 +51,10 @@ class Budget:
 
     def values(self, steps):
         """Encoded rows after some steps, as their columns take them, in the ball."""
-        moved = steps / self.feasible.costs
-        moved = np.where(self.feasible.integer, np.trunc(moved), moved)
+        moved = steps / self.actionability.costs
+        moved = np.where(self.actionability.integer, np.trunc(moved), moved)
         values = np.where(moved == 0, self.origins, self.origins + moved)
-        values = self.feasible.projected(values, self.origins)
+        values = self.actionability.projected(values, self.origins)
         if np.isfinite(self.epsilon):
             self._return_to_ball(values, np.abs(moved))
         return values
@@ -64,16 +64,16 @@ class Budget:
         left = np.arange(len(values))
         while True:
             origins, reached = self.origins[left], values[left]
-            outside = self.feasible.distances(reached, origins) > self.epsilon
+            outside = self.actionability.distances(reached, origins) > self.epsilon
             if not outside.any():
                 return
             left, origins, reached = (p[outside] for p in (left, origins, reached))
             far = np.abs(reached - origins)
             back = far > moved[left]
             # Where no cell was rounded up, it was their sum: real numbers go first.
-            for others in ((far > 0) & ~self.feasible.integer, far > 0):
+            for others in ((far > 0) & ~self.actionability.integer, far > 0):
                 back |= others & ~back.any(axis=1, keepdims=True)
-            nearer = self.feasible.nearer(reached, origins)
+            nearer = self.actionability.nearer(reached, origins)
             values[left] = np.where(back, nearer, reached)
 
 
@@ -88,8 +88,8 @@ class BaseGradientAttack(BaseAttack):
         "epsilon": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def _prepare(self, sample, wish, feasible):
-        self._margins = Margins(Task(wish, feasible, sample.rows))
+    def _prepare(self, sample, outcome, actionability):
+        self._margins = Margins(SearchProblem(outcome, actionability, sample.rows))
         self.by_formula_ = self._margins.by_formula
 
     def _one_step(self, budget):
@@ -97,18 +97,18 @@ class BaseGradientAttack(BaseAttack):
 
         And whether each is as wished, and that rival.
         """
-        task, index = budget.task, budget.index
+        problem, index = budget.problem, budget.index
         best = budget.origins.copy()
         valid = np.zeros(len(index), dtype=bool)
         towards = np.zeros(len(index), dtype=np.intp)
         margins = np.full(len(index), -np.inf)
-        own = None if task.own is None else task.own[index]
+        own = None if problem.own is None else problem.own[index]
         for rival in range(self._margins.n_rivals):
             rivals = np.full(len(index), rival)
-            slopes = self._margins.slopes(task, budget.origins, index, rivals)
+            slopes = self._margins.slopes(problem, budget.origins, index, rivals)
             values = budget.values(budget.farthest(slopes, budget.epsilon))
-            holds = task.holds(values, index)
-            every = self._margins.margins(task.decode(values, index), own)
+            holds = problem.holds(values, index)
+            every = self._margins.margins(problem.decode(values, index), own)
             _, reached = self._margins.binding(every)
             better = np.where(holds == valid, reached > margins, holds)
             best[better], towards[better] = values[better], rival
@@ -119,5 +119,5 @@ class BaseGradientAttack(BaseAttack):
         return f"no row as wished was met within epsilon={self.epsilon}"
 
     def _rows_each(self):
-        n_columns = len(self._feasible.vary)
+        n_columns = len(self._actionability.vary)
         return 1 if self.by_formula_ else 2 * n_columns

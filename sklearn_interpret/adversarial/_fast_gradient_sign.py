@@ -124,6 +124,6 @@ class FastGradientSign(BaseGradientAttack):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _attack(self, task, index):
-        values, _, _ = self._one_step(Budget(task, index, self.epsilon))
+    def _attack(self, problem, index):
+        values, _, _ = self._one_step(Budget(problem, index, self.epsilon))
         return Tries(values)

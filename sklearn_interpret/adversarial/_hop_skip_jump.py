@@ -9,9 +9,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.optimisation.polishing import Polishing
+from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._row_search import KnownRows
+from sklearn_interpret._model.actions.problem import KnownRows
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
 
@@ -170,11 +170,11 @@ class HopSkipJump(BaseAttack):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _prepare(self, sample, wish, feasible):
-        self._known = KnownRows(sample.rows, wish, feasible)
+    def _prepare(self, sample, outcome, actionability):
+        self._known = KnownRows(sample.rows, outcome, actionability)
         random = check_random_state(self.random_state)
         numbers = self.n_draws * np.sqrt(np.arange(1, self.n_steps + 1))
-        self._draws = [_draws(random, int(n), feasible.vary) for n in numbers]
+        self._draws = [_draws(random, int(n), actionability.vary) for n in numbers]
 
     def _rows_each(self):
         # Draws are held in a few forms; distances of known rows are numbers too.
@@ -184,10 +184,10 @@ class HopSkipJump(BaseAttack):
     def _failure(self):
         return "no near known row is as wished with what this one has to keep"
 
-    def _attack(self, task, index):
-        best = task.values[index]
-        values, found = self._starts(task, index)
-        budget = Budget(task, index[found], np.inf)
+    def _attack(self, problem, index):
+        best = problem.values[index]
+        values, found = self._starts(problem, index)
+        budget = Budget(problem, index[found], np.inf)
         values = _nearer(budget, values, _FINE)
         for number, draws in enumerate(self._draws, 1):
             normals = _normals(budget, values, *draws)
@@ -195,10 +195,10 @@ class HopSkipJump(BaseAttack):
         best[found] = _nearer(budget, _undone(budget, values), _FINEST)
         return Tries(best)
 
-    def _starts(self, task, index):
+    def _starts(self, problem, index):
         """The nearest known rows as wished, near the boundary; which rows have one."""
-        order, number = self._nearest_known(task, index)
-        starts, found = task.values[index], np.zeros(len(index), dtype=bool)
+        order, number = self._nearest_known(problem, index)
+        starts, found = problem.values[index], np.zeros(len(index), dtype=bool)
         number = np.minimum(number, _MOST_ASKED)
         for first in range(0, number.max(initial=0), _STARTS):
             left = np.flatnonzero(~found)
@@ -207,29 +207,32 @@ class HopSkipJump(BaseAttack):
             )
             row = left[row]
             values = self._known.values[order[row, first + place]]
-            values = task.projected(values, index[row])
-            holds = task.holds(values, index[row]) if len(row) else row > 0
+            values = problem.projected(values, index[row])
+            holds = problem.holds(values, index[row]) if len(row) else row > 0
             row, values = row[holds], values[holds]
-            values = _nearer(Budget(task, index[row], np.inf), values, _COARSE)
-            nearest = np.lexsort((task.distances(values, index[row]), row))
+            values = _nearer(Budget(problem, index[row], np.inf), values, _COARSE)
+            nearest = np.lexsort((problem.distances(values, index[row]), row))
             of, nearest_of = np.unique(row[nearest], return_index=True)
             starts[of], found[of] = values[nearest[nearest_of]], True
         return starts[found], found
 
-    def _nearest_known(self, task, index):
+    def _nearest_known(self, problem, index):
         """Known rows in the order of their distances, and how many are as wished.
 
         Those that are not come last. Missing numbers are taken for the mean.
         """
-        known, costs = self._known.values, task.feasible.costs * task.feasible.vary
+        known, costs = (
+            self._known.values,
+            problem.actionability.costs * problem.actionability.vary,
+        )
         present = np.maximum((~np.isnan(known)).sum(axis=0), 1)
         means = np.nansum(known, axis=0) / present
         points = [
             np.where(np.isnan(part), means, part) * costs
-            for part in (task.values[index], known)
+            for part in (problem.values[index], known)
         ]
         distances = cdist(*points, _METRICS[self.norm])
-        wished = self._known.wished(task, index)
+        wished = self._known.wished(problem, index)
         distances[~wished] = np.inf
         return np.argsort(distances, axis=1, kind="stable"), wished.sum(axis=1)
 
@@ -251,7 +254,7 @@ def _draws(random, number, free):
 
 def _steps(budget, values):
     """Steps from the origins to some rows, in units."""
-    return np.nan_to_num((values - budget.origins) * budget.feasible.costs)
+    return np.nan_to_num((values - budget.origins) * budget.actionability.costs)
 
 
 def _nearer(budget, values, n_halvings):
@@ -261,7 +264,7 @@ def _nearer(budget, values, n_halvings):
     for _ in range(n_halvings if len(values) else 0):
         middle = (near + far) / 2
         trials = budget.values(middle[:, None] * steps)
-        holds = budget.task.holds(trials, budget.index)
+        holds = budget.problem.holds(trials, budget.index)
         values = np.where(holds[:, None], trials, values)
         near, far = np.where(holds, near, middle), np.where(holds, middle, far)
     return values
@@ -274,15 +277,15 @@ def _normals(budget, values, directions, dithers):
     """
     if not len(values):
         return values
-    task, feasible = budget.task, budget.feasible
+    problem, actionability = budget.problem, budget.actionability
     radius = _RADIUS * np.linalg.norm(_steps(budget, values), axis=1)
-    draws = values[:, None] + radius[:, None, None] * directions / feasible.costs
-    draws = np.where(feasible.integer, np.floor(draws + dithers), draws)
+    draws = values[:, None] + radius[:, None, None] * directions / actionability.costs
+    draws = np.where(actionability.integer, np.floor(draws + dithers), draws)
     index = np.repeat(budget.index, len(directions))
-    draws = task.projected(draws.reshape(len(index), -1), index)
-    holds = task.holds(draws, index).reshape(len(values), -1)
+    draws = problem.projected(draws.reshape(len(index), -1), index)
+    holds = problem.holds(draws, index).reshape(len(values), -1)
     moved = draws.reshape(*holds.shape, -1) - values[:, None]
-    moved = np.nan_to_num(moved * feasible.costs)
+    moved = np.nan_to_num(moved * actionability.costs)
     signs = np.where(holds, 1.0, -1.0)
     means = signs.mean(axis=1, keepdims=True)
     signs = np.where(np.abs(means) < 1, signs - means, signs)
@@ -292,8 +295,8 @@ def _normals(budget, values, directions, dithers):
 
 def _stepped(budget, values, normals, number):
     """Rows after a step along the normals and back to the boundary, if nearer."""
-    task, left = budget.task, np.arange(len(values))
-    distances = task.distances(values, budget.index)
+    problem, left = budget.problem, np.arange(len(values))
+    distances = problem.distances(values, budget.index)
     sizes, reached = distances / np.sqrt(number), values.copy()
     for _ in range(_HALVINGS):
         if not len(left):
@@ -301,31 +304,31 @@ def _stepped(budget, values, normals, number):
         part = budget.part(left)
         steps = _steps(part, values[left])
         trials = part.values(part.farthest(normals[left], sizes[left], steps))
-        holds = task.holds(trials, part.index)
+        holds = problem.holds(trials, part.index)
         reached[left[holds]] = trials[holds]
         left = left[~holds]
         sizes[left] /= 2
     reached = _nearer(budget, reached, _FINE)
-    nearer = task.distances(reached, budget.index) < distances
+    nearer = problem.distances(reached, budget.index) < distances
     return np.where(nearer[:, None], reached, values)
 
 
 def _undone(budget, values):
     """Rows as wished with fewer and smaller changes, while that makes them nearer."""
-    task, values, left = budget.task, values.copy(), np.arange(len(values))
+    problem, values, left = budget.problem, values.copy(), np.arange(len(values))
     for share in _SHARES:
         part, before = budget.part(left), values[left]
-        polishing = Polishing(
+        polishing = Refinement(
             before,
             part.origins,
             part.index,
-            costs=part.feasible.costs,
-            has_units=~part.feasible.categorical,
-            holds=task.holds,
-            projected=task.projected,
+            costs=part.actionability.costs,
+            has_units=~part.actionability.categorical,
+            holds=problem.holds,
+            projected=problem.projected,
         )
         polishing.undo(1, share)
         values[left] = polishing.values
-        was, now = (task.distances(v, part.index) for v in (before, values[left]))
+        was, now = (problem.distances(v, part.index) for v in (before, values[left]))
         left = left[now < (1 - _LEAST_SAVING) * was]
     return values

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sklearn_interpret._core.optimisation.nearest_points import nearest_beyond_all
-from sklearn_interpret._model.desired_sums import SumWish
+from sklearn_interpret._core.search.nearest_points import nearest_beyond_all
+from sklearn_interpret._model.actions.target_sums import SumTarget
 from sklearn_interpret._model.linear_moves import ColumnEffects, precision
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
@@ -22,7 +22,7 @@ class LinearPerturbation:
 
     Parameters
     ----------
-    known : Task
+    known : SearchProblem
         Known rows; an UnreadableModelError says why the model is not linear in them.
 
     Attributes
@@ -32,26 +32,26 @@ class LinearPerturbation:
     """
 
     def __init__(self, known):
-        wish = known.wish
+        outcome = known.outcome
         self._effects = ColumnEffects(
-            wish.estimator, known.feasible, known.rows, known.decode
+            outcome.estimator, known.actionability, known.rows, known.decode
         )
         model = self._effects.model
         link = "exp" if model.exponential else "identity"
-        self._wish = SumWish.of(wish, len(model.intercept), link, 1.0, 0.0)
+        self._outcome = SumTarget.of(outcome, len(model.intercept), link, 1.0, 0.0)
         self.rows_each = len(model.intercept)
         zero = np.zeros(len(model.intercept))
         slopes = [zero if part is None else part for part in self._effects.slopes]
-        self._slopes = np.array(slopes) / known.feasible.costs[:, None]
+        self._slopes = np.array(slopes) / known.actionability.costs[:, None]
 
-    def tries(self, task, index):
+    def tries(self, problem, index):
         """The nearest rows; none as wished is nearer than relaxed programs say."""
-        slopes, needs, sizes, most = self._programs(task, index)
+        slopes, needs, sizes, most = self._programs(problem, index)
         n_ways = slopes.shape[1]
         slopes, needs, sizes, most = (
             part.reshape(-1, *part.shape[2:]) for part in (slopes, needs, sizes, most)
         )
-        every = Budget(task, np.repeat(index, n_ways), np.inf)
+        every = Budget(problem, np.repeat(index, n_ways), np.inf)
         steps, possible = nearest_beyond_all(
             slopes, every.low, every.high, needs, every.norm
         )
@@ -62,12 +62,12 @@ class LinearPerturbation:
         for excess in _EXCESS:
             if not len(left):
                 break
-            raised = np.minimum(excess * precision(task.feasible) * sizes, most)
+            raised = np.minimum(excess * precision(problem.actionability) * sizes, most)
             here, some = every.part(left), slopes[left]
             found = self._steps(some, here, (needs + raised)[left], steps[left])
             _keep_nearer(values, distances, every, left, rows_after(here, found))
             left = left[np.isinf(distances[left])]
-        if task.feasible.integer.any():
+        if problem.actionability.integer.any():
             left = np.flatnonzero(possible)
         on_rays, _ = nearest_on_rays(every.part(left), steps[left])
         _keep_nearer(values, distances, every, left, on_rays)
@@ -78,21 +78,25 @@ class LinearPerturbation:
     @staticmethod
     def _steps(slopes, budget, needs, relaxed):
         """The shortest steps whose whole numbers are those of relaxed ones, cut."""
-        costs, whole = budget.feasible.costs, budget.feasible.integer
+        costs, whole = budget.actionability.costs, budget.actionability.integer
         cut = np.where(whole, np.trunc(relaxed / costs) * costs, 0)
         low, high = (np.where(whole, 0, part) for part in (budget.low, budget.high))
         needs = needs - np.einsum("nmp,np->nm", slopes, cut)
         return cut + nearest_beyond_all(slopes, low, high, needs, budget.norm)[0]
 
-    def _programs(self, task, index):
+    def _programs(self, problem, index):
         """Slopes (n, n_ways, m, p) of m functions, what they need, sizes of the terms.
 
         And by how much they may gain more.
         """
-        sums = self._effects.margins(task.rows.take(index).native)
+        sums = self._effects.margins(problem.rows.take(index).native)
         n_sums = sums.shape[1]
-        own = np.zeros(len(index), dtype=int) if task.own is None else task.own[index]
-        ways = [self._wish.ways(k) for k in range(max(n_sums, 2))]
+        own = (
+            np.zeros(len(index), dtype=int)
+            if problem.own is None
+            else problem.own[index]
+        )
+        ways = [self._outcome.ways(k) for k in range(max(n_sums, 2))]
         weights, ends = (
             np.array([[way[part] for way in of_class] for of_class in ways])
             for part in (0, 1)
@@ -100,11 +104,11 @@ class LinearPerturbation:
         weights, ends = weights[own], ends[own]
         slopes = np.einsum("nwmk,pk->nwmp", weights, self._slopes)
         needs = ends - np.einsum("nwmk,nk->nwm", weights, sums)
-        places = np.abs(task.values[index] * task.feasible.costs)
+        places = np.abs(problem.values[index] * problem.actionability.costs)
         sizes = np.einsum("nwmp,np->nwm", np.abs(slopes), np.nan_to_num(places))
         sizes += np.abs(ends) + np.einsum("nwmk,nk->nwm", np.abs(weights), np.abs(sums))
         most = np.full(ends.shape, np.inf)
-        if ends.shape[2] == 2 and self._wish.interval is not None:
+        if ends.shape[2] == 2 and self._outcome.interval is not None:
             most[:] = -ends.sum(axis=2, keepdims=True) / 2
         return slopes, needs, sizes, most
 
@@ -114,7 +118,7 @@ def _keep_nearer(values, distances, budget, rows, found):
     if not len(rows):
         return
     index = budget.index[rows]
-    holds = budget.task.holds(found, index)
-    reached = np.where(holds, budget.task.distances(found, index), np.inf)
+    holds = budget.problem.holds(found, index)
+    reached = np.where(holds, budget.problem.distances(found, index), np.inf)
     nearer = reached < distances[rows]
     values[rows[nearer]], distances[rows[nearer]] = found[nearer], reached[nearer]

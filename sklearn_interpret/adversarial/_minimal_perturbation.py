@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any
 
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._row_search import Task
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret.adversarial._base import BaseAttack
 from sklearn_interpret.adversarial._minimal_linear import LinearPerturbation
 from sklearn_interpret.adversarial._minimal_smooth import SmoothPerturbation
@@ -157,8 +157,8 @@ class MinimalPerturbation(BaseAttack):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _prepare(self, sample, wish, feasible):
-        known = Task(wish, feasible, sample.rows)
+    def _prepare(self, sample, outcome, actionability):
+        known = SearchProblem(outcome, actionability, sample.rows)
         try:
             self._search, self.method_ = LinearPerturbation(known), "linear"
             return
@@ -170,8 +170,8 @@ class MinimalPerturbation(BaseAttack):
         except UnreadableModelError:
             self._search, self.method_ = SmoothPerturbation(known), "gradient"
 
-    def _attack(self, task, index):
-        return self._search.tries(task, index)
+    def _attack(self, problem, index):
+        return self._search.tries(problem, index)
 
     def _rows_each(self):
         return 1 if self.method_ == "trees" else self._search.rows_each

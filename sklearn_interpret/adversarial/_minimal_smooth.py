@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sklearn_interpret._core.optimisation.nearest_points import nearest_beyond_all
-from sklearn_interpret._core.optimisation.norm_balls import nearest_beyond
+from sklearn_interpret._core.search.nearest_points import nearest_beyond_all
+from sklearn_interpret._core.search.norm_balls import nearest_beyond
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
@@ -31,7 +31,7 @@ class SmoothPerturbation:
 
     Parameters
     ----------
-    known : Task
+    known : SearchProblem
         Known rows; an UnreadableModelError says that the model has no slopes there.
 
     Attributes
@@ -48,20 +48,20 @@ class SmoothPerturbation:
             np.linspace(0, known.rows.n_rows - 1, _MOST_KNOWN).astype(int)
         )
         native = known.rows.take(every).native
-        if known.wish.is_other:
-            self._answers = known.wish.answers(native)
+        if known.outcome.is_other:
+            self._answers = known.outcome.answers(native)
         else:
-            every = every[known.wish.holds(native)]
+            every = every[known.outcome.holds(native)]
             self._answers = np.zeros(len(every), dtype=int)
         self._known = known.values[every]
 
-    def tries(self, task, index):
+    def tries(self, problem, index):
         """The nearest rows of all descents."""
-        own = Budget(task, index, np.inf)
+        own = Budget(problem, index, np.inf)
         starts = np.concatenate([self._beyond(own), self._as_known(own)], axis=1)
         for aim in _AIMS:
             n, n_starts, p = starts.shape
-            every = Budget(task, np.repeat(index, n_starts), np.inf)
+            every = Budget(problem, np.repeat(index, n_starts), np.inf)
             steps, norms = self._descended(every, starts.reshape(-1, p), n_starts, aim)
             order = norms.reshape(n, n_starts).argsort(axis=1, kind="stable")
             order = order[:, :_N_AGAIN]
@@ -79,7 +79,7 @@ class SmoothPerturbation:
         """Steps (n, k, p) towards the boundaries of linearised margins."""
         zero = np.zeros(budget.low.shape)
         _, every = self._at(budget, zero)
-        if self._margins.wish.is_other:
+        if self._margins.outcome.is_other:
             n, m = every.shape
             slopes = self._slopes(budget, budget.origins, np.tile(np.arange(m), (n, 1)))
             low, high = (
@@ -97,7 +97,7 @@ class SmoothPerturbation:
         """Steps (n, k, p) towards known rows, as far as the boundary."""
         steps = np.array([self._near(budget, row) for row in range(len(budget.index))])
         n, k, p = steps.shape
-        every = Budget(budget.task, np.repeat(budget.index, k), np.inf)
+        every = Budget(budget.problem, np.repeat(budget.index, k), np.inf)
         steps = steps.reshape(-1, p)
         short, enough = np.zeros(len(steps)), np.ones(len(steps))
         for _ in range(_HALVINGS):
@@ -114,10 +114,10 @@ class SmoothPerturbation:
     def _near(self, budget, row):
         """Steps (k, p) to known rows near a row, of all classes in turn, or none."""
         ends, answers = self._known, self._answers
-        if self._margins.wish.is_other:
-            other = answers != budget.task.own[budget.index[row]]
+        if self._margins.outcome.is_other:
+            other = answers != budget.problem.own[budget.index[row]]
             ends, answers = ends[other], answers[other]
-        moves = (ends - budget.origins[row]) * budget.feasible.costs
+        moves = (ends - budget.origins[row]) * budget.actionability.costs
         moves = np.clip(np.nan_to_num(moves), budget.low[row], budget.high[row])
         order = np.linalg.norm(moves, budget.norm, axis=1).argsort(kind="stable")
         answers = answers[order]
@@ -131,9 +131,9 @@ class SmoothPerturbation:
 
     def _at(self, budget, steps):
         """Margins that decide after some steps, (n,), and all margins."""
-        task, index = budget.task, budget.index
-        own = None if task.own is None else task.own[index]
-        native = task.decode(rows_after(budget, steps), index)
+        problem, index = budget.problem, budget.index
+        own = None if problem.own is None else problem.own[index]
+        native = problem.decode(rows_after(budget, steps), index)
         every = self._margins.margins(native, own)
         return self._margins.binding(every)[1], every
 
@@ -141,7 +141,7 @@ class SmoothPerturbation:
         """Slopes (n, m, p) of margins against some rivals (n, m) each."""
         n, m = rivals.shape
         rows, index = np.repeat(values, m, axis=0), np.repeat(budget.index, m)
-        slopes = self._margins.slopes(budget.task, rows, index, rivals.ravel())
+        slopes = self._margins.slopes(budget.problem, rows, index, rivals.ravel())
         return slopes.reshape(n, m, -1)
 
     def _linearised(self, budget, steps, every, aims):
@@ -150,10 +150,10 @@ class SmoothPerturbation:
         And what each unit of margin costs, as a lower bound.
         """
         values = rows_after(budget, steps)
-        steps = np.nan_to_num((values - budget.origins) * budget.feasible.costs)
+        steps = np.nan_to_num((values - budget.origins) * budget.actionability.costs)
         n = len(steps)
         rivals = np.tile(np.arange(every.shape[1]), (n, 1))
-        if self._margins.wish.is_other:
+        if self._margins.outcome.is_other:
             rivals = self._margins.binding(every)[0][:, None]
         every = np.take_along_axis(every, rivals, axis=1)
         slopes = self._slopes(budget, values, rivals)

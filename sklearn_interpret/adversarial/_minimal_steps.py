@@ -23,9 +23,9 @@ _EXCESS = 0.4
 
 def rows_after(budget, steps):
     """Encoded rows after some steps, as near as their columns can take them."""
-    moved = budget.origins + steps / budget.feasible.costs
+    moved = budget.origins + steps / budget.actionability.costs
     values = np.where(steps == 0, budget.origins, moved)
-    return budget.feasible.projected(values, budget.origins)
+    return budget.actionability.projected(values, budget.origins)
 
 
 def nearest_on_rays(budget, steps):
@@ -51,7 +51,7 @@ def nearest_on_rays(budget, steps):
         holds = _ask(budget, steps, between, left, values, valid)
         enough[left[holds]] = between[left[holds]]
         short[left[~holds]] = between[left[~holds]]
-    surely = enough * (1 + precision(budget.feasible) ** _EXCESS)
+    surely = enough * (1 + precision(budget.actionability) ** _EXCESS)
     _ask(budget, steps, surely, np.flatnonzero(valid), values, valid)
     _step_back(budget, values, valid)
     return values, valid
@@ -61,18 +61,18 @@ def _ask(budget, steps, multiples, rows, values, valid):
     """Whether some rows are as wished after multiples of steps; keep those that are."""
     here = budget.part(rows)
     tried = rows_after(here, steps[rows] * multiples[rows, None])
-    holds = budget.task.holds(tried, here.index) if len(rows) else np.zeros(0, bool)
+    holds = budget.problem.holds(tried, here.index) if len(rows) else np.zeros(0, bool)
     values[rows[holds]], valid[rows[holds]] = tried[holds], True
     return holds
 
 
 def _step_back(budget, values, valid):
     """Whole numbers go back by one each, where rows stay as wished."""
-    for j in np.flatnonzero(budget.feasible.integer & budget.feasible.vary):
+    for j in np.flatnonzero(budget.actionability.integer & budget.actionability.vary):
         moved = np.flatnonzero(valid & (values[:, j] != budget.origins[:, j]))
         if not len(moved):
             continue
         nearer = values[moved]
         nearer[:, j] -= np.sign(nearer[:, j] - budget.origins[moved, j])
-        holds = budget.task.holds(nearer, budget.index[moved])
+        holds = budget.problem.holds(nearer, budget.index[moved])
         values[moved[holds]] = nearer[holds]

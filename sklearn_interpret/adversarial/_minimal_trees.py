@@ -5,7 +5,7 @@ from time import monotonic
 
 import numpy as np
 
-from sklearn_interpret._core.optimisation.sup_norm import nearest_point
+from sklearn_interpret._core.search.sup_norm import nearest_point
 from sklearn_interpret._model.trees.nearest import Cheapest, TreeSearch
 from sklearn_interpret.adversarial._base import Tries
 
@@ -15,7 +15,7 @@ class TreePerturbation:
 
     Parameters
     ----------
-    known : Task
+    known : SearchProblem
         Known rows; the norm of `known.feasible` is 1 or inf.
     time_limit : float
         Seconds for each row; without any, what heuristics find.
@@ -29,8 +29,8 @@ class TreePerturbation:
     """
 
     def __init__(self, known, time_limit):
-        norm = known.feasible.norm
-        self._search = TreeSearch(known.wish, known, 0.0)
+        norm = known.actionability.norm
+        self._search = TreeSearch(known.outcome, known, 0.0)
         if norm not in _SOUGHT:
             raise ValueError(
                 f"norm={str(norm)!r} of changes is not among those that trees are "
@@ -39,21 +39,21 @@ class TreePerturbation:
             )
         self._sought = _SOUGHT[norm](time_limit)
 
-    def tries(self, task, index):
+    def tries(self, problem, index):
         """`Tries` at the rows at `index` of a task, with proved lower bounds.
 
         A row stays where it is if nothing is found; its bound is infinite if there is
         nothing to be found.
         """
-        values, bounds = task.values[index], np.zeros(len(index))
+        values, bounds = problem.values[index], np.zeros(len(index))
         for place, row in enumerate(index.tolist()):
             found, bounds[place] = self._search.found(
-                task, row, self._sought, task.feasible
+                problem, row, self._sought, problem.actionability
             )
             if found is not None:
                 values[place] = found
                 # Rounding may put the proof a hair beyond the row.
-                nearest = task.distances(found[None], index[[place]])[0]
+                nearest = problem.distances(found[None], index[[place]])[0]
                 bounds[place] = min(bounds[place], nearest)
         return Tries(values, bounds)
 

@@ -160,11 +160,11 @@ class OnePixelAttack(BaseAttack):
         ranges = super()._ranges(rows, categorical)
         return {j: _finite(ends, rows.numbers(j)) for j, ends in ranges.items()}
 
-    def _prepare(self, sample, wish, feasible):
+    def _prepare(self, sample, outcome, actionability):
         # The columns of each place, (*axes, n_channels).
-        self._columns = np.flatnonzero(feasible.vary)[:, None]
+        self._columns = np.flatnonzero(actionability.vary)[:, None]
         if self.image_shape is not None:
-            n_columns = len(feasible.vary)
+            n_columns = len(actionability.vary)
             shape = (*shape_of_rows(self.image_shape, n_columns), 1)[:3]
             self._columns = np.arange(n_columns).reshape(shape)
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -175,14 +175,14 @@ class OnePixelAttack(BaseAttack):
     def _failure(self):
         return f"no row as wished was met with n_pixels={self.n_pixels}"
 
-    def _explained(self, task, tries):
-        explanation = super()._explained(task, tries)
+    def _explained(self, problem, tries):
+        explanation = super()._explained(problem, tries)
         changed = explanation.changed[:, self._columns].any(axis=-1)
         n_changed = changed.reshape(len(changed), -1).sum(axis=1)
         return replace(explanation, distances=n_changed)
 
-    def _attack(self, task, index):
-        best, reached = task.values[index], np.full(len(index), -np.inf)
+    def _attack(self, problem, index):
+        best, reached = problem.values[index], np.full(len(index), -np.inf)
         random = np.random.RandomState(self._seed)
         left = np.arange(len(index) if self._columns.size else 0)
         first = self._first(random)
@@ -191,7 +191,7 @@ class OnePixelAttack(BaseAttack):
         for _ in range(self.n_generations + 1):
             if not len(left):
                 break
-            values, of_children = self._tried(task, index[left], children)
+            values, of_children = self._tried(problem, index[left], children)
             at = np.arange(len(left)), of_children.argmax(axis=1)
             ahead = of_children[at] > reached[left]
             best[left[ahead]], reached[left[ahead]] = (
@@ -203,7 +203,7 @@ class OnePixelAttack(BaseAttack):
             going = reached[left] < 0
             over = left[~going]
             if len(over):
-                going[~going] = ~task.holds(best[over], index[over])
+                going[~going] = ~problem.holds(best[over], index[over])
             left, population, margins = left[going], population[going], margins[going]
             children = self._crossed(random, population)
         return Tries(best)
@@ -230,22 +230,22 @@ class OnePixelAttack(BaseAttack):
         children[..., :n_axes] %= 1
         return np.clip(children, 0, 1, out=children)
 
-    def _tried(self, task, index, candidates):
+    def _tried(self, problem, index, candidates):
         """Rows with the pixels of candidates, (n, population_size, ...); margins."""
         *axes, _ = self._columns.shape
         places = (candidates[..., : len(axes)] * axes).astype(np.intp)
         places = np.moveaxis(np.minimum(places, np.subtract(axes, 1)), -1, 0)
         columns = self._columns[tuple(places)]
-        origins = task.values[index]
+        origins = problem.values[index]
         rows, each = np.ogrid[: len(index), : candidates.shape[1]]
         row, each = rows[..., None, None], each[..., None, None]
-        low, high = (end[row, columns] for end in task.feasible.limits(origins))
+        low, high = (end[row, columns] for end in problem.actionability.limits(origins))
         values = np.repeat(origins[:, None], candidates.shape[1], axis=1)
         shares = candidates[..., len(axes) :]
         values[row, each, columns] = low + shares * (high - low)
         shape, of = values.shape, np.repeat(index, candidates.shape[1])
-        values = task.projected(values.reshape(len(of), -1), of)
-        return values.reshape(shape), task.margins(values, of).reshape(shape[:2])
+        values = problem.projected(values.reshape(len(of), -1), of)
+        return values.reshape(shape), problem.margins(values, of).reshape(shape[:2])
 
 
 def _finite(ends, values):

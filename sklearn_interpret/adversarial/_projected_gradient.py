@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.optimisation.norm_balls import shrunk
+from sklearn_interpret._core.search.norm_balls import shrunk
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import BaseGradientAttack, Budget
@@ -156,16 +156,16 @@ class ProjectedGradient(BaseGradientAttack):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _prepare(self, sample, wish, feasible):
-        super()._prepare(sample, wish, feasible)
+    def _prepare(self, sample, outcome, actionability):
+        super()._prepare(sample, outcome, actionability)
         random = check_random_state(self.random_state)
-        shape = self.n_restarts, len(feasible.vary)
+        shape = self.n_restarts, len(actionability.vary)
         # Directions by their slopes, and how far each start goes along them.
         self._directions = random.normal(size=shape)
         self._shares = random.uniform(size=self.n_restarts)
 
-    def _attack(self, task, index):
-        budget = Budget(task, index, self.epsilon)
+    def _attack(self, problem, index):
+        budget = Budget(problem, index, self.epsilon)
         best, valid, towards = self._one_step(budget)
         margins = np.full(len(index), -np.inf)
         left = np.flatnonzero(~valid)
@@ -185,7 +185,7 @@ class ProjectedGradient(BaseGradientAttack):
 
         Keeps the best rows and their margins.
         """
-        task = budget.task
+        problem = budget.problem
         size = float(self.step_size or _STEP * budget.epsilon / self.n_steps)
         done = np.zeros(len(left), dtype=bool)
         going = np.arange(len(left))
@@ -193,14 +193,14 @@ class ProjectedGradient(BaseGradientAttack):
             rows = left[going]
             here, index = budget.part(rows), budget.index[rows]
             values = here.values(steps)
-            own = None if task.own is None else task.own[index]
-            native = task.decode(values, index)
+            own = None if problem.own is None else problem.own[index]
+            native = problem.decode(values, index)
             reached = self._margins.margins(native, own)
             rival, margin = self._margins.binding(reached)
             better = margin > margins[rows]
             best[rows[better]], margins[rows[better]] = values[better], margin[better]
             over = np.flatnonzero(margin >= 0)
-            over = over[task.holds(values[over], index[over])] if len(over) else over
+            over = over[problem.holds(values[over], index[over])] if len(over) else over
             best[rows[over]], margins[rows[over]] = values[over], np.inf
             done[going[over]] = True
             stay = ~done[going]
@@ -209,7 +209,7 @@ class ProjectedGradient(BaseGradientAttack):
                 break
             rows, index, rival = left[going], index[stay], rival[stay]
             rival = rival if towards is None else towards[rows]
-            slopes = self._margins.slopes(task, values, index, rival)
+            slopes = self._margins.slopes(problem, values, index, rival)
             here = budget.part(rows)
             steps = here.farthest(slopes, size, steps)
             steps = shrunk(steps, here.epsilon, here.norm)

@@ -20,12 +20,12 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._model._sklearn_compat import HasMethods, Interval
-from sklearn_interpret._model.desired import Wish
+from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.surrogates.surrogate_predictions import fit_surrogate
-from sklearn_interpret._row_search import Task
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
@@ -203,48 +203,48 @@ class SubstituteAttack(BaseAttack):
         asked.estimator_ = self.estimator_
         return asked._make_response()
 
-    def _make_feasible(self, rows, weights):
-        return self.attack_._make_feasible(rows, weights)
+    def _make_actionability(self, rows, weights):
+        return self.attack_._make_actionability(rows, weights)
 
-    def _prepare(self, sample, wish, feasible):
-        seeds, others = self._seeds(sample, feasible)
+    def _prepare(self, sample, outcome, actionability):
+        seeds, others = self._seeds(sample, actionability)
         learned = sample.rows.take(seeds)
-        labels = _labels(wish, learned.native)
-        spread = _spreads(feasible.encode(sample.rows), sample.weights)
+        labels = _labels(outcome, learned.native)
+        spread = _spreads(actionability.encode(sample.rows), sample.weights)
         moves = self.step * spread
-        moves = np.where(feasible.integer, np.maximum(np.rint(moves), 1), moves)
-        self._learn(learned, labels, wish)
+        moves = np.where(actionability.integer, np.maximum(np.rint(moves), 1), moves)
+        self._learn(learned, labels, outcome)
         for _ in range(self.n_rounds):
             room = (self.max_queries or np.inf) - learned.n_rows
             if room <= 0 or self._is_blank:
                 break
-            added = self._added(learned, labels, feasible, moves)
+            added = self._added(learned, labels, actionability, moves)
             if room < added.n_rows:
                 added = added.take(np.arange(room) * added.n_rows // room)
-            labels = np.concatenate([labels, _labels(wish, added.native)])
+            labels = np.concatenate([labels, _labels(outcome, added.native)])
             learned = learned.followed_by(added)
-            self._learn(learned, labels, wish)
+            self._learn(learned, labels, outcome)
         self.n_queries_ = learned.n_rows
-        self.agreement_ = self._agreement(sample, wish, others)
-        wanted = wish.wanted
-        if wanted is not None and wish.response.classes[wanted] not in labels:
+        self.agreement_ = self._agreement(sample, outcome, others)
+        wanted = outcome.wanted
+        if wanted is not None and outcome.response.classes[wanted] not in labels:
             raise ValueError(
                 f"n_seeds={self.n_seeds}: none of {len(labels)} labels of the model is "
                 f"target={self.attack_.target!r}. Pass more seeds."
             )
         self.attack_.set_params(estimator=FrozenEstimator(self.substitute_))
-        if wish.interval is not None:
+        if outcome.interval is not None:
             self.attack_.set_params(target=None)  # it learned one output
         if not self._is_blank:
             self.attack_.fit(sample.rows.native, sample_weight=sample.weights)
 
-    def _seeds(self, sample, feasible):
+    def _seeds(self, sample, actionability):
         """Positions of rows drawn by their weights, and of all rows that differ.
 
         They are drawn at even distances of the ordered rows: a row of weight two is as
         good as the row twice.
         """
-        values = feasible.encode(sample.rows)
+        values = actionability.encode(sample.rows)
         _, first, group = np.unique(
             values, axis=0, return_index=True, return_inverse=True
         )
@@ -262,14 +262,14 @@ class SubstituteAttack(BaseAttack):
             others[:] = True
         return first[drawn], np.flatnonzero(others)
 
-    def _learn(self, rows, labels, wish):
+    def _learn(self, rows, labels, outcome):
         """Set `substitute_`, fitted to labels of rows."""
         substitute = self.substitute
-        self._is_blank = wish.interval is None and (labels == labels[0]).all()
+        self._is_blank = outcome.interval is None and (labels == labels[0]).all()
         if self._is_blank:
             substitute = DummyClassifier()
         elif substitute is None:
-            kind = MLPRegressor if wish.interval is not None else MLPClassifier
+            kind = MLPRegressor if outcome.interval is not None else MLPClassifier
             substitute = make_pipeline(StandardScaler(), kind(max_iter=_MAX_ITER))
         substitute = _seeded(substitute, self._seed)
         with warnings.catch_warnings():
@@ -278,38 +278,40 @@ class SubstituteAttack(BaseAttack):
             weights = np.ones(rows.n_rows)
             self.substitute_ = fit_surrogate(substitute, rows, labels, weights)
 
-    def _added(self, rows, labels, feasible, moves):
+    def _added(self, rows, labels, actionability, moves):
         """Rows on the way from some to the boundary of the substitute."""
         model = self.substitute_
         classes = getattr(model, "classes_", None)
         if classes is None:
-            wish = Wish(model, make_response(model, "predict"), (0.0, np.inf))
+            outcome = TargetOutcome(
+                model, make_response(model, "predict"), (0.0, np.inf)
+            )
         else:
             methods = ["decision_function", "predict_proba"]
-            wish = Wish(model, make_response(model, methods))
+            outcome = TargetOutcome(model, make_response(model, methods))
             classes = np.searchsorted(classes, labels)
-        task = Task(wish, feasible, rows, classes)
-        margins, index = Margins(task), np.arange(rows.n_rows)
-        rival, _ = margins.binding(margins.margins(rows.native, task.own))
+        problem = SearchProblem(outcome, actionability, rows, classes)
+        margins, index = Margins(problem), np.arange(rows.n_rows)
+        rival, _ = margins.binding(margins.margins(rows.native, problem.own))
         rival = rival if classes is not None else np.zeros_like(rival)
-        slopes = margins.slopes(task, task.values, index, rival)
-        values = task.projected(task.values + moves * np.sign(slopes), index)
-        return as_rows(task.decode(values, index))
+        slopes = margins.slopes(problem, problem.values, index, rival)
+        values = problem.projected(problem.values + moves * np.sign(slopes), index)
+        return as_rows(problem.decode(values, index))
 
-    def _agreement(self, sample, wish, index):
+    def _agreement(self, sample, outcome, index):
         """Share of some rows on which the model and the substitute agree."""
         rows = sample.rows.take(index)
-        answers = [_labels(wish, rows.native), self.substitute_.predict(rows.native)]
-        if wish.interval is not None:
-            low, high = wish.interval
+        answers = [_labels(outcome, rows.native), self.substitute_.predict(rows.native)]
+        if outcome.interval is not None:
+            low, high = outcome.interval
             answers = [(low <= part) & (part <= high) for part in answers]
         return agreement(*answers, sample.weights[index])
 
-    def _attack(self, task, index):
+    def _attack(self, problem, index):
         if self._is_blank:
-            return Tries(task.values[index])
+            return Tries(problem.values[index])
         # Away from the label that the substitute gives: it may be another.
-        inner = self.attack_._task(task.rows.take(index), None)
+        inner = self.attack_._problem(problem.rows.take(index), None)
         return Tries(self.attack_._tries(inner).values)
 
     def _failure(self):
@@ -329,11 +331,11 @@ def _seeded(estimator, seed):
     return seeded.set_params(**dict.fromkeys(open_ones, seed))
 
 
-def _labels(wish, native):
+def _labels(outcome, native):
     """What the model predicts: labels, or numbers."""
-    if wish.interval is not None:
-        return wish.response(native)[:, 0]
-    return wish.response.labels(native)
+    if outcome.interval is not None:
+        return outcome.response(native)[:, 0]
+    return outcome.response.labels(native)
 
 
 def _spreads(values, weights):

@@ -11,17 +11,21 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._inspectors.row_search import BaseRowSearch, warn_of_failures
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.desired import Wish
+from sklearn_interpret._model.actions.actionability import (
+    LARGEST_INTEGER,
+    Actionability,
+)
+from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._model.rows.feasible import LARGEST_INTEGER, FeasibleRows
 from sklearn_interpret._model.rows.features import (
     resolve_categorical,
     resolve_keys,
     shortened,
 )
 from sklearn_interpret._model.validation import empty_for_no_rows
-from sklearn_interpret._row_search import BaseRowSearch, Task, warn_of_failures
 from sklearn_interpret.explanations import RowExplanation
 
 
@@ -32,7 +36,7 @@ class Found:
     Parameters
     ----------
     values : ndarray of shape (n_found, n_columns)
-        Encoded rows, as `FeasibleRows` has them.
+        Encoded rows, as `Actionability` has them.
     reason : str, default=""
         Why there are none, or fewer than wished.
     impossible : bool, default=False
@@ -69,9 +73,9 @@ class BaseCounterfactual(BaseRowSearch):
     }
 
     def _make_response(self):
-        return Wish.of(self.estimator_, self.desired, self.target)
+        return TargetOutcome.of(self.estimator_, self.desired, self.target)
 
-    def _make_feasible(self, rows, weights):
+    def _make_actionability(self, rows, weights):
         """What rows may become, from the parameters."""
         names, named = rows.names, rows.named
         categorical = resolve_categorical(
@@ -93,7 +97,7 @@ class BaseCounterfactual(BaseRowSearch):
         _check_directions(directions, rows, categorical)
         free = ~np.isin(np.arange(rows.n_columns), list(ranges))
         successive, apart = _of_two_values(rows, weights > 0, free & ~categorical)
-        return FeasibleRows(
+        return Actionability(
             rows,
             weights,
             categorical=categorical | apart,
@@ -106,7 +110,7 @@ class BaseCounterfactual(BaseRowSearch):
         )
 
     @abstractmethod
-    def _search(self, task, index):
+    def _search(self, problem, index):
         """`Found` of each row at `index` of a `Task`, none of which is as wished."""
 
     @empty_for_no_rows
@@ -130,53 +134,53 @@ class BaseCounterfactual(BaseRowSearch):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        task = Task(self._wish, self._feasible, rows)
-        found = self._found(task)
+        problem = SearchProblem(self._outcome, self._actionability, rows)
+        found = self._found(problem)
         origin = np.repeat(np.arange(rows.n_rows), [len(f.values) for f in found])
         values = np.concatenate([f.values for f in found])
         status = np.array(["found"] * rows.n_rows, dtype=object)
         for row, of_row in enumerate(found):
             if not len(of_row.values):
                 status[row] = "impossible" if of_row.impossible else "failed"
-        status[task.fulfilled] = "unchanged"
+        status[problem.fulfilled] = "unchanged"
         warn_of_failures(status, [f.reason for f in found])
         return self._explanation(
-            task,
+            problem,
             values,
             origin,
             valid=np.ones(len(origin), dtype=bool),
             status=status,
             reasons=[f.reason for f in found],
-            **self._proofs(found, task),
+            **self._proofs(found, problem),
         )
 
-    def _proofs(self, found, task):
+    def _proofs(self, found, problem):
         """Further fields of the explanation, of methods that prove something."""
         return {}
 
-    def _found(self, task):
+    def _found(self, problem):
         """`Found` of all rows: checked by asking the model again, nearest first."""
-        found = [Found(values[None]) for values in task.values]
-        index = np.flatnonzero(~task.fulfilled)
+        found = [Found(values[None]) for values in problem.values]
+        index = np.flatnonzero(~problem.fulfilled)
         if not len(index):
             return found
-        searched = list(self._search(task, index))
+        searched = list(self._search(problem, index))
         sizes = [len(of_row.values) for of_row in searched]
         if not sum(sizes):
             holds = np.zeros(0, dtype=bool)
         else:
             values = np.concatenate([of_row.values for of_row in searched])
-            holds = task.holds(values, np.repeat(index, sizes))
+            holds = problem.holds(values, np.repeat(index, sizes))
         parts = np.split(holds, np.cumsum(sizes)[:-1])
         for row, of_row, kept in zip(index, searched, parts, strict=True):
-            found[row] = self._kept(task, row, of_row, kept)
+            found[row] = self._kept(problem, row, of_row, kept)
         return found
 
-    def _kept(self, task, row, found, holds):
+    def _kept(self, problem, row, found, holds):
         """What holds, the nearest first, without more than is asked for."""
         if not len(found.values):
             return found
-        origins = np.repeat(task.values[[row]], len(found.values), axis=0)
+        origins = np.repeat(problem.values[[row]], len(found.values), axis=0)
         order = np.argsort(self._nearness(found.values, origins), kind="stable")
         kept = order[holds[order]][: self.n_counterfactuals]
         reason = found.reason
@@ -191,7 +195,7 @@ class BaseCounterfactual(BaseRowSearch):
 
     def _nearness(self, values, origins):
         """What rows found for a row are sorted by."""
-        return self._feasible.distances(values, origins)
+        return self._actionability.distances(values, origins)
 
 
 def _of_two_values(rows, counted, columns):

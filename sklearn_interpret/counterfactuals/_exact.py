@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_interpret._core.optimisation.regions import shared_room
+from sklearn_interpret._core.search.regions import shared_room
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.actions.actionability import LARGEST_INTEGER
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.linear import read_linear
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.rows.feasible import LARGEST_INTEGER
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret._model.trees.nearest import TreeSearch
 from sklearn_interpret._model.trees.tree_response import read_trees
-from sklearn_interpret._row_search import Task
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 from sklearn_interpret.counterfactuals._exact_linear import LinearSearch
 from sklearn_interpret.counterfactuals._exact_trees import Settings
@@ -209,81 +209,89 @@ class ExactCounterfactual(BaseCounterfactual):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _make_feasible(self, rows, weights):
-        feasible = super()._make_feasible(rows, weights)
+    def _make_actionability(self, rows, weights):
+        actionability = super()._make_actionability(rows, weights)
         constraints = self.constraints or ()
         coefficients = np.zeros((len(constraints), rows.n_columns))
         bounds = np.zeros(len(constraints))
         for i, constraint in enumerate(constraints):
-            by_column, bounds[i] = _constraint(constraint, rows, feasible.categorical)
+            by_column, bounds[i] = _constraint(
+                constraint, rows, actionability.categorical
+            )
             coefficients[i, list(by_column)] = list(by_column.values())
-        return feasible.constrained(coefficients, bounds)
+        return actionability.constrained(coefficients, bounds)
 
-    def _prepare(self, sample, wish, feasible):
-        search = _kind_of_search(wish.estimator)
-        known = Task(wish, feasible, sample.rows)
-        self._searcher = search(wish, known, self.margin)
+    def _prepare(self, sample, outcome, actionability):
+        search = _kind_of_search(outcome.estimator)
+        known = SearchProblem(outcome, actionability, sample.rows)
+        self._searcher = search(outcome, known, self.margin)
 
-    def _search(self, task, index):
+    def _search(self, problem, index):
         return run(
             self._search_row,
-            [(task, row) for row in index.tolist()],
+            [(problem, row) for row in index.tolist()],
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
 
-    def _search_row(self, task, row):
+    def _search_row(self, problem, row):
         end = monotonic() + self.time_limit
         seconds = self.time_limit / self.n_counterfactuals
         settings = Settings(seconds, self.objective, self.max_changes)
-        values, lower = self._searcher.found(task, row, settings, task.feasible)
+        values, lower = self._searcher.found(
+            problem, row, settings, problem.actionability
+        )
         if values is not None:
-            found = self._apart(task, row, settings, values, end)
+            found = self._apart(problem, row, settings, values, end)
             few = len(found) < self.n_counterfactuals
             reason = f"only {len(found)} rows were found that are apart" if few else ""
-            low, high = self._boxes(task, row, settings, found)
+            low, high = self._boxes(problem, row, settings, found)
             return Found(found, reason, lower_bound=lower, low=low, high=high)
-        nothing = np.empty((0, task.values.shape[1]))
+        nothing = np.empty((0, problem.values.shape[1]))
         if lower == np.inf:
-            reason = self._why_impossible(task, row, end)
+            reason = self._why_impossible(problem, row, end)
             return Found(nothing, reason, impossible=True, lower_bound=lower)
         reason = f"nothing was found within time_limit={self.time_limit}"
         return Found(nothing, reason, lower_bound=lower)
 
-    def _boxes(self, task, row, settings, found):
+    def _boxes(self, problem, row, settings, found):
         """Lowest and highest values of the boxes around rows found, if wished."""
         if not self.region:
             return None, None
         boxes = []
         for values in found:
-            low, high = self._searcher.region(task, row, values, settings)
-            low, high = _keeping(task.feasible, values, low, high)
-            boxes.append(task.feasible.within_dtypes(low, high))
+            low, high = self._searcher.region(problem, row, values, settings)
+            low, high = _keeping(problem.actionability, values, low, high)
+            boxes.append(problem.actionability.within_dtypes(low, high))
         return np.array(boxes).transpose(1, 0, 2)
 
-    def _apart(self, task, row, settings, values, end):
+    def _apart(self, problem, row, settings, values, end):
         """An encoded row and others, each the nearest that is apart from those before.
 
         The time that is left is shared out among them.
         """
         found = [values]
         while len(found) < self.n_counterfactuals:
-            changes = task.feasible.changes(found[-1][None], task.values[[row]])[0]
+            changes = problem.actionability.changes(
+                found[-1][None], problem.values[[row]]
+            )[0]
             # Changes may be so small that what they cost underflows.
-            shares = changes / changes.max() * task.feasible.costs
+            shares = changes / changes.max() * problem.actionability.costs
             seconds = (end - monotonic()) / (self.n_counterfactuals - len(found))
             settings = replace(
                 settings,
                 apart=(*settings.apart, shares / shares.sum()),
                 time_limit=max(seconds, 0.0),
             )
-            values, _ = self._searcher.found(task, row, settings, task.feasible)
+            values, _ = self._searcher.found(
+                problem, row, settings, problem.actionability
+            )
             if values is None:
                 break
             found.append(values)
         return np.array(found)
 
-    def _why_impossible(self, task, row, end):
+    def _why_impossible(self, problem, row, end):
         """The limit without which there would be a row as wished, if time tells."""
         words = {name: name for name in _LIMITS if getattr(self, name) is not None}
         if self.permitted_range is None:
@@ -294,14 +302,14 @@ class ExactCounterfactual(BaseCounterfactual):
         proved = True
         for number, name in enumerate(limits):
             until = monotonic() + (end - monotonic()) / (len(limits) - number)
-            values, lower = self._without([name], task, row, until)
+            values, lower = self._without([name], problem, row, until)
             if values is not None:
                 leaves = "leave" if name == "constraints" else "leaves"
                 return f"{words[name]} {leaves} no row that the model answers as wished"
             proved &= lower == np.inf
         values, lower = None, np.inf
         if limits and proved:
-            values, lower = self._without(limits, task, row, end)
+            values, lower = self._without(limits, problem, row, end)
         if values is not None:
             return "no single limit is the reason: several of them together are"
         if proved and lower == np.inf:
@@ -310,25 +318,25 @@ class ExactCounterfactual(BaseCounterfactual):
             f"no row is as wished; why is not known within time_limit={self.time_limit}"
         )
 
-    def _without(self, limits, task, row, end):
+    def _without(self, limits, problem, row, end):
         """Any row without some limits, and a lower bound."""
         seconds = max(end - monotonic(), 0.0)
         if self.time_limit and not seconds:
             return None, 0.0
-        feasible, most = task.feasible, self.max_changes
+        actionability, most = problem.actionability, self.max_changes
         for name in limits:
             if name == "max_changes":
                 most = None
             else:
-                feasible = feasible.without(name)
+                actionability = actionability.without(name)
         settings = Settings(seconds, "distance", most, any_row=True)
-        return self._searcher.found(task, row, settings, feasible)
+        return self._searcher.found(problem, row, settings, actionability)
 
-    def _proofs(self, found, task):
+    def _proofs(self, found, problem):
         lower = np.array([of_row.lower_bound for of_row in found])
         nearest = np.array(
             [
-                task.distances(of_row.values[:1], np.array([row]))[0]
+                problem.distances(of_row.values[:1], np.array([row]))[0]
                 if len(of_row.values)
                 else np.inf
                 for row, of_row in enumerate(found)
@@ -338,31 +346,33 @@ class ExactCounterfactual(BaseCounterfactual):
         proofs = {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
         if self.region:
             for name in ("low", "high"):
-                proofs[name] = _ends([getattr(f, name) for f in found], found, task)
+                proofs[name] = _ends([getattr(f, name) for f in found], found, problem)
         return proofs
 
     def _nearness(self, values, origins):
         distances = super()._nearness(values, origins)
         if self.objective == "distance":
             return distances
-        changes = (self._feasible.changes(values, origins) > 0).sum(axis=1)
+        changes = (self._actionability.changes(values, origins) > 0).sum(axis=1)
         return np.lexsort((distances, changes)).argsort()
 
 
-def _keeping(feasible, values, low, high):
+def _keeping(actionability, values, low, high):
     """The box around an encoded row as far as all its rows keep the constraints."""
-    if not len(feasible.bounds):
+    if not len(actionability.bounds):
         return low, high
     rooms = np.append(values - low, high - values)
-    losses = np.maximum(np.hstack([-feasible.coefficients, feasible.coefficients]), 0).T
-    slack = np.maximum(-feasible.excess(values[None])[0][0], 0)
-    whole = np.tile(feasible.integer, 2)
+    losses = np.maximum(
+        np.hstack([-actionability.coefficients, actionability.coefficients]), 0
+    ).T
+    slack = np.maximum(-actionability.excess(values[None])[0][0], 0)
+    whole = np.tile(actionability.integer, 2)
     moved, _ = shared_room(rooms, losses * (rooms[:, None] > 0), slack, whole)
     down, up = np.split(moved, 2)
     return np.maximum(low, values - down), np.minimum(high, values + up)
 
 
-def _ends(boxes, found, task):
+def _ends(boxes, found, problem):
     """Ends of the boxes of all rows found; those as wished already have no room."""
     ends = np.concatenate(
         [
@@ -370,8 +380,8 @@ def _ends(boxes, found, task):
             for of_row, box in zip(found, boxes, strict=True)
         ]
     )
-    ends[:, task.feasible.categorical] = np.nan
-    endless = task.feasible.integer & (np.abs(ends) >= LARGEST_INTEGER)
+    ends[:, problem.actionability.categorical] = np.nan
+    endless = problem.actionability.integer & (np.abs(ends) >= LARGEST_INTEGER)
     return np.where(endless, np.copysign(np.inf, ends), ends)
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit
 
-from sklearn_interpret._core.optimisation.box_program import GAP
-from sklearn_interpret._core.optimisation.linear_program import Moves
-from sklearn_interpret._core.optimisation.regions import shared_room
-from sklearn_interpret._model.desired_sums import SAME, SumWish
+from sklearn_interpret._core.search.box_program import GAP
+from sklearn_interpret._core.search.linear_program import Moves
+from sklearn_interpret._core.search.regions import shared_room
+from sklearn_interpret._model.actions.target_sums import SAME, SumTarget
 from sklearn_interpret._model.linear_moves import ColumnEffects, precision
 
 # By how much the linear functions exceed what is needed: multiples of their rounding
@@ -24,9 +24,9 @@ class LinearSearch:
 
     Parameters
     ----------
-    wish : Wish
+    outcome : TargetOutcome
         The wish.
-    known : Task
+    known : SearchProblem
         Known rows.
     margin : float
         By how much more than needed the linear functions have to be as wished.
@@ -37,36 +37,38 @@ class LinearSearch:
         Up to which relative difference from its lower bound a distance is the least.
     """
 
-    def __init__(self, wish, known, margin):
-        feasible, rows = known.feasible, known.rows
-        self.effects = ColumnEffects(wish.estimator, feasible, rows, known.decode)
+    def __init__(self, outcome, known, margin):
+        actionability, rows = known.actionability, known.rows
+        self.effects = ColumnEffects(
+            outcome.estimator, actionability, rows, known.decode
+        )
         model = self.effects.model
         n_sums = len(model.intercept)
         link = "exp" if model.exponential else "identity"
-        if wish.interval is not None and wish.response.method != model.method:
-            link = self._link_of_probability(wish, rows)
-        self._precision = precision(feasible)
-        self.wish = SumWish.of(
-            wish, n_sums, link, 1.0, margin, precision=self._precision
+        if outcome.interval is not None and outcome.response.method != model.method:
+            link = self._link_of_probability(outcome, rows)
+        self._precision = precision(actionability)
+        self.outcome = SumTarget.of(
+            outcome, n_sums, link, 1.0, margin, precision=self._precision
         )
         self.relative_gap = max(SAME, np.sqrt(self._precision))
 
-    def _link_of_probability(self, wish, rows):
+    def _link_of_probability(self, outcome, rows):
         """ "logistic" where the probabilities are, else None."""
         some = rows.take(np.arange(min(rows.n_rows, 20))).native
         margins = self.effects.margins(some)
         if margins.shape[1] != 1:
             return None
-        shares = expit(-margins if wish.response.target == 0 else margins)
-        return "logistic" if np.allclose(shares, wish.response(some)) else None
+        shares = expit(-margins if outcome.response.target == 0 else margins)
+        return "logistic" if np.allclose(shares, outcome.response(some)) else None
 
-    def found(self, task, row, settings, feasible):
+    def found(self, problem, row, settings, actionability):
         """Encoded row or None, and a lower bound that is infinite if there is none."""
-        origin, index = task.values[[row]], np.array([row])
-        moves, targets = self._moves(task, row, feasible)
+        origin, index = problem.values[[row]], np.array([row])
+        moves, targets = self._moves(problem, row, actionability)
         best, nearest, bounds = None, np.inf, []
         for surely, way, needs, doubts in self._ways(
-            task, row, feasible, moves, targets
+            problem, row, actionability, moves, targets
         ):
             least = _units(surely, needs - doubts, settings, origin.shape[1])
             if least is None:
@@ -75,33 +77,35 @@ class LinearSearch:
             bounds.append(bound if np.isfinite(bound) else 0.0)
             if bounds[-1] >= nearest:
                 continue
-            for raised in self._raised(needs, doubts, len(feasible.bounds)):
+            for raised in self._raised(needs, doubts, len(actionability.bounds)):
                 units = _units(way, raised, settings, origin.shape[1], least)
                 values = _moved(origin, moves, units, targets)
                 if not np.isfinite(values[~np.isnan(origin)]).all():
                     continue
-                values = feasible.projected(values, origin)
-                if (task.holds(values, index) & feasible.keeps(values))[0]:
-                    distance = feasible.distances(values, origin)[0]
+                values = actionability.projected(values, origin)
+                if (problem.holds(values, index) & actionability.keeps(values))[0]:
+                    distance = actionability.distances(values, origin)[0]
                     if distance < nearest:
                         best, nearest = values[0], distance
                     break
         return best, min([*bounds, nearest])
 
-    def _ways(self, task, row, feasible, moves, targets):
+    def _ways(self, problem, row, actionability, moves, targets):
         """Ways to reach the target: needs of functions, then of constraints.
 
         Each as moves whose gains are surely no less than the model's, moves with the
         gains as they are, the needs, and how doubtful these are.
         """
         (start,), (doubt,) = self.effects.margins_and_doubts(
-            task.rows.take([row]).native, task.values[[row]]
+            problem.rows.take([row]).native, problem.values[[row]]
         )
-        beyond, terms = (part[0] for part in feasible.excess(task.values[[row]]))
-        constrained = -(feasible.coefficients[:, moves.column] * targets).T
+        beyond, terms = (
+            part[0] for part in actionability.excess(problem.values[[row]])
+        )
+        constrained = -(actionability.coefficients[:, moves.column] * targets).T
         errors = self.effects.errors[moves.column]
-        for weights, needs, _, rounding in self.wish.ways(
-            None if task.own is None else task.own[row]
+        for weights, needs, _, rounding in self.outcome.ways(
+            None if problem.own is None else problem.own[row]
         ):
             short, gains = needs - weights @ start, moves.gains @ weights.T
             most = gains + errors @ np.abs(weights).T
@@ -130,20 +134,20 @@ class LinearSearch:
             spare = max(share, precision) / _ROUNDING * doubts
             yield needs + np.where(functions, excess, spare)
 
-    def region(self, task, row, values, settings):
+    def region(self, problem, row, values, settings):
         """Ends of a box around an encoded row in which all rows are as wished."""
-        feasible, changed = task.feasible, values != task.values[row]
+        actionability, changed = problem.actionability, values != problem.values[row]
         (start,), (doubt,) = self.effects.margins_and_doubts(
-            task.decode(values[None], np.array([row])), values[None]
+            problem.decode(values[None], np.array([row])), values[None]
         )
-        least, most = (part[0] for part in feasible.limits(task.values[[row]]))
+        least, most = (part[0] for part in actionability.limits(problem.values[[row]]))
         low, high = values.copy(), values.copy()
-        wide = ~feasible.categorical & ~np.isnan(values)
+        wide = ~actionability.categorical & ~np.isnan(values)
         groups = [wide & changed]
         if settings.max_changes is None:
             groups.append(wide & ~changed)
-        for weights, needs, _, rounding in self.wish.ways(
-            None if task.own is None else task.own[row]
+        for weights, needs, _, rounding in self.outcome.ways(
+            None if problem.own is None else problem.own[row]
         ):
             slack = weights @ start - needs - np.abs(weights) @ doubt - rounding
             if (slack < 0).any():
@@ -157,19 +161,19 @@ class LinearSearch:
                     np.append((values - least)[columns], (most - values)[columns]),
                     np.maximum(losses, 0),
                     slack,
-                    np.tile(feasible.integer[columns], 2),
+                    np.tile(actionability.integer[columns], 2),
                 )
                 low[columns] -= moved[: len(columns)]
                 high[columns] += moved[len(columns) :]
             break
         return np.fmax(low, least), np.fmin(high, most)
 
-    def _moves(self, task, row, feasible):
+    def _moves(self, problem, row, actionability):
         """Moves up, down and to levels; the level or way of each."""
-        values = task.values[row]
-        low, high = (part[0] for part in feasible.limits(values[None]))
+        values = problem.values[row]
+        low, high = (part[0] for part in actionability.limits(values[None]))
         gains, costs, most, columns, targets = [], [], [], [], []
-        for j in np.flatnonzero(feasible.vary & ~np.isnan(values)).tolist():
+        for j in np.flatnonzero(actionability.vary & ~np.isnan(values)).tolist():
             slope, levels = self.effects.slopes[j], self.effects.levels[j]
             if levels is None:
                 ways = [(1.0, high[j] - values[j]), (-1.0, values[j] - low[j])]
@@ -179,22 +183,22 @@ class LinearSearch:
                     targets.append(way)
             elif values[j] >= 0:
                 own = int(values[j])
-                possible = np.flatnonzero(feasible.possible_levels[j])
+                possible = np.flatnonzero(actionability.possible_levels[j])
                 possible = possible[(possible >= low[j]) & (possible <= high[j])]
                 for level in possible[possible != own].tolist():
                     gains.append(levels[level] - levels[own])
                     most.append(1.0)
                     targets.append(level)
             new = len(targets) - len(columns)
-            costs += [feasible.costs[j]] * new
+            costs += [actionability.costs[j]] * new
             columns += [j] * new
         columns, targets = np.array(columns, dtype=int), np.array(targets, dtype=float)
-        exclusive = feasible.categorical[columns]
+        exclusive = actionability.categorical[columns]
         moves = Moves(
             np.array(gains).reshape(len(columns), -1),
             np.array(costs),
             np.array(most),
-            exclusive | feasible.integer[columns],
+            exclusive | actionability.integer[columns],
             columns,
             exclusive,
         )

@@ -5,7 +5,7 @@ from time import monotonic
 
 import numpy as np
 
-from sklearn_interpret._core.optimisation.box_program import Solved, cheapest_point
+from sklearn_interpret._core.search.box_program import Solved, cheapest_point
 from sklearn_interpret._model.trees.nearest import Cheapest
 
 # The share of the changes of each row before that the next one may have as well.

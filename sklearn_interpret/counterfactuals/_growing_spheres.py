@@ -177,12 +177,12 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _prepare(self, sample, wish, feasible):
-        super()._prepare(sample, wish, feasible)
+    def _prepare(self, sample, outcome, actionability):
+        super()._prepare(sample, outcome, actionability)
         rng = check_random_state(self.random_state)
-        shape = self.n_samples, len(feasible.vary)
+        shape = self.n_samples, len(actionability.vary)
         directions = rng.normal(size=shape)
-        self._is_number = feasible.vary & ~feasible.categorical
+        self._is_number = actionability.vary & ~actionability.categorical
         directions[:, ~self._is_number] = 0
         lengths = np.linalg.norm(directions, axis=1, keepdims=True)
         self._directions = np.divide(
@@ -190,13 +190,15 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         )
         self._depths = rng.uniform(size=(self.n_samples, 1))
         self._chances = rng.uniform(size=shape)
-        self._new_levels = self._draw_levels(rng.uniform(size=shape), feasible)
+        self._new_levels = self._draw_levels(rng.uniform(size=shape), actionability)
 
-    def _draw_levels(self, points, feasible):
+    def _draw_levels(self, points, actionability):
         """The level that each sample changes a category to."""
         levels = np.zeros(points.shape)
-        for j in np.flatnonzero(feasible.vary & feasible.categorical).tolist():
-            possible = np.flatnonzero(feasible.possible_levels[j])
+        for j in np.flatnonzero(
+            actionability.vary & actionability.categorical
+        ).tolist():
+            possible = np.flatnonzero(actionability.possible_levels[j])
             if len(possible):
                 levels[:, j] = possible[(points[:, j] * len(possible)).astype(np.intp)]
             else:
@@ -206,16 +208,16 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     def _rows_each(self):
         return _AT_ONCE * self.n_samples
 
-    def _candidates(self, task, index, starts, owner):
+    def _candidates(self, problem, index, starts, owner):
         values, of = [starts[:0]], [owner[:0]]
 
         def met(rows, inner, outer):
             """Which layers of rows have some as wished; the nearest are kept."""
             around = np.repeat(index[rows], _AT_ONCE)
-            samples, its = self._layer(task, around, inner.ravel(), outer.ravel())
-            holds = task.holds(samples, its)
+            samples, its = self._layer(problem, around, inner.ravel(), outer.ravel())
+            holds = problem.holds(samples, its)
             samples, its = samples[holds], its[holds]
-            near = nearest_of_each(task.distances(samples, its), its, _FOLLOWED)
+            near = nearest_of_each(problem.distances(samples, its), its, _FOLLOWED)
             values.append(samples[near])
             of.append(its[near])
             return holds.reshape(*outer.shape, -1).any(axis=2)
@@ -230,7 +232,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
             rows = rows[some.all(axis=1)]
             if not len(rows):
                 break
-        reach = self._reach(task, index, starts, owner)
+        reach = self._reach(problem, index, starts, owner)
         thickness, rows = radius.copy(), np.arange(len(index))
         for _ in range(_MOST_LAYERS // _AT_ONCE):
             rows = rows[radius[rows] < reach[rows]]
@@ -244,24 +246,26 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
             rows = rows[~some.any(axis=1)]
         return np.concatenate(values), np.concatenate(of)
 
-    def _reach(self, task, index, starts, owner):
+    def _reach(self, problem, index, starts, owner):
         """How far spheres may grow: to the nearest known row as wished."""
         reach = np.full(len(index), np.inf)
-        changes = task.feasible.changes(starts, task.values[owner])
-        lengths = np.linalg.norm(changes * task.feasible.costs, axis=1)
+        changes = problem.actionability.changes(starts, problem.values[owner])
+        lengths = np.linalg.norm(changes * problem.actionability.costs, axis=1)
         np.minimum.at(reach, np.searchsorted(index, owner), lengths)
         return reach
 
-    def _layer(self, task, index, inner, outer):
+    def _layer(self, problem, index, inner, outer):
         """Rows drawn between two spheres around each of some rows."""
         size = max(self._is_number.sum(), 1)
         inner, outer = inner[:, None, None], outer[:, None, None]
         share = (inner / outer) ** size
         radius = outer * (share + self._depths * (1 - share)) ** (1 / size)
-        origins = task.values[index][:, None]
-        steps = self._directions * (radius / task.feasible.costs)
+        origins = problem.values[index][:, None]
+        steps = self._directions * (radius / problem.actionability.costs)
         values = origins + steps
-        changed = task.feasible.categorical & (self._chances < -np.expm1(-outer))
+        changed = problem.actionability.categorical & (
+            self._chances < -np.expm1(-outer)
+        )
         values = np.where(changed, self._new_levels, values)
         of = np.repeat(index, self.n_samples)
-        return task.projected(values.reshape(len(of), -1), of), of
+        return problem.projected(values.reshape(len(of), -1), of), of

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 from joblib import effective_n_jobs
 
-from sklearn_interpret._core.optimisation.coordinate_search import coordinate_search
-from sklearn_interpret._core.optimisation.polishing import Polishing
+from sklearn_interpret._core.search.coordinate_search import coordinate_search
+from sklearn_interpret._core.search.refine import Refinement
+from sklearn_interpret._model.actions.problem import KnownRows
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._row_search import KnownRows
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 
 # Of the known rows, so many of the nearest are asked about, and as many of the others.
@@ -35,7 +35,7 @@ _APART = 0.5
 class _Apart:
     """Whether rows are as wished, and far enough from what was found already."""
 
-    task: object
+    problem: object
     index: np.ndarray
     distances: np.ndarray
     found: list
@@ -44,10 +44,10 @@ class _Apart:
         place = np.searchsorted(self.index, index)
         holds = np.ones(len(values), dtype=bool)
         for others in self.found:
-            distances = self.task.feasible.distances(values, others[place])
+            distances = self.problem.actionability.distances(values, others[place])
             holds &= distances >= self.distances[place]
         if holds.any():
-            holds[holds] = self.task.holds(values[holds], index[holds])
+            holds[holds] = self.problem.holds(values[holds], index[holds])
         return holds
 
 
@@ -67,21 +67,21 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     # Where rows were looked for in vain.
     _tried: ClassVar[str]
 
-    def _prepare(self, sample, wish, feasible):
-        low, high = wish.interval or (-np.inf, np.inf)
+    def _prepare(self, sample, outcome, actionability):
+        low, high = outcome.interval or (-np.inf, np.inf)
         # In a narrow interval the margin cannot be larger than half of it.
         self._aim, self._most_steps = min(_AIM, (high - low) / 2), _MOST_STEPS
-        self._known_rows = KnownRows(sample.rows, wish, feasible)
+        self._known_rows = KnownRows(sample.rows, outcome, actionability)
         self._known, rows = self._known_rows.values, self._known_rows.rows
-        self._grid_columns, self._grid_values = self._make_grid(feasible)
+        self._grid_columns, self._grid_values = self._make_grid(actionability)
         places = np.linspace(0, rows.n_rows - 1, min(_SOME_ROWS, rows.n_rows))
         self._some_rows = rows.take(np.rint(places).astype(np.intp))
 
-    def _make_grid(self, feasible):
+    def _make_grid(self, actionability):
         """Columns and values that are tried by themselves: quantiles and levels."""
         columns, values = [], []
-        for j in np.flatnonzero(feasible.vary).tolist():
-            possible = feasible.possible_levels[j]
+        for j in np.flatnonzero(actionability.vary).tolist():
+            possible = actionability.possible_levels[j]
             if possible is None:
                 known = np.unique(self._known[:, j])
                 known = known[np.isfinite(known)]
@@ -94,7 +94,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return np.concatenate(columns), np.concatenate(values).astype(np.float64)
 
     @abstractmethod
-    def _candidates(self, task, index, starts, owner):
+    def _candidates(self, problem, index, starts, owner):
         """Rows as wished, and the explained rows that they are for.
 
         `starts` are some, those of a row together, nearest first.
@@ -104,32 +104,32 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     def _rows_each(self):
         """How many rows the model is asked about at once for each explained row."""
 
-    def _search(self, task, index):
+    def _search(self, problem, index):
         each = max(self._rows_each(), len(self._grid_columns) + len(self._known[0]))
-        together = max(1, batch_rows(task.rows.row_bytes) // each)
+        together = max(1, batch_rows(problem.rows.row_bytes) // each)
         together = min(together, -(-len(index) // effective_n_jobs(self.n_jobs)))
-        blocks = [(task, index[part]) for part in slices(len(index), together)]
+        blocks = [(problem, index[part]) for part in slices(len(index), together)]
         for found in run(
             self._search_block, blocks, n_jobs=self.n_jobs, verbose=self.verbose
         ):
             yield from found
 
-    def _search_block(self, task, index):
+    def _search_block(self, problem, index):
         """`Found` of some rows, which the model is asked about together."""
-        pool, owner = self._pool(task, index)
+        pool, owner = self._pool(problem, index)
         found, with_one = [[] for _ in index], index
-        apart = _Apart(task, index, np.zeros(len(index)), [])
+        apart = _Apart(problem, index, np.zeros(len(index)), [])
         for _ in range(self.n_counterfactuals):
             use = np.isin(owner, with_one)
-            nearest, with_one = self._nearest(task, pool[use], owner[use], apart)
+            nearest, with_one = self._nearest(problem, pool[use], owner[use], apart)
             if not len(with_one):
                 break
             place = np.searchsorted(index, with_one)
             for k, values in zip(place, nearest, strict=True):
                 found[k].append(values)
             if not apart.found:
-                apart.distances[place] = _APART * task.distances(nearest, with_one)
-            further = task.values[index]
+                apart.distances[place] = _APART * problem.distances(nearest, with_one)
+            further = problem.values[index]
             further[place] = nearest
             apart.found.append(further)
         return [self._found_of(values) for values in found]
@@ -145,82 +145,84 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             reason = f"only {n_found} rows{limit} were met that are apart"
         return Found(np.reshape(values, (n_found, self._known.shape[1])), reason)
 
-    def _nearest(self, task, pool, owner, apart):
+    def _nearest(self, problem, pool, owner, apart):
         """The nearest row as wished of those that have one, and whose it is."""
-        feasible = task.feasible
+        actionability = problem.actionability
         if apart.found:
             holds = apart(pool, owner)
             pool, owner = pool[holds], owner[holds]
-        polishing = Polishing(
+        polishing = Refinement(
             pool,
-            task.values[owner],
+            problem.values[owner],
             owner,
-            costs=feasible.costs,
-            has_units=~feasible.categorical,
+            costs=actionability.costs,
+            has_units=~actionability.categorical,
             holds=apart,
-            projected=task.projected,
+            projected=problem.projected,
         )
         polishing.undo(_ROUNDS if self.max_changes is None else np.inf)
-        distances = task.distances(polishing.values, owner)
-        many = self._n_changed(task, polishing.values, owner) > self._most_changes
+        distances = problem.distances(polishing.values, owner)
+        many = self._n_changed(problem, polishing.values, owner) > self._most_changes
         distances[many] = np.inf
         few = nearest_of_each(distances, owner, _SHRUNK)
         polishing.keep(few[np.isfinite(distances[few])])
         polishing.polish()
         pool, owner = polishing.values, polishing.index
-        first = nearest_of_each(task.distances(pool, owner), owner, 1)
+        first = nearest_of_each(problem.distances(pool, owner), owner, 1)
         return pool[first], owner[first]
 
     @property
     def _most_changes(self):
         return np.inf if self.max_changes is None else self.max_changes
 
-    def _n_changed(self, task, values, index):
-        return (task.feasible.changes(values, task.values[index]) > 0).sum(axis=1)
+    def _n_changed(self, problem, values, index):
+        return (problem.actionability.changes(values, problem.values[index]) > 0).sum(
+            axis=1
+        )
 
-    def _pool(self, task, index):
+    def _pool(self, problem, index):
         """Rows as wished, and the explained rows that they are for."""
-        starts, owner = self._starts(task, index)
-        further, of = self._candidates(task, index, starts, owner)
+        starts, owner = self._starts(problem, index)
+        further, of = self._candidates(problem, index, starts, owner)
         return np.concatenate([starts, further]), np.append(owner, of)
 
-    def _starts(self, task, index):
+    def _starts(self, problem, index):
         """Near rows as wished: known ones, as near as they may become, and changed."""
-        values, owner = [self._by_coordinates(task, index)[0]], [index]
+        values, owner = [self._by_coordinates(problem, index)[0]], [index]
         for i in index:
-            (wished,) = self._known_rows.wished(task, np.array([i]))
+            (wished,) = self._known_rows.wished(problem, np.array([i]))
             known = self._known[wished]
             at = np.full(len(known), i)
-            known = task.projected(known, at)
-            order = np.argsort(task.distances(known, at), kind="stable")
+            known = problem.projected(known, at)
+            order = np.argsort(problem.distances(known, at), kind="stable")
             rest = order[_ASKED:]
             spread = np.linspace(0, len(rest) - 1, min(_ASKED, len(rest)))
             order = np.append(order[:_ASKED], rest[np.rint(spread).astype(np.intp)])
             values.append(known[order])
             owner.append(at[order])
         values, owner = np.concatenate(values), np.concatenate(owner)
-        holds = task.holds(values, owner)
+        holds = problem.holds(values, owner)
         values, owner = values[holds], owner[holds]
         number = max(_STARTS, 4 * (self.n_counterfactuals - 1))
-        nearest = nearest_of_each(task.distances(values, owner), owner, number)
+        nearest = nearest_of_each(problem.distances(values, owner), owner, number)
         return values[nearest], owner[nearest]
 
-    def _by_coordinates(self, task, index):
+    def _by_coordinates(self, problem, index):
         """Rows found by changing cells to values that others have; number of steps."""
 
         def moved(values, columns, cells, rows):
             values[np.arange(len(values)), columns] = cells
-            return task.projected(values, index[rows])
+            return problem.projected(values, index[rows])
 
         def price(values, rows):
             at = index[rows]
-            return task.distances(values, at), self._n_changed(task, values, at)
+            return problem.distances(values, at), self._n_changed(problem, values, at)
 
         return coordinate_search(
-            task.values[index],
+            problem.values[index],
             (self._grid_columns, self._grid_values),
             moved,
-            lambda values, rows: task.margins(values, index[rows]),
+            lambda values, rows: problem.margins(values, index[rows]),
             price,
             aim=self._aim,
             most_changes=self._most_changes,

@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.removals import smallest_removal
 from sklearn_interpret._core.local.tokens import feature_name
+from sklearn_interpret._inspectors.row_search import warn_of_failures
+from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.bags_of_words import BagOfWords
-from sklearn_interpret._model.desired import Wish
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._row_search import warn_of_failures
-from sklearn_interpret._texts import TextInputMixin, copied_bytes
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import RemovalExplanation
@@ -175,10 +175,10 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         self.verbose = verbose
 
     def _make_response(self):
-        return Wish.of(self.estimator_, self.desired, self.target)
+        return TargetOutcome.of(self.estimator_, self.desired, self.target)
 
     def _inspect(self, sample, response, on_block):
-        self._wish = response
+        self._outcome = response
         self._response_name = response.response.name
         self._split = self._make_splitter()
         self._bag = self._read_bag()
@@ -194,7 +194,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
                     f"mask_token={self.mask_token!r} is put in place of words: what "
                     "they add is not lost."
                 )
-            return BagOfWords.of(self._wish)
+            return BagOfWords.of(self._outcome)
         except UnreadableModelError:
             if self.method == "exact":
                 raise
@@ -220,20 +220,20 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        wish, tokens = self._wish, [self._split(text) for text in rows]
-        own = wish.answers(rows.native)
+        outcome, tokens = self._outcome, [self._split(text) for text in rows]
+        own = outcome.answers(rows.native)
         own = np.zeros(rows.n_rows, dtype=int) if own is None else own
         searches = self._searches(rows, tokens, own)
         removed = [_removed(*pair) for pair in zip(tokens, searches, strict=True)]
         copies = [self._copies(*pair)[0] for pair in zip(tokens, removed, strict=True)]
         changed = self._like.like(copies)
-        outcomes = map(_outcome, searches, wish.holds(changed, own))
+        outcomes = map(_result, searches, outcome.holds(changed, own))
         status, reasons, optimal = zip(*outcomes, strict=True)
         warn_of_failures(np.array(status), reasons, "texts")
         given = np.isin(status, ["found", "unchanged"])
         removed = [words[0] & here for words, here in zip(removed, given, strict=True)]
         pairs = list(zip(tokens, removed, strict=True))
-        responses = wish.response(rows.native), wish.response(changed)
+        responses = outcome.response(rows.native), outcome.response(changed)
         responses[1][~given] = np.nan
         before, after = (r[:, 0] if r.shape[1] == 1 else r for r in responses)
         predict = self.estimator_.predict
@@ -250,14 +250,14 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             predictions=after,
             original_predictions=before,
             data=rows.native,
-            output_names=wish.response.output_names(responses[0].shape[1]),
+            output_names=outcome.response.output_names(responses[0].shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
         )
 
     def _searches(self, rows, tokens, own):
         """A finished `RemovalSearch` for each text; None where it is as wished."""
-        searched = np.flatnonzero(~self._wish.holds(rows.native, own))
+        searched = np.flatnonzero(~self._outcome.holds(rows.native, own))
         n_workers = effective_n_jobs(self.n_jobs)
         n_tasks = 1 if n_workers == 1 else _TASKS_PER_WORKER * n_workers
         tasks = [
@@ -306,11 +306,11 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         margins, holds = [], []
         while some := list(islice(copies, at_once)):
             owns, texts = np.array([pair[0] for pair in some]), [t for _, t in some]
-            margins.extend(self._wish.margins(self._like.like(texts), owns))
+            margins.extend(self._outcome.margins(self._like.like(texts), owns))
             near = np.array(margins[-len(some) :]) >= 0
             if near.any():
                 likely = self._like.like(list(compress(texts, near)))
-                near[near] = self._wish.holds(likely, owns[near])
+                near[near] = self._outcome.holds(likely, owns[near])
             holds.extend(near)
         pairs = iter(zip(margins, holds, strict=True))
         return {i: list(islice(pairs, len(sets))) for i, sets in asked.items()}
@@ -331,7 +331,7 @@ def _removed(tokens, search):
     return search.best[None]
 
 
-def _outcome(search, holds):
+def _result(search, holds):
     """Status, reason, and whether these are proved."""
     if search is None:
         return "unchanged", "", True

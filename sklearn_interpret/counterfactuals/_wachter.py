@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.optimisation.linear_steps import penalised_descent
+from sklearn_interpret._core.search.linear_steps import penalised_descent
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._row_search import Task
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret.counterfactuals._heuristic import (
     BaseHeuristicCounterfactual,
     nearest_of_each,
@@ -196,22 +196,22 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _prepare(self, sample, wish, feasible):
-        super()._prepare(sample, wish, feasible)
-        self._numbers = np.flatnonzero(feasible.vary & ~feasible.categorical)
+    def _prepare(self, sample, outcome, actionability):
+        super()._prepare(sample, outcome, actionability)
+        self._numbers = np.flatnonzero(actionability.vary & ~actionability.categorical)
         self._aim = min(self.tolerance, self._aim)
-        smooth = self.method == "auto" and self._is_smooth(wish, feasible)
+        smooth = self.method == "auto" and self._is_smooth(outcome, actionability)
         self.method_ = "differences" if smooth else "search"
         if not smooth:
             self._most_steps = self.max_iter
 
-    def _is_smooth(self, wish, feasible):
+    def _is_smooth(self, outcome, actionability):
         """Whether differences of the response look as those of a smooth one."""
         if not len(self._numbers):
             return False
-        task = Task(wish, feasible, self._some_rows)
-        index = np.arange(task.rows.n_rows)
-        own, below, above, _ = self._margins_around(task, task.values, index)
+        problem = SearchProblem(outcome, actionability, self._some_rows)
+        index = np.arange(problem.rows.n_rows)
+        own, below, above, _ = self._margins_around(problem, problem.values, index)
         own = own[:, None]
         first, second = np.abs(above - below), np.abs(above - 2 * own + below)
         sloping = first > _ROUNDING * (1 + np.abs(own))
@@ -219,78 +219,81 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         some = sloping.any(axis=1).mean() >= 0.5
         return bool(some and even.sum() >= 0.5 * sloping.sum())
 
-    def _margins_around(self, task, values, index):
+    def _margins_around(self, problem, values, index):
         """Margins of points, (m,), and a small step below and above each number.
 
         And the distances between these, each of shape (m, n_numbers).
         """
-        feasible, numbers = task.feasible, self._numbers
-        steps = _STEP / feasible.costs[numbers]
-        steps = np.where(feasible.integer[numbers], np.maximum(steps, 1), steps)
+        actionability, numbers = problem.actionability, self._numbers
+        steps = _STEP / actionability.costs[numbers]
+        steps = np.where(actionability.integer[numbers], np.maximum(steps, 1), steps)
         signs, of = np.repeat([-1, 1], index.size * len(numbers)), np.tile(index, 2)
         trials = np.repeat(np.tile(values, (2, 1)), len(numbers), axis=0)
         of = np.repeat(of, len(numbers))
         which = np.tile(np.arange(len(numbers)), 2 * len(values))
         at = np.arange(len(trials)), numbers[which]
         trials[at] += signs * steps[which]
-        trials = task.projected(trials, of)
-        margins = task.margins(np.vstack([values, trials]), np.append(index, of))
+        trials = problem.projected(trials, of)
+        margins = problem.margins(np.vstack([values, trials]), np.append(index, of))
         shape = 2, len(values), len(numbers)
         below, above = margins[len(values) :].reshape(shape)
         cells = trials[at].reshape(shape)
-        between = (cells[1] - cells[0]) * feasible.costs[numbers]
+        between = (cells[1] - cells[0]) * actionability.costs[numbers]
         return margins[: len(values)], below, above, between
 
     def _rows_each(self):
         return 2 * (len(self._numbers) + 1) * (_DESCENTS + 2)
 
-    def _candidates(self, task, index, starts, owner):
+    def _candidates(self, problem, index, starts, owner):
         if self.method_ == "search":
             return starts[:0], owner[:0]
-        begins, of = self._begins(task, index, starts, owner)
-        values, _ = self._along_slopes(task, begins, of)
-        holds = task.holds(values, of)
+        begins, of = self._begins(problem, index, starts, owner)
+        values, _ = self._along_slopes(problem, begins, of)
+        holds = problem.holds(values, of)
         return values[holds], of[holds]
 
     @property
     def n_iter_(self) -> int:
         """Steps of the longest descent from some rows of `fit`, computed here."""
         check_is_fitted(self)
-        task = Task(self._wish, self._feasible, self._some_rows)
-        index = np.flatnonzero(~task.fulfilled)
+        problem = SearchProblem(self._outcome, self._actionability, self._some_rows)
+        index = np.flatnonzero(~problem.fulfilled)
         if not len(index):
             return 0
         if self.method_ == "search":
-            return self._by_coordinates(task, index)[1]
-        begins = self._begins(task, index, task.values[:0], index[:0])
-        return self._along_slopes(task, *begins)[1]
+            return self._by_coordinates(problem, index)[1]
+        begins = self._begins(problem, index, problem.values[:0], index[:0])
+        return self._along_slopes(problem, *begins)[1]
 
-    def _begins(self, task, index, starts, owner):
+    def _begins(self, problem, index, starts, owner):
         """Where descents begin: at the rows, changed in a category, and at known rows.
 
         Of the changes of a category, that which the model follows most.
         """
-        near = nearest_of_each(task.distances(starts, owner), owner, _DESCENTS)
-        values = [task.values[index], starts[near]]
+        near = nearest_of_each(problem.distances(starts, owner), owner, _DESCENTS)
+        values = [problem.values[index], starts[near]]
         of = [index, owner[near]]
-        category = task.feasible.categorical[self._grid_columns]
+        category = problem.actionability.categorical[self._grid_columns]
         columns = self._grid_columns[category]
         if len(columns):
             which = np.repeat(index, len(columns))
-            trials = task.values[which]
+            trials = problem.values[which]
             cells = np.tile(self._grid_values[category], len(index))
             trials[np.arange(len(trials)), np.tile(columns, len(index))] = cells
-            trials = task.projected(trials, which)
-            best = nearest_of_each(-task.margins(trials, which), which, _DESCENTS)
+            trials = problem.projected(trials, which)
+            best = nearest_of_each(-problem.margins(trials, which), which, _DESCENTS)
             values.append(trials[best])
             of.append(which[best])
         return np.concatenate(values), np.concatenate(of)
 
-    def _along_slopes(self, task, begins, of):
+    def _along_slopes(self, problem, begins, of):
         """Rows at the ends of descents along the numbers that vary; their steps."""
         numbers = self._numbers
-        costs, origins = task.feasible.costs[numbers], task.values[of][:, numbers]
-        low, high = task.feasible.limits(task.values[of])
+        costs, origins = (
+            problem.actionability.costs[numbers],
+            problem.values[of][:, numbers],
+        )
+        low, high = problem.actionability.limits(problem.values[of])
         # What is missing stays so; a change of it is none.
         low, high = (
             np.nan_to_num(
@@ -302,7 +305,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         def encoded(points, rows):
             values = begins[rows]
             values[:, numbers] = origins[rows] + points / costs
-            return task.projected(values, of[rows])
+            return problem.projected(values, of[rows])
 
         def scaled(values, rows):
             return np.nan_to_num((values[:, numbers] - origins[rows]) * costs)
@@ -310,7 +313,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         def evaluate(points, rows):
             values = encoded(points, rows)
             margins, below, above, between = self._margins_around(
-                task, values, of[rows]
+                problem, values, of[rows]
             )
             gradients = np.zeros_like(between)
             np.divide(above - below, between, out=gradients, where=between > 0)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_interpret._attributing import BaseAttribution
+from sklearn_interpret._inspectors.attribution import BaseAttribution
 from sklearn_interpret._model.naive_bayes import naive_bayes_odds
-from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._model.parallel import rows_in_memory, slices
 
 
 class NaiveBayesContributions(BaseAttribution):
@@ -97,7 +97,7 @@ class NaiveBayesContributions(BaseAttribution):
     def _values(self, rows):
         n_classes, n_outputs = self._odds.contrasts.shape
         row_bytes = 8 * len(self._odds.step.columns) * (3 * n_classes + n_outputs)
-        parts = slices(rows.n_rows, held_rows(row_bytes + rows.row_bytes))
+        parts = slices(rows.n_rows, rows_in_memory(row_bytes + rows.row_bytes))
         found = [self._odds.terms(rows.part(part).native) for part in parts]
         values, predictions = map(np.concatenate, zip(*found, strict=True))
         return values, predictions, {"value_name": "contribution"}

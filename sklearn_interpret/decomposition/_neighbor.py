@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.last_step import last_step
 from sklearn_interpret._model.neighbors import distance_terms, vote_weights
-from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
@@ -216,7 +216,7 @@ class NeighborContributions(BaseInspector):
             return None
         training, parts = self._numbers(self._training_data), []
         row_bytes = 8 * 3 * places.shape[1] * len(step.columns)
-        for part in slices(rows.n_rows, held_rows(row_bytes)):
+        for part in slices(rows.n_rows, rows_in_memory(row_bytes)):
             numbers = self._numbers(rows.part(part).native)
             terms = distance_terms(
                 step.model, numbers[:, None] - training[places[part]]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._attributing import BaseAttribution
 from sklearn_interpret._core.trees.structure.path_contributions import (
     PathContributions,
 )
-from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._inspectors.attribution import BaseAttribution
+from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.surrogates.inner_predictors import inner_predictors
 from sklearn_interpret._model.trees.decision_path import DecisionPath, decision_path
 from sklearn_interpret._model.trees.tree_response import explained_response
@@ -178,7 +178,7 @@ class TreePathContributions(BaseAttribution):
         trees = self._trees
         asks = not (self._follows_trees and trees.takes(rows))
         coded = trees.codes(rows)
-        step = held_rows(coded.row_bytes + self._paths.row_bytes)
+        step = rows_in_memory(coded.row_bytes + self._paths.row_bytes)
         parts = []
         for part in slices(rows.n_rows, step):
             values, predictions = self._paths.values(coded[part])

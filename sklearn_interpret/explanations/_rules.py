@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.local.tokens import feature_name
-from sklearn_interpret._core.rules.conditions import all_hold
+from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.bounds import rounded_text, text_of_entry

@@ -25,7 +25,7 @@ from sklearn_interpret._model._sklearn_compat import (
     parameters_of_rows,
     warn,
 )
-from sklearn_interpret._model.own_importances import own_importances
+from sklearn_interpret._model.native_importances import native_importances
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.perturbation.all_pairs import loss_increases
 from sklearn_interpret._model.response import is_classifier
@@ -285,7 +285,7 @@ def _null_importances(seed, arguments, sample):
 
 def _own_of_players(model, getter, players, sample):
     """The model's own importances, summed over the members of each player."""
-    importances = own_importances(model, getter, sample.rows.n_columns)
+    importances = native_importances(model, getter, sample.rows.n_columns)
     return np.array([importances[list(columns)].sum() for columns in players])
 
 

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
 from sklearn_interpret._core.statistics.score_losses import SquaredHinge
+from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.deletions import Training, make_deletions
 from sklearn_interpret._model.last_step import steps_and_model
+from sklearn_interpret._model.leave_out import Training, make_deletions
 from sklearn_interpret._model.response import (
     drop_single_output,
     make_response,
@@ -24,7 +25,6 @@ from sklearn_interpret._model.response import (
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.validation import check_known, empty_for_no_rows
-from sklearn_interpret._refitting import RefittingMixin
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, read_groups

@@ -9,15 +9,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.diagnostics import RegressionDiagnostics
 from sklearn_interpret._core.statistics.score_losses import HalfSquared
-from sklearn_interpret._model._sklearn_compat import StrOptions, check_pandas_support
-from sklearn_interpret._model.gradients.objectives import check_converged
-from sklearn_interpret._model.last_step import steps_and_model
-from sklearn_interpret._model.parallel import run_in_threads, slices
-from sklearn_interpret._regression import (
+from sklearn_interpret._inspectors.regression import (
     BaseRegressionInspector,
     column_names,
     has_known_dispersion,
 )
+from sklearn_interpret._model._sklearn_compat import StrOptions, check_pandas_support
+from sklearn_interpret._model.gradients.objectives import check_converged
+from sklearn_interpret._model.last_step import steps_and_model
+from sklearn_interpret._model.parallel import run_in_threads, slices
 
 __all__ = ["RegressionInfluence"]
 

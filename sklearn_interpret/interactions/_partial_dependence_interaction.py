@@ -16,7 +16,7 @@ from sklearn_interpret._core.effects.h_statistics import (
     symmetric,
 )
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.perturbation.perturbed import (
     PerturbedResponses,
     perturbed,
@@ -218,7 +218,7 @@ class PartialDependenceInteraction(BaseInteraction):
             self._warn_of_cost(rows.n_rows * n_points, rows, _ADVICE)
         else:
             self._warn_of_sums(model.most_sums(n_pairs, n_points))
-        most, start = held_rows(_BYTES_OF_POINT * (1 + n_outputs)), 0
+        most, start = rows_in_memory(_BYTES_OF_POINT * (1 + n_outputs)), 0
         while start < n_pairs:
             n_points = _points(sizes, self._pairs[start : start + _PAIRS_AT_ONCE])
             ends = np.cumsum(n_points + _POINTS_BESIDES)

@@ -19,7 +19,7 @@ from sklearn_interpret._core.effects.h_statistics import rounding_floor
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.parallel import held_rows
+from sklearn_interpret._model.parallel import rows_in_memory
 from sklearn_interpret._model.perturbation.perturbed import (
     PerturbedResponses,
     Replacement,
@@ -303,7 +303,7 @@ class _Strengths:
         """
         strong = []
         size = self._donors[0].size * self.n_outputs * np.dtype(np.float64).itemsize
-        at_once = held_rows(size)
+        at_once = rows_in_memory(size)
         for start in range(0, len(sets), at_once):
             batch = sets[start : start + at_once]
             for players, responses in zip(batch, self._redrawn(batch), strict=True):

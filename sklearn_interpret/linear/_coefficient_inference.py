@@ -17,6 +17,12 @@ from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTwe
 from sklearn_interpret._core.statistics.separation import without_separated_rows
 from sklearn_interpret._core.statistics.wald_tests import WaldTests
 from sklearn_interpret._core.statistics.working_regression import WorkingRegression
+from sklearn_interpret._inspectors.regression import (
+    BaseRegressionInspector,
+    column_names,
+    feature_columns,
+    has_known_dispersion,
+)
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -29,12 +35,6 @@ from sklearn_interpret._model.parallel import run_in_threads
 from sklearn_interpret._model.response import innermost, make_response
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.validation import empty_for_no_rows
-from sklearn_interpret._regression import (
-    BaseRegressionInspector,
-    column_names,
-    feature_columns,
-    has_known_dispersion,
-)
 from sklearn_interpret.exceptions import DependentTermsWarning, SeparationWarning
 from sklearn_interpret.explanations import Explanation
 

@@ -10,7 +10,7 @@ from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from sklearn_interpret._core.optimisation.lasso_path import LogLoss
+from sklearn_interpret._core.statistics.lasso_path import LogLoss
 from sklearn_interpret.linear._sparse_linear_model import SparseLinearModel
 
 

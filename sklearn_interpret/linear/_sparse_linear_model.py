@@ -13,7 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_interpret._core.optimisation.lasso_path import lasso_path
+from sklearn_interpret._core.statistics.lasso_path import lasso_path
 from sklearn_interpret._model._sklearn_compat import Interval, fit_context, warn
 from sklearn_interpret._model.validation import (
     check_known,

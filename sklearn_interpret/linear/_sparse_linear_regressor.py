@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from sklearn_interpret._core.optimisation.lasso_path import SquaredError
+from sklearn_interpret._core.statistics.lasso_path import SquaredError
 from sklearn_interpret._model.validation import check_scale
 from sklearn_interpret.linear._sparse_linear_model import SparseLinearModel
 

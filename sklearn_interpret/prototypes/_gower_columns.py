@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._model.rows.feasible import FeasibleRows
+from sklearn_interpret._model.actions.actionability import Actionability
 
 
 class GowerColumns:
@@ -19,7 +19,7 @@ class GowerColumns:
     """
 
     def __init__(self, rows, weights, categorical):
-        self._known = FeasibleRows(
+        self._known = Actionability(
             rows,
             weights,
             categorical=categorical,

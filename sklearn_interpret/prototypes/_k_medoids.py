@@ -32,7 +32,7 @@ from sklearn_interpret._model._sklearn_compat import (
     fit_context,
     warn,
 )
-from sklearn_interpret._model.parallel import held_rows
+from sklearn_interpret._model.parallel import rows_in_memory
 from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.validation import (
     call_given,
@@ -261,7 +261,7 @@ class KMedoids(
         else:
             points = points[kept]
             distances = _LazyDistances(points, self._measure)
-            if held_rows(8 * len(kept)) >= len(kept):
+            if rows_in_memory(8 * len(kept)) >= len(kept):
                 distances = self._measure(points, points)
         search = fasterpam if self.method == "fasterpam" else alternate
         random, n_rows = check_random_state(self.random_state), len(kept)

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._core.rules.conditions import held_rows
+from sklearn_interpret._core.rules.coded_conditions import rows_in_memory
 from sklearn_interpret._core.statistics.score_losses import constant_score
 
 # Trees in a row that have no rule that is new, after which no more are grown.
@@ -55,12 +55,12 @@ def boosted_rules(
         curvatures = loss.curvatures(targets[drawn], scores[drawn])[:, 0, 0]
         n_nodes = tree.tree_.node_count
         rise = np.bincount(leaf[drawn], own * residuals[drawn], n_nodes)
-        bend = np.bincount(leaf[drawn], own * (curvatures + _CURVATURE), n_nodes)
-        steps = np.divide(rise, bend, out=np.zeros(n_nodes), where=bend > 0)
+        curvature = np.bincount(leaf[drawn], own * (curvatures + _CURVATURE), n_nodes)
+        steps = np.divide(rise, curvature, out=np.zeros(n_nodes), where=curvature > 0)
         scores[:, 0] += learning_rate * steps[leaf]
         before = len(rules)
         for rule in table.rules(tree.tree_)[1:]:
-            held = held_rows(table.ranks, rule)[used]
+            held = rows_in_memory(table.ranks, rule)[used]
             if held.any() and not held.all():
                 rules.setdefault(np.packbits(held ^ held[0]).tobytes(), rule)
         in_vain = 0 if len(rules) > before else in_vain + 1

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._core.rules.conditions import CodedTable, merged
+from sklearn_interpret._core.rules.coded_conditions import CodedTable, merged
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.bounds import only_number
 from sklearn_interpret.explanations import Condition

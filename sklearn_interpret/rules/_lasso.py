@@ -76,19 +76,21 @@ class LassoProblem:
     def _solve(self, kept, penalty):
         """Newton's method, each step a lasso on squares by coordinate descent."""
         for _ in range(_STEPS):
-            bend = self._loss.curvatures(self._targets, self._scores)[:, 0, 0]
-            constant = (bend == 1).all()
-            bend = self._weights * np.maximum(bend, _CURVATURE)
+            curvature = self._loss.curvatures(self._targets, self._scores)[:, 0, 0]
+            constant = (curvature == 1).all()
+            curvature = self._weights * np.maximum(curvature, _CURVATURE)
             slopes = self._loss.slopes(self._targets, self._scores)[:, 0]
             slopes = self._weights * slopes
             before, own = self.coefficients[kept], self._columns[:, kept]
-            total = bend.sum()
-            centre = bend @ own / total
+            total = curvature.sum()
+            centre = curvature @ own / total
             # Targets of the squares that have the slopes and curvatures of the loss.
-            working = own @ before - slopes / bend
-            working -= bend @ working / total
-            gram = self._gram(kept) if constant else _centred_gram(own, bend, centre)
-            found = _least_squares(gram, own, bend, working, before, penalty)
+            working = own @ before - slopes / curvature
+            working -= curvature @ working / total
+            gram = (
+                self._gram(kept) if constant else _centred_gram(own, curvature, centre)
+            )
+            found = _least_squares(gram, own, curvature, working, before, penalty)
             change = found - before
             rise = -slopes.sum() / total - centre @ change
             moved = rise + own @ change

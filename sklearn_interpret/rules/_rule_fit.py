@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.rules.conditions import distinct_rows
+from sklearn_interpret._core.rules.coded_conditions import distinct_rows
 from sklearn_interpret._core.statistics.score_losses import (
     HalfSquared,
     Logistic,

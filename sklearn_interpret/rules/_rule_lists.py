@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.rules.conditions import all_hold
+from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret.rules._rule_classifiers import RuleClassifier
 from sklearn_interpret.rules._rules import Rule
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.rules.conditions import all_hold
+from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._model._sklearn_compat import (
     check_feature_names_in,
     check_pandas_support,

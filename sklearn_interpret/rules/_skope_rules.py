@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.rules.conditions import all_hold, distinct_rows
+from sklearn_interpret._core.rules.coded_conditions import all_hold, distinct_rows
 from sklearn_interpret._core.rules.out_of_bag import draw_share, f1, judge, unlike
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, slices

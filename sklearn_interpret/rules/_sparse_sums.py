@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_interpret._core.rules.conditions import held_rows
+from sklearn_interpret._core.rules.coded_conditions import rows_in_memory
 from sklearn_interpret._core.statistics.weighted import (
     known_moments,
     shares_of,
@@ -105,7 +105,7 @@ class SumSearch:
         rules = boosted_rules(
             table, targets, weights, self.loss, random=random, **self.growth
         )
-        columns = [held_rows(table.ranks, rule) for rule in rules]
+        columns = [rows_in_memory(table.ranks, rule) for rule in rules]
         columns += [values for _, values in self.linear]
         columns = np.array(columns, dtype=np.float64).reshape(-1, len(targets)).T
         used = np.flatnonzero(weights)

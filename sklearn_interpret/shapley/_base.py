@@ -10,16 +10,16 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._attributing import BaseAttribution, check_no_overflow
 from sklearn_interpret._core.games.coalitions import (
     all_coalitions,
     interactions_of_all,
     values_of_all,
 )
+from sklearn_interpret._inspectors.attribution import BaseAttribution, check_no_overflow
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import (
-    held_rows,
     limit_threads,
+    rows_in_memory,
     run,
     slices,
 )
@@ -252,7 +252,7 @@ class BaseCoalitional(BaseShapley):
         n_players, n_outputs = len(self.features_), len(self._game.base_values)
         self._warn_of_cost(rows.n_rows)
         entry_bytes = n_players + 3 * 8 * n_outputs
-        step = held_rows(self._valuer.n_coalitions(n_players) * entry_bytes)
+        step = rows_in_memory(self._valuer.n_coalitions(n_players) * entry_bytes)
         n_workers = effective_n_jobs(self.n_jobs)
         if n_workers > 1:
             step = min(step, -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers)))

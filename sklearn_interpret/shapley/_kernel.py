@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._core.games.coalitions import paired_design
 from sklearn_interpret._core.games.gaussian_process import EvenSurrogate, OddSurrogate
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
-from sklearn_interpret._model.parallel import held_rows, working_bytes
+from sklearn_interpret._model.parallel import rows_in_memory, working_bytes
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.shapley._base import (
     AllCoalitions,
@@ -300,7 +300,9 @@ class _PairedCoalitions(AllCoalitions):
         if key not in self._surrogates:
             made = kind(self._design(n_players))
             kept = self._surrogates
-            while kept and sum(s.nbytes for s in (made, *kept.values())) > held_rows(1):
+            while kept and sum(
+                s.nbytes for s in (made, *kept.values())
+            ) > rows_in_memory(1):
                 del kept[next(iter(kept))]  # the oldest
             kept[key] = made
         return self._surrogates[key]

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.weighted import student_factor
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret.shapley._base import BaseCoalitional, Valuer
 
 # More orders would fill the memory.
@@ -224,7 +224,7 @@ class _Permutations(Valuer):
 
     def _orders_at_once(self, n_players):
         """Number of orders that are evaluated together: whole pairs."""
-        most = min(self.n_orders, held_rows(n_players**2))
+        most = min(self.n_orders, rows_in_memory(n_players**2))
         return max(2, most + most % 2)
 
     def n_orders_of(self, n_players):

@@ -24,7 +24,7 @@ from sklearn_interpret._core.trees.shapley.values import (
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import (
     batch_rows,
-    held_rows,
+    rows_in_memory,
     slices,
     stream,
     working_bytes,
@@ -329,15 +329,15 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             row_bytes += 3 * 8 * plan.n_keys(order)
         if effective_n_jobs(self.n_jobs) > 1:  # results arrive, one for each share
             row_bytes += 2 * 8 * plan.n_keys(order) * (len(plan.trees_of_shares) - 1)
-        for part in slices(rows.n_rows, held_rows(row_bytes)):
+        for part in slices(rows.n_rows, rows_in_memory(row_bytes)):
             yield part, coded[part]
 
     def _blocks(self, codes, order):
         """Blocks whose sum is the values of rows."""
         plan, game = self._plan_and_game()
         blocks = {
-            "rows_at_once": min(held_rows(8 * plan.n_keys(order)), MOST_AT_ONCE),
-            "most_kept": held_rows(1),  # of one byte
+            "rows_at_once": min(rows_in_memory(8 * plan.n_keys(order)), MOST_AT_ONCE),
+            "most_kept": rows_in_memory(1),  # of one byte
             "run": partial(stream, n_jobs=self.n_jobs, verbose=self.verbose),
         }
         if self._trees.additive:
@@ -351,7 +351,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         # Otherwise tables are made for each row of the background.
         if game.is_direct(len(codes) // len(game.shares), order):
             others = trees.ensemble.raw_of_codes(game.codes)
-            for part in slices(len(codes), held_rows(8 * 8 * len(others))):
+            for part in slices(len(codes), rows_in_memory(8 * 8 * len(others))):
                 weights = game.shares * _secant(trees, margins[part], others.T)
                 yield part, game.direct_values(plan, codes[part], order, weights)
             return

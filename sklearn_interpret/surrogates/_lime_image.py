@@ -13,7 +13,6 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.local.masks import independent_masks
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import limit_threads, run, slices
@@ -29,6 +28,7 @@ from sklearn_interpret._model.rows.segments import (
     colour_segments,
     default_number,
 )
+from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of

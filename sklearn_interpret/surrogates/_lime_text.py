@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.local.masks import sized_masks
 from sklearn_interpret._core.local.tokens import feature_name
+from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model.parallel import batch_rows
-from sklearn_interpret._texts import TextInputMixin, copied_bytes
+from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
 from sklearn_interpret.surrogates._local_explanation import (
     LocalExplanation,

@@ -183,7 +183,7 @@ def by_penalty(model, row, own, low, high):
 
         def value(x, c, weights=weights):
             margin = (scores.function(x[None]) @ weights[0])[0]
-            slopes = scores.function.pull(x[None], weights)[0] * (margin < 1e-6)
+            slopes = scores.function.vjp(x[None], weights)[0] * (margin < 1e-6)
             step = x - row
             return c * step @ step + max(1e-6 - margin, 0), 2 * c * step - slopes
 

@@ -20,10 +20,10 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_interpret._model.desired import Wish
+from sklearn_interpret._model.actions.actionability import Actionability
+from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.feasible import FeasibleRows
-from sklearn_interpret._row_search import Task
 from sklearn_interpret.adversarial._minimal_trees import TreePerturbation
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.counterfactuals.data import cell_ends
@@ -60,11 +60,11 @@ def table(n_classes=2, seed=0):
     return X.astype(np.float32).astype(np.float64), y
 
 
-def tasks(model, X, rows, norm, wish="other", ranges=None, vary=None):
+def tasks(model, X, rows, norm, outcome="other", ranges=None, vary=None):
     """Tasks of known rows, and of some that are attacked."""
     known = as_rows(X)
     n_columns = known.n_columns
-    feasible = FeasibleRows(
+    actionability = Actionability(
         known,
         np.ones(known.n_rows),
         categorical=np.zeros(n_columns, dtype=bool),
@@ -74,28 +74,35 @@ def tasks(model, X, rows, norm, wish="other", ranges=None, vary=None):
         distance=dict(enumerate(COSTS)),
         norm=norm,
     )
-    wish = Wish.of(model, wish)
-    return Task(wish, feasible, known), Task(wish, feasible, as_rows(rows))
+    outcome = TargetOutcome.of(model, outcome)
+    return SearchProblem(outcome, actionability, known), SearchProblem(
+        outcome, actionability, as_rows(rows)
+    )
 
 
-def tried(known, task, time_limit=60.0):
+def tried(known, problem, time_limit=60.0):
     """Encoded rows, their distances, lower bounds, and whether they are as wished."""
-    index = np.arange(task.rows.n_rows)
-    tries = TreePerturbation(known, time_limit).tries(task, index)
-    distances = task.distances(tries.values, index)
-    return tries.values, distances, tries.lower_bounds, task.holds(tries.values, index)
+    index = np.arange(problem.rows.n_rows)
+    tries = TreePerturbation(known, time_limit).tries(problem, index)
+    distances = problem.distances(tries.values, index)
+    return (
+        tries.values,
+        distances,
+        tries.lower_bounds,
+        problem.holds(tries.values, index),
+    )
 
 
-def least(model, task, ranges=None, vary=None):
+def least(model, problem, ranges=None, vary=None):
     """Distances of the nearest of all cells, infinite where none is as wished."""
     low, high = np.array([(ranges or {}).get(j, (-np.inf, np.inf)) for j in range(3)]).T
     nearest = []
-    for i, row in enumerate(task.values):
+    for i, row in enumerate(problem.values):
         cells = []
         for j, of_cells in enumerate(cell_ends(model)):
             first, last = of_cells.T
             first, last = np.maximum(first, low[j]), np.minimum(last, high[j])
-            if task.feasible.integer[j]:
+            if problem.actionability.integer[j]:
                 first, last = np.ceil(first), np.floor(last)
             kept = first <= last
             moved = np.unique(np.clip(row[j], first[kept], last[kept]))
@@ -103,35 +110,35 @@ def least(model, task, ranges=None, vary=None):
             cells.append(moved if moves else row[[j]])
         rows = np.array(list(product(*cells)))
         index = np.full(len(rows), i)
-        rows = rows[task.holds(rows, index)]
+        rows = rows[problem.holds(rows, index)]
         sizes = np.abs(rows - row) * COSTS
-        norms = np.linalg.norm(sizes, task.feasible.norm, axis=1)
+        norms = np.linalg.norm(sizes, problem.actionability.norm, axis=1)
         nearest.append(norms.min(initial=np.inf))
     return np.array(nearest)
 
 
-def check(model, known, task, **limits):
-    values, distances, bounds, holds = tried(known, task)
-    nearest = least(model, task, **limits)
+def check(model, known, problem, **limits):
+    values, distances, bounds, holds = tried(known, problem)
+    nearest = least(model, problem, **limits)
     found = np.isfinite(nearest)
     assert (holds == found).all()
     np.testing.assert_allclose(distances[found], nearest[found], rtol=1e-9, atol=1e-12)
     # Nearer points than this are the same to the program.
     np.testing.assert_allclose(bounds, nearest, rtol=1e-6, atol=1e-12)
     assert (bounds[found] <= distances[found]).all()
-    np.testing.assert_array_equal(values[~found], task.values[~found])
+    np.testing.assert_array_equal(values[~found], problem.values[~found])
     return values
 
 
 @pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("wish", ["other", 1])
+@pytest.mark.parametrize("outcome", ["other", 1])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_nearest_of_all_cells(name, n_classes, wish, norm):
+def test_nearest_of_all_cells(name, n_classes, outcome, norm):
     X, y = table(n_classes)
     model = CLASSIFIERS[name].fit(X, y)
-    rows = X[model.predict(X) != wish][:2]
-    check(model, *tasks(model, X, rows, norm, wish))
+    rows = X[model.predict(X) != outcome][:2]
+    check(model, *tasks(model, X, rows, norm, outcome))
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -142,8 +149,8 @@ def test_intervals(name, interval, norm):
     X = X.astype(np.float32).astype(float)
     y = (y - y.mean()) / y.std()
     model = REGRESSORS[name].fit(X, y)
-    known, task = tasks(model, X, X[:3], norm, interval)
-    check(model, known, task)
+    known, problem = tasks(model, X, X[:3], norm, interval)
+    check(model, known, problem)
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -151,8 +158,8 @@ def test_bounds_and_frozen_columns(norm):
     X, y = table()
     model = CLASSIFIERS["forest"].fit(X, y)
     ranges, vary = {0: (-1.0, 1.0), 2: (-0.5, 2.0)}, [0, 2]
-    known, task = tasks(model, X, X[:12], norm, ranges=ranges, vary=vary)
-    values = check(model, known, task, ranges=ranges, vary=vary)
+    known, problem = tasks(model, X, X[:12], norm, ranges=ranges, vary=vary)
+    values = check(model, known, problem, ranges=ranges, vary=vary)
     np.testing.assert_array_equal(values[:, 1], X[:12, 1])
     inside = (values >= [-1, -np.inf, -0.5]) & (values <= [1, np.inf, 2])
     assert (inside | (values == X[:12])).all()
@@ -163,8 +170,8 @@ def test_whole_numbers(norm):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 30, (150, 3))
     model = CLASSIFIERS["forest"].fit(X, X[:, 0] + X[:, 1] * X[:, 2] / 9 > 35)
-    known, task = tasks(model, X, X[:6], norm)
-    values = check(model, known, task)
+    known, problem = tasks(model, X, X[:6], norm)
+    values = check(model, known, problem)
     np.testing.assert_array_equal(values, np.rint(values))
 
 
@@ -175,12 +182,12 @@ def test_dtypes_of_frames_and_missing_values(norm):
     frame["b"] = (10 * frame["b"]).round().astype("int16")
     frame.loc[2, "c"] = np.nan
     model = HistGradientBoostingClassifier(max_iter=5).fit(frame, y)
-    known, task = tasks(model, frame, frame.iloc[:6], norm)
-    values, _, bounds, holds = tried(known, task)
+    known, problem = tasks(model, frame, frame.iloc[:6], norm)
+    values, _, bounds, holds = tried(known, problem)
     assert holds.any()
     assert np.isnan(values[2, 2])
     assert (np.isinf(bounds) == ~holds).all()
-    native = task.decode(values, np.arange(6))
+    native = problem.decode(values, np.arange(6))
     assert (native.dtypes == frame.dtypes).all()
     np.testing.assert_array_equal(native["a"].to_numpy(dtype=float), values[:, 0])
 
@@ -189,9 +196,9 @@ def test_dtypes_of_frames_and_missing_values(norm):
 def test_no_time(norm):
     X, y = table(3)
     model = CLASSIFIERS["forest"].fit(X, y)
-    known, task = tasks(model, X, X[:10], norm)
-    _, distances, bounds, holds = tried(known, task, time_limit=0)
-    nearest = least(model, task)
+    known, problem = tasks(model, X, X[:10], norm)
+    _, distances, bounds, holds = tried(known, problem, time_limit=0)
+    nearest = least(model, problem)
     assert holds.all()
     assert (distances >= nearest * (1 - 1e-9)).all()
     assert (bounds <= nearest * (1 + 1e-9)).all()
@@ -203,7 +210,7 @@ def test_little_time_leaves_a_gap():
     X, y = make_classification(400, 8, n_informative=8, n_redundant=0, random_state=0)
     model = RandomForestClassifier(30, max_depth=6, random_state=0).fit(X, y)
     known = as_rows(X)
-    feasible = FeasibleRows(
+    actionability = Actionability(
         known,
         np.ones(400),
         categorical=np.zeros(8, dtype=bool),
@@ -213,10 +220,10 @@ def test_little_time_leaves_a_gap():
         distance="std",
         norm=np.inf,
     )
-    task = Task(Wish.of(model, "other"), feasible, known)
-    few = Task(task.wish, feasible, as_rows(X[:2]))
-    _, quick, low, holds = tried(task, few, time_limit=0.05)
-    _, slow, high, _ = tried(task, few)
+    problem = SearchProblem(TargetOutcome.of(model, "other"), actionability, known)
+    few = SearchProblem(problem.outcome, actionability, as_rows(X[:2]))
+    _, quick, low, holds = tried(problem, few, time_limit=0.05)
+    _, slow, high, _ = tried(problem, few)
     assert holds.all()
     np.testing.assert_allclose(slow, high, rtol=1e-9)
     assert (quick >= slow * (1 - 1e-9)).all()
@@ -228,8 +235,8 @@ def test_few_numbers_change():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     model = DecisionTreeClassifier().fit(X, X[:, 0] > 1)
-    known, task = tasks(model, X, X[:10], np.inf)
-    values, *_ = tried(known, task)
+    known, problem = tasks(model, X, X[:10], np.inf)
+    values, *_ = tried(known, problem)
     np.testing.assert_array_equal(values[:, 1:], X[:10, 1:])
 
 
@@ -244,11 +251,11 @@ def test_any_forest(seed, norm, n_classes):
 def test_a_row_alone():
     X, y = table(3)
     model = CLASSIFIERS["boosting"].fit(X, y)
-    known, task = tasks(model, X, X[:5], np.inf)
+    known, problem = tasks(model, X, X[:5], np.inf)
     searched = TreePerturbation(known, 10.0)
-    together = searched.tries(task, np.arange(5))
+    together = searched.tries(problem, np.arange(5))
     for i in range(5):
-        alone = searched.tries(task, np.array([i]))
+        alone = searched.tries(problem, np.array([i]))
         np.testing.assert_array_equal(alone.values[0], together.values[i])
         assert alone.lower_bounds[0] == together.lower_bounds[i]
 
@@ -265,8 +272,10 @@ def test_other_models_and_norms():
 
 def test_nothing_may_change():
     X, y = table()
-    known, task = tasks(DecisionTreeClassifier().fit(X, y), X, X[:2], np.inf, vary=[])
-    values, _, bounds, holds = tried(known, task)
+    known, problem = tasks(
+        DecisionTreeClassifier().fit(X, y), X, X[:2], np.inf, vary=[]
+    )
+    values, _, bounds, holds = tried(known, problem)
     assert not holds.any()
     assert np.isinf(bounds).all()
     np.testing.assert_array_equal(values, X[:2])

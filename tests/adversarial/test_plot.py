@@ -332,9 +332,9 @@ class Counted(FastGradientSign):
 
     _budget, n_pixels = "n_pixels", 1
 
-    def _attack(self, task, index):
+    def _attack(self, problem, index):
         assert isinstance(self.n_pixels, Integral)
-        return super()._attack(task, index)
+        return super()._attack(problem, index)
 
 
 def test_budgets_that_are_counted(attack, table):

@@ -136,8 +136,8 @@ def test_regressors_have_intervals():
     X, _ = table()
     y = X[:, 0] + X[:, 1] ** 2
     forest = RandomForestRegressor(10, random_state=0).fit(X, y)
-    wish = ProjectedGradient(None, epsilon=1.0, desired=(1.5, None))
-    attack = of(FrozenEstimator(forest), wish, substitute=LinearRegression()).fit(X)
+    outcome = ProjectedGradient(None, epsilon=1.0, desired=(1.5, None))
+    attack = of(FrozenEstimator(forest), outcome, substitute=LinearRegression()).fit(X)
     explanation = attack.explain(X)
     assert_array_equal(explanation.valid, forest.predict(explanation.rows) >= 1.5)
     assert explanation.valid.sum() > (forest.predict(X) >= 1.5).sum()
@@ -148,8 +148,8 @@ def test_regressors_have_intervals():
 def test_regressors_of_several_outputs(output):
     X, _ = table()
     model = LinearRegression().fit(X, X[:, :2])
-    wish = FastGradientSign(None, epsilon=3.0, desired=(0.5, 1.5), target=output)
-    attack = of(FrozenEstimator(model), wish, substitute=LinearRegression()).fit(X)
+    outcome = FastGradientSign(None, epsilon=3.0, desired=(0.5, 1.5), target=output)
+    attack = of(FrozenEstimator(model), outcome, substitute=LinearRegression()).fit(X)
     assert_allclose(attack.substitute_.predict(X), X[:, output], atol=1e-9)
 
 

@@ -210,11 +210,11 @@ def test_several_are_apart(method):
     for row in explanation:
         assert len(row.rows) == 3
         assert (np.diff(row.distances) >= 0).all()
-        encoded = inspector._feasible.encode(
+        encoded = inspector._actionability.encode(
             inspector._check_rows(row.rows, reset=False)
         )
         for one in range(3):
-            apart = inspector._feasible.distances(
+            apart = inspector._actionability.distances(
                 encoded, np.repeat(encoded[[one]], 3, axis=0)
             )
             assert np.delete(apart, one).min() >= row.distances[0] / 2 * (1 - 1e-9)

@@ -112,15 +112,15 @@ def test_trees(name, k, data):
             ({"max_changes": 2}, best[2]),
             ({"objective": "n_changed"}, best[np.isfinite(best).argmax()]),
         ]
-        for wish, expected in wishes:
-            search = exact(model, constraints=constraints, **wish).fit(X)
+        for outcome, expected in wishes:
+            search = exact(model, constraints=constraints, **outcome).fit(X)
             found = search.explain(row[None])
             assert found.optimal.all()
             np.testing.assert_allclose(found.distances, expected, rtol=1e-6)
             assert (model.predict(found.rows) != model.predict(row[None])).all()
             excess = coefficients @ found.rows[0] - bounds
             assert (excess <= 1e-9 * (1 + np.abs(bounds))).all()
-            if "objective" in wish:
+            if "objective" in outcome:
                 assert found.n_changed[0] == np.isfinite(best).argmax()
 
 
@@ -128,9 +128,9 @@ def test_trees(name, k, data):
 def test_linear_models(share, data):
     X, y = data
     model = LogisticRegression().fit(X, y)
-    wish = {"desired": (share, None)}
+    outcome = {"desired": (share, None)}
     rows = X[model.predict(X) == 0][:2]
-    free = exact(model, **wish).fit(X).explain(rows)
+    free = exact(model, **outcome).fit(X).explain(rows)
     slope, need = model.coef_[0], np.log(share / (1 - share)) - model.intercept_[0]
     for row, nearest in zip(rows, free.rows, strict=True):
         coefficients, bounds = binding(row, nearest)
@@ -150,7 +150,7 @@ def test_linear_models(share, data):
         ]
         for limits, least in limited:
             constraints = as_pairs(coefficients, bounds)
-            search = exact(model, constraints=constraints, **wish, **limits).fit(X)
+            search = exact(model, constraints=constraints, **outcome, **limits).fit(X)
             found = search.explain(row[None])
             np.testing.assert_allclose(found.distances, least, rtol=1e-6)
             assert found.optimal.all()

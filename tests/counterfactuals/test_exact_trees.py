@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_interpret._core.optimisation import box_program
+from sklearn_interpret._core.search import box_program
 from sklearn_interpret.counterfactuals import ExactCounterfactual
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from tests.counterfactuals.data import brute_force
@@ -53,12 +53,14 @@ COSTS = {0: 1.0, 1: 0.5, 2: 2.0}
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("wish", ["other", 1])
-def test_nearest_of_all_cells(name, n_classes, wish):
+@pytest.mark.parametrize("outcome", ["other", 1])
+def test_nearest_of_all_cells(name, n_classes, outcome):
     X, y = table(n_classes)
     model = MODELS[name].fit(X, y)
-    rows = X[model.predict(X) != wish][:3]
-    search = ExactCounterfactual(FrozenEstimator(model), desired=wish, distance=COSTS)
+    rows = X[model.predict(X) != outcome][:3]
+    search = ExactCounterfactual(
+        FrozenEstimator(model), desired=outcome, distance=COSTS
+    )
     found = search.fit(X).explain(rows)
     assert found.optimal.all()
     np.testing.assert_allclose(found.lower_bounds, found.distances, rtol=1e-6)
@@ -67,7 +69,7 @@ def test_nearest_of_all_cells(name, n_classes, wish):
 
         def holds(candidates, own=own[i]):
             answers = model.predict(candidates)
-            return answers != own if wish == "other" else answers == wish
+            return answers != own if outcome == "other" else answers == outcome
 
         assert holds(found.rows[[i]])
         nearest = brute_force(model, row, [1.0, 0.5, 2.0], holds)[0]
@@ -411,7 +413,7 @@ def test_a_reason_that_time_does_not_tell(limits, monkeypatch):
     ).fit(CORNER)
     asked = []
 
-    def found(task, row, settings, feasible):
+    def found(problem, row, settings, actionability):
         asked.append(settings)
         return None, np.inf if len(asked) == 1 else 0.0
 

@@ -28,16 +28,19 @@ CANCER = load_breast_cancer(return_X_y=True)
 
 def baseline(inspector, X, rows):
     """Distances of the nearest rows of the other class, changes undone one by one."""
-    feasible, model = inspector._feasible, inspector
-    known, values = (feasible.encode(as_rows(part)) for part in (X, rows))
+    actionability, model = inspector._actionability, inspector
+    known, values = (actionability.encode(as_rows(part)) for part in (X, rows))
     classes, own = model.predict(X), model.predict(rows)
     distances = []
     for row, value in enumerate(values):
         others = np.flatnonzero(classes != own[row])
         origins = np.repeat(value[None], len(others), axis=0)
-        nearest = others[feasible.distances(known[others], origins).argmin()]
+        nearest = others[actionability.distances(known[others], origins).argmin()]
         native = _one(rows, row)
-        savings = feasible.changes(known[[nearest]], value[None])[0] * feasible.costs
+        savings = (
+            actionability.changes(known[[nearest]], value[None])[0]
+            * actionability.costs
+        )
         changed = list(np.argsort(-savings, kind="stable"))
         for j in list(changed):
             kept = [k for k in changed if k != j]
@@ -97,7 +100,7 @@ def test_a_linear_model_has_a_closed_form():
     inspector = WachterCounterfactual(FrozenEstimator(model), permitted_range="any")
     inspector.fit(X)
     assert inspector.method_ == "differences"
-    slopes = model[-1].coef_[0] / model[0].scale_ / inspector._feasible.costs
+    slopes = model[-1].coef_[0] / model[0].scale_ / inspector._actionability.costs
     explanation = inspector.explain(X[::56])
     gaps = np.abs(model.decision_function(X[::56]))
     expected = gaps / np.abs(slopes).max()

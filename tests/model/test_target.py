@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
-from sklearn_interpret._model.desired import Wish
+from sklearn_interpret._model.actions.target import TargetOutcome
 
 X, TWO = make_classification(60, 4, random_state=0)
 _, THREE = make_classification(
@@ -28,11 +28,11 @@ CLASSIFIERS = [
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: type(m).__name__)
 def test_any_other_class(model, y):
     model = model.fit(X, y)
-    wish = Wish.of(model, "other")
-    own = wish.answers(X[:1])[[0] * len(X)]
+    outcome = TargetOutcome.of(model, "other")
+    own = outcome.answers(X[:1])[[0] * len(X)]
     expected = model.predict(X) != model.predict(X[:1])
-    np.testing.assert_array_equal(wish.holds(X, own), expected)
-    margins = wish.margins(X, own)
+    np.testing.assert_array_equal(outcome.holds(X, own), expected)
+    margins = outcome.margins(X, own)
     np.testing.assert_array_equal(margins[margins != 0] > 0, expected[margins != 0])
 
 
@@ -41,18 +41,18 @@ def test_any_other_class(model, y):
 def test_a_class(model, y):
     model = model.fit(X, y)
     for desired in model.classes_:
-        wish = Wish.of(model, desired)
+        outcome = TargetOutcome.of(model, desired)
         expected = model.predict(X) == desired
-        np.testing.assert_array_equal(wish.holds(X), expected)
-        margins = wish.margins(X)
+        np.testing.assert_array_equal(outcome.holds(X), expected)
+        margins = outcome.margins(X)
         np.testing.assert_array_equal(margins[margins != 0] > 0, expected[margins != 0])
 
 
 def test_a_class_that_is_called_other():
     model = LogisticRegression().fit(X, NAMES[TWO + 1])
-    wish = Wish.of(model, "other")
-    assert not wish.is_other
-    np.testing.assert_array_equal(wish.holds(X), model.predict(X) == "other")
+    outcome = TargetOutcome.of(model, "other")
+    assert not outcome.is_other
+    np.testing.assert_array_equal(outcome.holds(X), model.predict(X) == "other")
 
 
 @pytest.mark.parametrize(
@@ -62,27 +62,27 @@ def test_a_class_that_is_called_other():
 def test_an_interval_of_a_probability(desired, low, high):
     model = LogisticRegression().fit(X, TWO)
     probability = model.predict_proba(X)[:, 1]
-    wish = Wish.of(model, desired)
+    outcome = TargetOutcome.of(model, desired)
     expected = (probability >= low) & (probability <= high)
-    np.testing.assert_array_equal(wish.holds(X), expected)
-    of_first = Wish.of(model, desired, target=0)
+    np.testing.assert_array_equal(outcome.holds(X), expected)
+    of_first = TargetOutcome.of(model, desired, target=0)
     expected = (1 - probability >= low) & (1 - probability <= high)
     np.testing.assert_array_equal(of_first.holds(X), expected)
 
 
 def test_an_interval_of_one_of_three_classes():
     model = LogisticRegression().fit(X, THREE)
-    wish = Wish.of(model, (0.5, None), target=2)
+    outcome = TargetOutcome.of(model, (0.5, None), target=2)
     expected = model.predict_proba(X)[:, 2] >= 0.5
-    np.testing.assert_array_equal(wish.holds(X), expected)
+    np.testing.assert_array_equal(outcome.holds(X), expected)
 
 
 def test_an_interval_of_a_prediction():
     model = LinearRegression().fit(X, X[:, 0] + X[:, 1])
-    wish = Wish.of(model, (-0.5, 0.5))
+    outcome = TargetOutcome.of(model, (-0.5, 0.5))
     predicted = model.predict(X)
-    np.testing.assert_array_equal(wish.holds(X), np.abs(predicted) <= 0.5)
-    np.testing.assert_allclose(wish.margins(X), 0.5 - np.abs(predicted))
+    np.testing.assert_array_equal(outcome.holds(X), np.abs(predicted) <= 0.5)
+    np.testing.assert_allclose(outcome.margins(X), 0.5 - np.abs(predicted))
 
 
 @pytest.mark.parametrize(
@@ -112,5 +112,5 @@ def test_an_interval_of_a_prediction():
 )
 def test_wishes_that_cannot_be(model, desired, target, words):
     with pytest.raises(ValueError) as error:
-        Wish.of(model, desired, target)
+        TargetOutcome.of(model, desired, target)
     assert all(word in str(error.value) for word in words)

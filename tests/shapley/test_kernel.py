@@ -201,7 +201,7 @@ def test_models_whose_answers_depend_on_the_batch():
 
 
 def test_no_more_surrogates_are_kept_than_memory_allows(monkeypatch):
-    kernel = "sklearn_interpret.shapley._kernel.held_rows"
+    kernel = "sklearn_interpret.shapley._kernel.rows_in_memory"
     monkeypatch.setattr(kernel, lambda _: 1)
     inspector = of_model(KernelSHAP, BOOSTING, BACKGROUND, n_coalitions=50)
     inspector.interaction_values(ROWS)

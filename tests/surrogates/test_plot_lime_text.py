@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
-from sklearn_interpret._plotting.passages import (
+from sklearn_interpret._plotting.text_layout import (
     BOX,
     drawable,
     families_for,

@@ -273,9 +273,9 @@ class ScoreModel:
         third derivatives times m^2 is left of the gradient. Where they are at most b
         times the curvatures, that is b / 2 d'Hd max_j |z_j|, in units of H^-1.
         """
-        if self.row_penalty.any() or np.isinf(self.loss.bend):
+        if self.row_penalty.any() or np.isinf(self.loss.self_concordance):
             return np.full(len(falls), np.inf)
-        return self.loss.bend / 2 * np.sqrt(falls * self._largest_leverage)
+        return self.loss.self_concordance / 2 * np.sqrt(falls * self._largest_leverage)
 
     @cached_property
     def _largest_leverage(self):

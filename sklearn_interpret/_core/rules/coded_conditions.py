@@ -60,7 +60,7 @@ class CodedTable:
 
     def holds(self, rule):
         """Whether all conditions of a rule hold for each row: (n_rows,), bool."""
-        return held_rows(self.codes, rule)
+        return rows_in_memory(self.codes, rule)
 
     def sorted_rows(self, kept, order=None):
         """Rows that are kept, sorted along each column: (n_columns, n_kept).
@@ -114,7 +114,7 @@ class CodedTable:
         )
 
 
-def held_rows(columns, rule):
+def rows_in_memory(columns, rule):
     """Whether all intervals of a rule hold for each row of columns: (n_rows,), bool."""
     held = np.ones(columns.shape[1], dtype=bool)
     for column, first, last in rule:

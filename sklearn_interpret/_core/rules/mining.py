@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from sklearn_interpret._core.rules.bins import entropy_bins, quantile_bins
-from sklearn_interpret._core.rules.conditions import distinct_rows
+from sklearn_interpret._core.rules.coded_conditions import distinct_rows
 from sklearn_interpret._core.rules.packed_rows import PackedRows
 
 

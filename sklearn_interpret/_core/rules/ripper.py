@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklearn_interpret._core.rules.conditions import distinct_rows
+from sklearn_interpret._core.rules.coded_conditions import distinct_rows
 from sklearn_interpret._core.rules.description_length import error_bits, theory_bits
 
 # Cohen's d: a description so many bits longer than the shortest ends the search.

@@ -6,7 +6,7 @@ from time import monotonic
 
 import numpy as np
 
-from sklearn_interpret._core.optimisation.cell_values import CellValues
+from sklearn_interpret._core.search.cell_values import CellValues
 
 # Points that are valued together.
 _AT_ONCE = 16

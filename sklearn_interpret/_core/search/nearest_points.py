@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog, lsq_linear, nnls
 
-from sklearn_interpret._core.optimisation.norm_balls import nearest_beyond
+from sklearn_interpret._core.search.norm_balls import nearest_beyond
 
 # What gains may lack, relative to the size of their terms.
 _ROUNDING = 1e-12

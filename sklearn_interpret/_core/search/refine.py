@@ -11,7 +11,7 @@ _CUTS = 3
 _SHARES = np.append([1e-5, 1e-4, 1e-3, 1e-2], np.arange(1, 21) / 20)[:, None]
 
 
-class Polishing:
+class Refinement:
     """Undoes and shrinks changes of points while something holds.
 
     All points are worked on together: each question is asked for all of them at once.

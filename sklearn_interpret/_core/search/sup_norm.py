@@ -11,7 +11,7 @@ from time import monotonic
 
 import numpy as np
 
-from sklearn_interpret._core.optimisation.box_program import (
+from sklearn_interpret._core.search.box_program import (
     Program,
     Solved,
     within_reach,
@@ -46,13 +46,13 @@ def nearest_point(ways, starts, time_limit):
     search.low = search.first(search.reachable)
     if time_limit:
         search.low = search.first(
-            lambda at: search.told(at, 0.0, end), roughly=_ROUGHLY
+            lambda at: search.status(at, 0.0, end), roughly=_ROUGHLY
         )
     search.first(search.climbs, roughly=_ROUGHLY)
     seconds = _FIRST * time_limit
     while search.low < search.high and monotonic() < end:
         search.low = search.first(
-            lambda at, until=seconds: search.told(at, until, end),
+            lambda at, until=seconds: search.status(at, until, end),
             step=search.high - search.low,
             roughly=_ROUGHLY,
         )
@@ -109,7 +109,7 @@ class _Search:
             for number, boxes in self._left(at)
         )
 
-    def told(self, at, seconds, end):
+    def status(self, at, seconds, end):
         """Whether a point is as wished, or may be for all that is told in some time."""
         until = min(monotonic() + seconds, end)
         if monotonic() >= end:

@@ -175,13 +175,13 @@ class _Walk:
         """Walk until so many features are in use."""
         values = self._loss.null(self._weights @ self._targets)
         mean = self._loss.mean(self._scores(values))
-        pulls = self._pulls(self._targets - mean)[:-1]
-        event, size = _strongest(pulls), 0
-        penalty = 0.0 if event is None else np.abs(pulls).max()
+        correlations = self._correlations(self._targets - mean)[:-1]
+        event, size = _strongest(correlations), 0
+        penalty = 0.0 if event is None else np.abs(correlations).max()
         self._end = self._loss.end * penalty
         self._floor = max(_FLOOR * penalty, self._end)
         self._note(penalty, values)
-        for _ in range(_CHANGES * pulls.size):
+        for _ in range(_CHANGES * correlations.size):
             if event is None:
                 break
             first = values = self._exchange(event, values)
@@ -250,12 +250,14 @@ class _Walk:
     def _nearest(self, values, slopes, mean, penalty, start):
         """Penalty of the next change, along the slopes, and what changes there."""
         used, signs = self._used, self._sides
-        pulls = self._pulls(self._targets - mean)
-        pulls_fall = self._pulls(self._loss.change(mean, self._scores(slopes)))
+        correlations = self._correlations(self._targets - mean)
+        correlations_fall = self._correlations(
+            self._loss.change(mean, self._scores(slopes))
+        )
         # The pull of a coefficient meets the penalty, of either sign; one in use meets
         # zero.
         sides = np.array([1, -1])[:, None, None]
-        room, closing = penalty - sides * pulls, 1 + sides * pulls_fall
+        room, closing = penalty - sides * correlations, 1 + sides * correlations_fall
         closing[closing <= _FLAT] = 0.0
         own, nears = signs * values, signs * slopes > 0
         wrong = own < -_CROSSED * np.abs(values).max()
@@ -277,7 +279,7 @@ class _Walk:
         own = self._used[1][:, None] == range(self._targets.shape[1])
         return self._columns @ (values[:, None] * own)
 
-    def _pulls(self, residuals):
+    def _correlations(self, residuals):
         """By how much residuals (n, K) pull each coefficient: (p + 1, K)."""
         return self._design.T @ (self._weights[:, None] * residuals)
 
@@ -308,13 +310,15 @@ class _Walk:
             return lstsq(self._matrix, right)[0]
 
 
-def _strongest(pulls):
+def _strongest(correlations):
     """The coefficient that is pulled most, with the sign, or None."""
-    feature, output = np.unravel_index(np.abs(pulls).argmax(), pulls.shape)
-    pull = pulls[feature, output]
-    if abs(pull) <= _NOTHING:
+    feature, output = np.unravel_index(
+        np.abs(correlations).argmax(), correlations.shape
+    )
+    correlation = correlations[feature, output]
+    if abs(correlation) <= _NOTHING:
         return None
-    return int(feature), int(output), int(np.sign(pull))
+    return int(feature), int(output), int(np.sign(correlation))
 
 
 def _exchanged(signs, event):

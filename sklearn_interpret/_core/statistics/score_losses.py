@@ -1,8 +1,8 @@
 """Losses of linear scores, as models minimise them, and their slopes.
 
 A loss takes targets and scores, (..., k) both, before any link. Where scores move by no
-more than its `reach`, slopes and curvatures say what it becomes; `bend` is the largest
-third derivative in curvatures.
+more than its `reach`, slopes and curvatures say what it becomes; `self_concordance` is
+the largest third derivative in curvatures.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from scipy.special import expit, log_expit, logit, logsumexp, softmax, xlogy
 class HalfSquared:
     """Half the squared error, summed over outputs."""
 
-    reach, bend = np.inf, 0.0
+    reach, self_concordance = np.inf, 0.0
 
     def means(self, scores):
         """Targets to be expected."""
@@ -40,7 +40,7 @@ class HalfSquared:
 class Logistic:
     """Minus the log-likelihood of classes 0 and 1, of log-odds; summed over columns."""
 
-    reach, bend = 0.05, 1.0
+    reach, self_concordance = 0.05, 1.0
 
     def means(self, scores):
         """Targets to be expected."""
@@ -78,7 +78,7 @@ class Logistic:
 class Softmax:
     """Minus the log-likelihood of classes, given by indicators, of their scores."""
 
-    reach, bend = 0.03, np.inf
+    reach, self_concordance = 0.03, np.inf
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
@@ -98,7 +98,7 @@ class Softmax:
 class SquaredHinge:
     """What margins of classes -1 and 1 lack of one, squared; summed over columns."""
 
-    reach, bend = 0.0, np.inf
+    reach, self_concordance = 0.0, np.inf
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
@@ -127,7 +127,7 @@ class HalfTweedie:
     reach = 0.03
 
     @property
-    def bend(self):
+    def self_concordance(self):
         """As of other losses."""
         return 1.0 if 1 <= self.power <= 2 else np.inf
 
@@ -180,7 +180,7 @@ class HalfHuber:
     """
 
     far: float
-    reach, bend = 0.0, np.inf
+    reach, self_concordance = 0.0, np.inf
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
@@ -208,7 +208,7 @@ class HuberWithScale:
     """
 
     epsilon: float
-    reach, bend = 0.0, np.inf
+    reach, self_concordance = 0.0, np.inf
 
     def values(self, targets, scores):
         """Losses of rows, (...): Huber & Ronchetti (2009), page 172."""

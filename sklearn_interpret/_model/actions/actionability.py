@@ -13,7 +13,7 @@ LARGEST_INTEGER = 2.0**53
 _ROUNDING = 1e-9
 
 
-class FeasibleRows:
+class Actionability:
     """Which rows a search may return for a row, and their distances from it.
 
     Rows are encoded as floats: numbers as they are, a category as the position of its

@@ -15,7 +15,7 @@ from sklearn_interpret._model.rows.features import shortened
 
 
 @dataclass(frozen=True)
-class Wish:
+class TargetOutcome:
     """A wish for the model's answers, built by :meth:`of`.
 
     Parameters

@@ -21,7 +21,7 @@ _ULPS = 4
 
 
 @dataclass(frozen=True)
-class SumWish:
+class SumTarget:
     """Ways in which sums (k,) can be as wished: ``weights @ sums >= needs`` each.
 
     Parameters
@@ -51,14 +51,16 @@ class SumWish:
     tied_class: int = 0
 
     @classmethod
-    def of(cls, wish, n_sums, link, scale, margin, *, precision=_DOUBLE, tied_class=0):
-        """What a `Wish` means for sums whose `link` the response is.
+    def of(
+        cls, outcome, n_sums, link, scale, margin, *, precision=_DOUBLE, tied_class=0
+    ):
+        """What a `TargetOutcome` means for sums whose `link` the response is.
 
         `precision` is that of the numbers which the model returns.
         """
         error = _ULPS * precision
-        if wish.interval is None:
-            n_classes = len(wish.response.classes)
+        if outcome.interval is None:
+            n_classes = len(outcome.response.classes)
             if n_sums not in (n_classes, 1) or (n_sums == 1 and n_classes != 2):
                 raise UnreadableModelError(
                     f"{n_sums} sums do not tell which of {n_classes} classes wins."
@@ -66,19 +68,19 @@ class SumWish:
             rounding = 0.0 if link == "identity" else error / scale
             return cls(
                 n_sums,
-                wanted=wish.wanted,
+                wanted=outcome.wanted,
                 margin=margin,
                 rounding=(rounding, rounding),
                 tied_class=tied_class,
             )
         if link not in _INVERSE or (n_sums > 1 and link == "logistic"):
             raise UnreadableModelError(
-                f"desired={wish.interval!r} is an interval of a response that is no "
+                f"desired={outcome.interval!r} is an interval of a response that is no "
                 "known function of a single sum; a class can be wished."
             )
-        (low, high), rounding = wish.interval, (0.0, 0.0)
+        (low, high), rounding = outcome.interval, (0.0, 0.0)
         if link != "identity":
-            if link == "logistic" and wish.response.target == 0:
+            if link == "logistic" and outcome.response.target == 0:
                 low, high = 1 - high, 1 - low
             most = 1 if link == "logistic" else np.inf
             ends = np.clip([low, high], 0, most)
@@ -91,7 +93,7 @@ class SumWish:
                 low, high = inverse(ends) / scale
                 rounding = tuple(np.nan_to_num(np.abs(wide - [low, high]), posinf=0.0))
         # Sums of other outputs than the target's may be there still.
-        output = wish.response.target or 0 if n_sums > 1 else 0
+        output = outcome.response.target or 0 if n_sums > 1 else 0
         return cls(n_sums, (low, high), output, margin=margin, rounding=rounding)
 
     def ways(self, own):

@@ -1,6 +1,6 @@
 """Functions of rows that can be pulled back: vector-Jacobian products, composed.
 
-A function returns (n_rows, k) outputs for rows; `pull(X, weights)` the gradients of
+A function returns (n_rows, k) outputs for rows; `vjp(X, weights)` the gradients of
 ``(weights * outputs).sum(axis=1)`` with respect to the columns of X, (n_rows, p). What
 is a category, or missing, has the gradient zero.
 """
@@ -43,7 +43,7 @@ class Affine:
     def __call__(self, X):
         return numbers_of(self.call(X))
 
-    def pull(self, X, weights):
+    def vjp(self, X, weights):
         if self.slopes.ndim == 1:
             return weights * self.slopes
         return weights @ self.slopes.T
@@ -57,18 +57,18 @@ class Smooth:
     ----------
     call : callable
         Rows to outputs.
-    pulled : callable
+    vjp_rule : callable
         Numbers of the rows and weights to gradients.
     """
 
     call: Callable
-    pulled: Callable
+    vjp_rule: Callable
 
     def __call__(self, X):
         return numbers_of(self.call(X))
 
-    def pull(self, X, weights):
-        return self.pulled(numbers_of(X), weights)
+    def vjp(self, X, weights):
+        return self.vjp_rule(numbers_of(X), weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Columnwise:
     def __call__(self, X):
         return numbers_of(self.call(X))
 
-    def pull(self, X, weights):
+    def vjp(self, X, weights):
         numbers = numbers_of(X)
         steps = _STEP * (1 + np.abs(numbers))
         low, high = numbers - steps, numbers + steps
@@ -109,7 +109,7 @@ class Differences:
     def __call__(self, X):
         return numbers_of(self.call(X))
 
-    def pull(self, X, weights):
+    def vjp(self, X, weights):
         numbers = numbers_of(X)
         n_rows, n_columns = numbers.shape
         gradients = np.empty((n_rows, n_columns))
@@ -139,7 +139,7 @@ class Constant:
     def __call__(self, X):
         return numbers_of(self.call(X))
 
-    def pull(self, X, weights):
+    def vjp(self, X, weights):
         return np.zeros(X.shape)
 
 
@@ -154,17 +154,17 @@ class Chain:
             X = function(X)
         return X
 
-    def pull(self, X, weights):
+    def vjp(self, X, weights):
         inputs = [X]
         for function in self.functions[:-1]:
             inputs.append(function(inputs[-1]))
         for function, rows in zip(self.functions[::-1], inputs[::-1], strict=True):
-            weights = function.pull(rows, weights)
+            weights = function.vjp(rows, weights)
         return weights
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class ColumnBlocks:
     """Functions of some of the columns each, their outputs side by side.
 
     Parameters
@@ -182,13 +182,13 @@ class Beside:
         ]
         return np.hstack([np.empty((X.shape[0], 0)), *outputs])
 
-    def pull(self, X, weights):
+    def vjp(self, X, weights):
         gradients = np.zeros(X.shape)
         start = 0
         for function, columns in self.parts:
             rows = safe_indexing(X, columns, axis=1)
             stop = start + function(rows).shape[1]
-            pulled = function.pull(rows, weights[:, start:stop])
-            np.add.at(gradients, (slice(None), columns), pulled)
+            gradient = function.vjp(rows, weights[:, start:stop])
+            np.add.at(gradients, (slice(None), columns), gradient)
             start = stop
         return gradients

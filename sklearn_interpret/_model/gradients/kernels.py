@@ -1,6 +1,6 @@
 """Kernels between rows and points, and what sums of them are pulled back to.
 
-A kernel returns (n_rows, n_points) values; `pull(X, points, weights)` the gradients of
+A kernel returns (n_rows, n_points) values; `vjp(X, points, weights)` the gradients of
 ``(weights * values).sum(axis=1)`` with respect to rows X.
 """
 
@@ -33,7 +33,7 @@ class NamedKernel:
             X, points, metric=self.name, filter_params=True, **params
         )
 
-    def pull(self, X, points, weights):
+    def vjp(self, X, points, weights):
         if self.name == "linear":
             return weights @ points
         if self.name == "rbf":
@@ -68,8 +68,8 @@ class ProcessKernel:
     def __call__(self, X, points):
         return self.kernel(X, points)
 
-    def pull(self, X, points, weights):
-        return _pulled(self.kernel, X, points, weights)
+    def vjp(self, X, points, weights):
+        return _kernel_vjp(self.kernel, X, points, weights)
 
 
 _FLAT = of_processes.ConstantKernel, of_processes.WhiteKernel
@@ -83,14 +83,14 @@ def _check_known(kernel):
         raise UnreadableModelError(f"slopes of its kernel {kernel} are not known.")
 
 
-def _pulled(kernel, X, points, weights):
+def _kernel_vjp(kernel, X, points, weights):
     if isinstance(kernel, of_processes.Sum):
         parts = kernel.k1, kernel.k2
-        return sum(_pulled(part, X, points, weights) for part in parts)
+        return sum(_kernel_vjp(part, X, points, weights) for part in parts)
     if isinstance(kernel, of_processes.Product):
         first, second = kernel.k1, kernel.k2
-        of_first = _pulled(first, X, points, weights * second(X, points))
-        return of_first + _pulled(second, X, points, weights * first(X, points))
+        of_first = _kernel_vjp(first, X, points, weights * second(X, points))
+        return of_first + _kernel_vjp(second, X, points, weights * first(X, points))
     if isinstance(kernel, of_processes.RBF):
         gradients = _towards(X, points, weights * kernel(X, points))
         return gradients / np.square(kernel.length_scale)

@@ -21,7 +21,7 @@ _FOR_STEPS = (
 
 
 class Margins:
-    """Margins of a wish as functions with slopes, in the units of `FeasibleRows`.
+    """Margins of a wish as functions with slopes, in the units of `Actionability`.
 
     A wish for another class has a margin for each class: it holds where the largest is
     positive. A wish for a class, or an interval, has one against each other class, or
@@ -30,7 +30,7 @@ class Margins:
 
     Parameters
     ----------
-    known : Task
+    known : SearchProblem
         Known rows; an UnreadableModelError says that the model has no slopes there.
 
     Attributes
@@ -42,26 +42,26 @@ class Margins:
     """
 
     def __init__(self, known):
-        wish = self.wish = known.wish
-        classes = wish.response.classes if wish.interval is None else None
+        outcome = self.outcome = known.outcome
+        classes = outcome.response.classes if outcome.interval is None else None
         self.n_classes = 0 if classes is None else len(classes)
         self.n_rivals = self.n_classes or 2
         try:
-            read_scores(wish.estimator)
+            read_scores(outcome.estimator)
             self.by_formula = True
         except UnreadableModelError as error:
-            _refuse_trees(wish.estimator, error)
-            if self.n_classes and wish.response.method == "predict":
-                name = type(unfrozen(wish.estimator)).__name__
+            _refuse_trees(outcome.estimator, error)
+            if self.n_classes and outcome.response.method == "predict":
+                name = type(unfrozen(outcome.estimator)).__name__
                 raise UnreadableModelError(
                     f"{name} predicts labels alone, which have no slopes to follow. "
                     f"{_FOR_STEPS}"
                 ) from error
             self.by_formula = False
-        if wish.interval is not None:
+        if outcome.interval is not None:
             # The outputs of a formula are all; those of a response are the target's.
             some = self.scores.function(known.rows.take([0]).native)
-            target = wish.response.target if self.by_formula else None
+            target = outcome.response.target if self.by_formula else None
             self._of_output = np.eye(some.shape[1])[target or 0]
         self._refuse_steps(known)
 
@@ -69,8 +69,8 @@ class Margins:
     def scores(self):
         """The model's scores; not pickled."""
         if self.by_formula:
-            return read_scores(self.wish.estimator)
-        single = self.wish.response.method == "decision_function"
+            return read_scores(self.outcome.estimator)
+        single = self.outcome.response.method == "decision_function"
         two = self.n_classes == 2 and single
         return Scores(self._responses, [(1, 0)] if two else None)
 
@@ -79,10 +79,10 @@ class Margins:
 
     def _responses(self, native):
         """Responses as scores; of probabilities their logarithms."""
-        wish = self.wish
-        if not self.n_classes or wish.response.method == "decision_function":
-            return wish.response(native)
-        shares = wish.response.returned_by("predict_proba", native)
+        outcome = self.outcome
+        if not self.n_classes or outcome.response.method == "decision_function":
+            return outcome.response(native)
+        shares = outcome.response.returned_by("predict_proba", native)
         shares = np.asarray(shares, dtype=np.float64)
         return np.log(np.maximum(shares, np.finfo(float).tiny))
 
@@ -97,8 +97,8 @@ class Margins:
         used = sloping.any(axis=0)
         flat = not used.any() or sloping[:, used].mean() < _SLOPING
         differs = np.ptp(self.scores.function(native), axis=0).any()
-        if flat and differs and known.feasible.vary.any():
-            name = type(unfrozen(self.wish.estimator)).__name__
+        if flat and differs and known.actionability.vary.any():
+            name = type(unfrozen(self.outcome.estimator)).__name__
             raise UnreadableModelError(
                 f"Responses of {name} change in steps, and have no slopes to follow. "
                 f"{_FOR_STEPS}"
@@ -109,13 +109,13 @@ class Margins:
 
         `own` are positions of the rows' classes, for the wish of any other.
         """
-        scores, wish = self.scores.function(native), self.wish
-        if wish.interval is not None:
-            low, high = wish.interval
+        scores, outcome = self.scores.function(native), self.outcome
+        if outcome.interval is not None:
+            low, high = outcome.interval
             output = scores @ self._of_output
             return np.column_stack([output - low, high - output])
         rivals = np.arange(self.n_classes)
-        if wish.is_other:
+        if outcome.is_other:
             own = own[: len(scores), None]
             if self._vote:
                 margins = self._of_pairs(scores).min(axis=2)
@@ -124,9 +124,9 @@ class Margins:
                 margins = np.einsum("nk,nrk->nr", scores, weights)
             np.put_along_axis(margins, own, -np.inf, axis=1)
         else:
-            weights = self.scores.differences(wish.wanted, rivals, self.n_classes)
+            weights = self.scores.differences(outcome.wanted, rivals, self.n_classes)
             margins = scores @ weights.T
-            margins[:, wish.wanted] = np.inf
+            margins[:, outcome.wanted] = np.inf
         return margins
 
     @property
@@ -147,52 +147,54 @@ class Margins:
 
         And its margin.
         """
-        rival = (margins.argmax if self.wish.is_other else margins.argmin)(axis=1)
+        rival = (margins.argmax if self.outcome.is_other else margins.argmin)(axis=1)
         return rival, margins[np.arange(len(margins)), rival]
 
-    def slopes(self, task, values, index, rival):
+    def slopes(self, problem, values, index, rival):
         """Slopes (n, n_columns) of margins against a rival each, per unit of columns.
 
         Zero where cells may not vary. `values` are encoded rows that those of the task
         at `index` have become.
         """
-        own = None if task.own is None else task.own[index]
+        own = None if problem.own is None else problem.own[index]
         if self.by_formula:
-            native = task.decode(values, index)
-            if self.wish.is_other and self._vote:
+            native = problem.decode(values, index)
+            if self.outcome.is_other and self._vote:
                 every = self._of_pairs(self.scores.function(native))
                 own = every[np.arange(len(rival)), rival].argmin(axis=1)
             weights = self._weights(own, rival)
-            gradients = self.scores.function.pull(native, weights)
+            gradients = self.scores.function.vjp(native, weights)
         else:
             weights = self._weights(own, rival)
-            gradients = self._differences(task, values, index, weights)
-        feasible = task.feasible
-        moving = feasible.vary & ~feasible.categorical
+            gradients = self._differences(problem, values, index, weights)
+        actionability = problem.actionability
+        moving = actionability.vary & ~actionability.categorical
         gradients = np.where(moving & np.isfinite(values), gradients, 0)
-        return gradients / feasible.costs
+        return gradients / actionability.costs
 
     def _weights(self, own, rival):
         """Weights (n, k) of scores in the margin against a rival each."""
-        wish = self.wish
-        if wish.interval is not None:
+        outcome = self.outcome
+        if outcome.interval is not None:
             return np.where(rival == 0, 1, -1)[:, None] * self._of_output
-        if wish.is_other:
+        if outcome.is_other:
             return self.scores.differences(rival, own, self.n_classes)
-        return self.scores.differences(wish.wanted, rival, self.n_classes)
+        return self.scores.differences(outcome.wanted, rival, self.n_classes)
 
-    def _differences(self, task, values, index, weights):
+    def _differences(self, problem, values, index, weights):
         """Gradients by central differences, of cells as their columns take them."""
-        feasible = task.feasible
+        actionability = problem.actionability
         gradients = np.zeros(values.shape)
-        for j in np.flatnonzero(feasible.vary & ~feasible.categorical).tolist():
-            step = _STEP / feasible.costs[j]
-            step = max(step, 1.0) if feasible.integer[j] else step
+        for j in np.flatnonzero(
+            actionability.vary & ~actionability.categorical
+        ).tolist():
+            step = _STEP / actionability.costs[j]
+            step = max(step, 1.0) if actionability.integer[j] else step
             ends = np.repeat(values[None], 2, axis=0)
             ends[0, :, j] -= step
             ends[1, :, j] += step
-            both = task.projected(np.concatenate(ends), np.tile(index, 2))
-            scores = self.scores.function(task.decode(both, np.tile(index, 2)))
+            both = problem.projected(np.concatenate(ends), np.tile(index, 2))
+            scores = self.scores.function(problem.decode(both, np.tile(index, 2)))
             low, high = (scores * np.tile(weights, (2, 1))).sum(axis=1).reshape(2, -1)
             between = both[len(values) :, j] - both[: len(values), j]
             rise = high - low

@@ -101,10 +101,10 @@ def _read_linear(model):
 
 
 def _exponential(predict, coefficients):
-    def pulled(X, weights):
+    def vjp_rule(X, weights):
         return (weights * _column(predict(X))) @ coefficients.T
 
-    return Smooth(lambda X: _column(predict(X)), pulled)
+    return Smooth(lambda X: _column(predict(X)), vjp_rule)
 
 
 def _read_support_vectors(model):
@@ -130,7 +130,7 @@ def _read_support_vectors(model):
         return kernel(numbers_of(X), points) @ dual.T + model.intercept_
 
     return Scores(
-        Smooth(call, lambda X, weights: kernel.pull(X, points, weights @ dual)), pairs
+        Smooth(call, lambda X, weights: kernel.vjp(X, points, weights @ dual)), pairs
     )
 
 
@@ -226,7 +226,7 @@ class Network:
         one.model.intercepts_ = [part[0, 0] for part in one.model.intercepts_]
         return one
 
-    def pull(self, X, weights):
+    def vjp(self, X, weights):
         *inputs, _ = self.layers(X)
         return self.back(inputs, weights)[0] @ self.model.coefs_[0].T
 
@@ -257,7 +257,7 @@ def _read_process(model):
     return Scores(
         Smooth(
             call,
-            lambda X, weights: kernel.pull(X, model.X_train_, weights @ dual.T),
+            lambda X, weights: kernel.vjp(X, model.X_train_, weights @ dual.T),
         )
     )
 
@@ -271,7 +271,7 @@ def _read_process_of_classes(model):
     dual = (inner.y_train_ - inner.pi_)[:, None]
     function = Smooth(
         lambda X: kernel(numbers_of(X), points) @ dual,
-        lambda X, weights: kernel.pull(X, points, weights @ dual.T),
+        lambda X, weights: kernel.vjp(X, points, weights @ dual.T),
     )
     return Scores(function, _TWO)
 
@@ -285,10 +285,10 @@ class _Stacked:
     def __call__(self, X):
         return np.hstack([function(X) for function in self.functions])
 
-    def pull(self, X, weights):
+    def vjp(self, X, weights):
         columns = np.split(weights, weights.shape[1], axis=1)
-        pulled = zip(self.functions, columns, strict=True)
-        return sum(function.pull(X, column) for function, column in pulled)
+        pairs = zip(self.functions, columns, strict=True)
+        return sum(function.vjp(X, column) for function, column in pairs)
 
 
 def _read_one_against_rest(model):

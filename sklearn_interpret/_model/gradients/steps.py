@@ -25,8 +25,8 @@ from sklearn_interpret._model.column_lineage import (
 )
 from sklearn_interpret._model.gradients.functions import (
     Affine,
-    Beside,
     Chain,
+    ColumnBlocks,
     Columnwise,
     Constant,
     Differences,
@@ -97,7 +97,7 @@ def _of_function(transformer, n_columns):
 def _of_powers(polynomial, _):
     powers = polynomial.powers_
 
-    def pulled(X, weights):
+    def vjp_rule(X, weights):
         gradients = np.empty(X.shape)
         for j in range(X.shape[1]):
             used = np.flatnonzero(powers[:, j])
@@ -108,7 +108,7 @@ def _of_powers(polynomial, _):
             gradients[:, j] = (weights[:, used] * slopes).sum(axis=1)
         return gradients
 
-    return Smooth(polynomial.transform, pulled)
+    return Smooth(polynomial.transform, vjp_rule)
 
 
 def _of_nystroem(nystroem, _):
@@ -120,26 +120,26 @@ def _of_nystroem(nystroem, _):
         coef0=params.get("coef0", 1),
     )
 
-    def pulled(X, weights):
+    def vjp_rule(X, weights):
         points = nystroem.components_
-        return kernel.pull(X, points, weights @ nystroem.normalization_)
+        return kernel.vjp(X, points, weights @ nystroem.normalization_)
 
-    return Smooth(nystroem.transform, pulled)
+    return Smooth(nystroem.transform, vjp_rule)
 
 
 def _of_fourier(sampler, _):
     directions, n_components = sampler.random_weights_, sampler.n_components
 
-    def pulled(X, weights):
+    def vjp_rule(X, weights):
         angles = X @ directions + sampler.random_offset_
         slopes = -np.sqrt(2 / n_components) * np.sin(angles)
         return (weights * slopes) @ directions.T
 
-    return Smooth(sampler.transform, pulled)
+    return Smooth(sampler.transform, vjp_rule)
 
 
 def _normalized(normalizer, _):
-    def pulled(X, weights):
+    def vjp_rule(X, weights):
         sizes = np.linalg.norm(X, ord=_ORDERS[normalizer.norm], axis=1, keepdims=True)
         sizes[sizes == 0] = 1
         along = (weights * X).sum(axis=1, keepdims=True) / sizes**2
@@ -151,7 +151,7 @@ def _normalized(normalizer, _):
             slopes = np.sign(X) * (np.abs(X) == sizes)
         return weights / sizes - along * slopes
 
-    return Smooth(normalizer.transform, pulled)
+    return Smooth(normalizer.transform, vjp_rule)
 
 
 _ORDERS = {"l1": 1, "l2": 2, "max": np.inf}
@@ -174,7 +174,7 @@ def _of_chosen(transformer, _):
         with errors_in(f"its transformer {name!r}"):
             function = read_step(part, len(columns))
         parts.append((function, np.asarray(columns, dtype=np.intp)))
-    return Beside(parts)
+    return ColumnBlocks(parts)
 
 
 def _of_union(union, n_columns):
@@ -185,7 +185,7 @@ def _of_union(union, n_columns):
             continue
         with errors_in(f"its transformer {name!r}"):
             parts.append((read_step(part, n_columns), columns))
-    return Beside(parts)
+    return ColumnBlocks(parts)
 
 
 _READERS = {

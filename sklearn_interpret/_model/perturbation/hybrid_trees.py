@@ -7,7 +7,7 @@ from sklearn import get_config
 
 from sklearn_interpret._core.trees.effects.joint import TreeSets
 from sklearn_interpret._core.trees.effects.outcomes import TreeOutcomes
-from sklearn_interpret._core.trees.effects.pairs import (
+from sklearn_interpret._core.trees.effects.pairwise_interactions import (
     TreePairs,
     bytes_of_pairs,
     leaves_of_pairs,

@@ -23,7 +23,7 @@ class TreeCells:
         The model.
     ensemble : TreeEnsemble
         Its trees, with the outputs wanted.
-    feasible : FeasibleRows
+    actionability : Actionability
         The columns.
     rows : Rows
         Known rows.
@@ -32,16 +32,16 @@ class TreeCells:
         the model takes them.
     """
 
-    def __init__(self, model, ensemble, feasible, rows, decode):
+    def __init__(self, model, ensemble, actionability, rows, decode):
         self.model, self.ensemble = model, ensemble
-        self.feasible, self.rows, self._decode = feasible, rows, decode
-        known = feasible.encode(rows)
+        self.actionability, self.rows, self._decode = actionability, rows, decode
+        known = actionability.encode(rows)
         codes = self.codes(rows)
         self.low, self.high, self.cell_codes, self.ordered = [], [], [], []
         searched = self._boundaries()
         for j in range(model.n_columns):
             cells = None
-            if not feasible.categorical[j]:
+            if not actionability.categorical[j]:
                 cells = self._intervals(j, searched.get(j), known[:, j], codes)
             self.ordered.append(cells is not None)
             low, high, of_cells = cells or self._points(j, known[:, j])
@@ -69,7 +69,9 @@ class TreeCells:
         for j in np.unique(columns):
             row[columns == j] = np.arange((columns == j).sum())
         n_rows = row.max() + 1
-        changed = np.repeat(self.feasible.encode(self.rows.take([0])), n_rows, axis=0)
+        changed = np.repeat(
+            self.actionability.encode(self.rows.take([0])), n_rows, axis=0
+        )
         changed[row, columns] = values
         try:
             native = self._decode(changed, np.zeros(n_rows, dtype=np.intp))
@@ -89,7 +91,7 @@ class TreeCells:
         sought = [
             (j, feature, rank)
             for feature, j in enumerate(self.model.columns.tolist())
-            if not (self.feasible.categorical[j] or codes.categorical[feature])
+            if not (self.actionability.categorical[j] or codes.categorical[feature])
             for rank in range(len(codes.thresholds[feature]))
         ]
         if not sought:
@@ -119,7 +121,7 @@ class TreeCells:
     def _grid(self, j):
         """The numbers that a column may hold."""
         dtype = self.rows.values(j).dtype
-        if self.feasible.integer[j]:
+        if self.actionability.integer[j]:
             most = 2**53
             if dtype.kind in "iu":
                 limits = np.iinfo(dtype)
@@ -160,8 +162,8 @@ class TreeCells:
 
     def _points(self, j, known):
         """Cells that are levels or known values, and their codes."""
-        if self.feasible.categorical[j]:
-            values = np.arange(len(self.feasible.levels[j]), dtype=np.float64)
+        if self.actionability.categorical[j]:
+            values = np.arange(len(self.actionability.levels[j]), dtype=np.float64)
         else:
             values = np.unique(known[~np.isnan(known)])
         codes = self._codes_at(np.full(len(values), j), values)[:, self._features(j)]

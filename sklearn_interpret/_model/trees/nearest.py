@@ -5,11 +5,11 @@ from time import monotonic
 
 import numpy as np
 
-from sklearn_interpret._core.optimisation.box_program import Solved, cheapest_point
-from sklearn_interpret._core.optimisation.boxes import BoxSums
-from sklearn_interpret._core.optimisation.cell_values import CellValues
-from sklearn_interpret._core.optimisation.regions import widened
-from sklearn_interpret._model.desired_sums import SAME, SumWish
+from sklearn_interpret._core.search.box_program import Solved, cheapest_point
+from sklearn_interpret._core.search.boxes import BoxSums
+from sklearn_interpret._core.search.cell_values import CellValues
+from sklearn_interpret._core.search.regions import widened
+from sklearn_interpret._model.actions.target_sums import SAME, SumTarget
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.cells import TreeCells
 from sklearn_interpret._model.trees.tree_response import read_trees, tree_response
@@ -89,9 +89,9 @@ class TreeSearch:
 
     Parameters
     ----------
-    wish : Wish
+    outcome : TargetOutcome
         The wish.
-    known : Task
+    known : SearchProblem
         Known rows.
     margin : float
         By how much more than needed the sums have to be as wished.
@@ -104,20 +104,20 @@ class TreeSearch:
 
     relative_gap = SAME
 
-    def __init__(self, wish, known, margin):
-        feasible, rows = known.feasible, known.rows
-        model = read_trees(wish.estimator)
+    def __init__(self, outcome, known, margin):
+        actionability, rows = known.actionability, known.rows
+        model = read_trees(outcome.estimator)
         ensemble = model.ensemble
         link, scale = model.link, model.link_scale
-        if wish.interval is not None:
-            read = tree_response(wish.response)
+        if outcome.interval is not None:
+            read = tree_response(outcome.response)
             ensemble = read.ensemble
             if read.additive:
                 link, scale = "identity", 1.0
-        returned = np.asarray(wish.response.raw(rows.take([0]).native))
+        returned = np.asarray(outcome.response.raw(rows.take([0]).native))
         single = returned.dtype == np.float32
-        self.wish = SumWish.of(
-            wish,
+        self.outcome = SumTarget.of(
+            outcome,
             ensemble.n_outputs,
             link,
             scale,
@@ -125,7 +125,7 @@ class TreeSearch:
             precision=np.finfo(np.float32 if single else np.float64).eps,
             tied_class=model.tied_class,
         )
-        self.cells = TreeCells(model, ensemble, feasible, rows, known.decode)
+        self.cells = TreeCells(model, ensemble, actionability, rows, known.decode)
         self.ensemble = ensemble
         codes = self.cells.codes(rows)
         self.known = self.cells.own_cells(known.values, codes)
@@ -137,34 +137,36 @@ class TreeSearch:
             terms, np.rint(terms), rtol=_LAST_BITS, atol=0
         )
 
-    def found(self, task, row, settings, feasible):
+    def found(self, problem, row, settings, actionability):
         """Encoded row or None, and a lower bound that is infinite if there is none.
 
         `settings` say what is sought, as `Cheapest`.
         """
-        if np.isnan(feasible.excess(task.values[[row]])[0]).any():
+        if np.isnan(actionability.excess(problem.values[[row]])[0]).any():
             return None, np.inf
-        ways = self._possible_ways(task, row)
+        ways = self._possible_ways(problem, row)
         end = monotonic() + settings.time_limit
-        best, lower, holds = self._nearest(task, row, ways, settings, feasible, end)
+        best, lower, holds = self._nearest(
+            problem, row, ways, settings, actionability, end
+        )
         if best is None or holds:
             return best, lower
-        space = _Space.of_row(self.cells, feasible, task, row, _SINGLE)
+        space = _Space.of_row(self.cells, actionability, problem, row, _SINGLE)
         searched = [self._searched(space, way, settings, sure=True) for way in ways]
         solved = settings.solved(_nearest_first(space, searched), end)
         if solved.point is None:
             return None, lower
         values = space.values(solved.point)[None]
-        return feasible.projected(values, task.values[[row]])[0], lower
+        return actionability.projected(values, problem.values[[row]])[0], lower
 
-    def _nearest(self, task, row, ways, settings, feasible, end):
+    def _nearest(self, problem, row, ways, settings, actionability, end):
         """The nearest row or None, a lower bound, and whether it satisfies the target.
 
         Rows whose sums may or may not be enough are asked about, the nearest first,
         for half of the time.
         """
-        origin, index = task.values[[row]], np.array([row])
-        space = _Space.of_row(self.cells, feasible, task, row)
+        origin, index = problem.values[[row]], np.array([row])
+        space = _Space.of_row(self.cells, actionability, problem, row)
         searched = [self._searched(space, way, settings) for way in ways]
         lower = 0.0
         while True:
@@ -173,19 +175,19 @@ class TreeSearch:
             if solved.point is None:
                 return None, lower, False
             values = space.values(solved.point)[None]
-            best = feasible.projected(values, origin)
-            holds = task.holds(best, index)[0]
+            best = actionability.projected(values, origin)
+            holds = problem.holds(best, index)[0]
             moved = not np.array_equal(best, values, equal_nan=True)
             if holds or moved or monotonic() > end - settings.time_limit / 2:
-                return best[0], lower, holds and feasible.keeps(best)[0]
+                return best[0], lower, holds and actionability.keeps(best)[0]
             searched = [
                 (self._without(boxes, doubt, solved.point), starts, doubt)
                 for boxes, starts, doubt in searched
             ]
 
-    def _possible_ways(self, task, row):
-        """Ways in which the target can be reached, as of `SumWish`."""
-        ways = self.wish.ways(None if task.own is None else task.own[row])
+    def _possible_ways(self, problem, row):
+        """Ways in which the target can be reached, as of `SumTarget`."""
+        ways = self.outcome.ways(None if problem.own is None else problem.own[row])
         return [way for way in ways if np.isfinite(way[1]).all()]
 
     def _without(self, boxes, doubt, point):
@@ -198,19 +200,27 @@ class TreeSearch:
             return replace(boxes, needs=boxes.needs + np.where(tied, 2 * doubt, 0))
         return boxes.without(point)
 
-    def region(self, task, row, values, settings):
+    def region(self, problem, row, values, settings):
         """Ends of a box around an encoded row in which all rows are as wished."""
         # The cells of trees as they are, which constraints would cut.
-        feasible, origin = task.feasible.without("constraints"), task.values[row]
-        space = _Space.of_row(self.cells, feasible, task, row)
-        native = task.decode(values[None], np.array([row]))
+        actionability, origin = (
+            problem.actionability.without("constraints"),
+            problem.values[row],
+        )
+        space = _Space.of_row(self.cells, actionability, problem, row)
+        native = problem.decode(values[None], np.array([row]))
         cells = self.cells.own_cells(values[None], self.cells.codes(as_rows(native)))[0]
         changed = values != origin
         first, last = cells[space.free], cells[space.free]
-        wide = ~feasible.categorical & self.cells.ordered & feasible.vary & (cells >= 0)
+        wide = (
+            ~actionability.categorical
+            & self.cells.ordered
+            & actionability.vary
+            & (cells >= 0)
+        )
         if settings.max_changes is not None:
             wide &= changed
-        for way in self._possible_ways(task, row):
+        for way in self._possible_ways(problem, row):
             if not len(space.own):
                 continue
             boxes, _ = self._boxes(space, way, settings, sure=True)
@@ -221,7 +231,7 @@ class TreeSearch:
                 first, last = widened(boxes, first, last, columns)
             break
         low, high = values.copy(), values.copy()
-        least, most = (part[0] for part in feasible.limits(origin[None]))
+        least, most = (part[0] for part in actionability.limits(origin[None]))
         cells = np.array([cells, cells])
         cells[:, space.free] = first, last
         for j in np.flatnonzero(wide).tolist():
@@ -303,27 +313,29 @@ class _Space:
     within: CellValues | None
 
     @classmethod
-    def of_row(cls, cells, feasible, task, row, spare=0.0):
+    def of_row(cls, cells, actionability, problem, row, spare=0.0):
         """The space around an explained row.
 
         Constraints are kept with so much to spare, relative to the size of their terms.
         """
-        origin = task.values[row]
-        codes = cells.codes(task.rows.take([row]))
+        origin = problem.values[row]
+        codes = cells.codes(problem.rows.take([row]))
         own = cells.own_cells(origin[None], codes)[0]
-        low, high = (part[0] for part in feasible.limits(origin[None]))
-        in_three = feasible.coefficients.any(axis=0)
-        far = _far(cells, feasible, origin)
+        low, high = (part[0] for part in actionability.limits(origin[None]))
+        in_three = actionability.coefficients.any(axis=0)
+        far = _far(cells, actionability, origin)
         low, high = np.clip(low, -far, far), np.clip(high, -far, far)
         columns = {}
-        for j in np.flatnonzero(feasible.vary & (own >= 0)).tolist():
-            column = _column(cells, feasible, j, origin[j], own[j], low[j], high[j])
+        for j in np.flatnonzero(actionability.vary & (own >= 0)).tolist():
+            column = _column(
+                cells, actionability, j, origin[j], own[j], low[j], high[j]
+            )
             if np.isfinite(column.costs).sum() > 1:
                 columns[j] = column
         free = np.isin(np.arange(len(own)), list(columns))
         tree, leaf, first, last = cells.boxes_of(codes[0], ~free)
         own, in_three, columns = own[free], in_three[free], list(columns.values())
-        scale = np.where(feasible.integer, 1.0, feasible.costs)[free]
+        scale = np.where(actionability.integer, 1.0, actionability.costs)[free]
         return cls(
             origin,
             free,
@@ -335,7 +347,7 @@ class _Space:
             first + 2 * (in_three & (first > own)),
             last + 2 * (in_three & (last >= own)),
             scale,
-            _within(feasible, origin, free, columns, scale, spare),
+            _within(actionability, origin, free, columns, scale, spare),
         )
 
     @property
@@ -390,41 +402,41 @@ class _Column:
     high: np.ndarray
 
 
-def _column(cells, feasible, j, origin, own, least, most):
+def _column(cells, actionability, j, origin, own, least, most):
     """The cells of a column; where it is constrained, the own one is cut in three."""
     low, high = cells.low[j], cells.high[j]
     refused = (cells.cell_codes[j] < 0).any(axis=1)
-    if feasible.coefficients[:, j].any():
+    if actionability.coefficients[:, j].any():
         low, high, refused = (
             np.insert(part, own, [part[own]] * 2) for part in (low, high, refused)
         )
-        step = 1.0 if feasible.integer[j] else np.spacing(np.abs(origin))
+        step = 1.0 if actionability.integer[j] else np.spacing(np.abs(origin))
         high[own] = min(high[own], origin - step)
         low[own + 2] = max(low[own + 2], origin + step)
         own += 1
     low, high = np.maximum(low, least), np.minimum(high, most)
-    if feasible.categorical[j]:
-        costs = np.where(feasible.possible_levels[j], 1.0, np.inf)
+    if actionability.categorical[j]:
+        costs = np.where(actionability.possible_levels[j], 1.0, np.inf)
         nearest = cells.low[j]
     else:
         nearest = np.clip(origin, low, high)
         costs = np.abs(nearest - origin)
-    costs = np.where((low <= high) & ~refused, costs * feasible.costs[j], np.inf)
+    costs = np.where((low <= high) & ~refused, costs * actionability.costs[j], np.inf)
     nearest = np.where(np.isfinite(costs), nearest, origin)
     costs[own], nearest[own], low[own], high[own] = 0, origin, origin, origin
     return _Column(costs, nearest, low, high)
 
 
-def _far(cells, feasible, origin):
+def _far(cells, actionability, origin):
     """How far numbers go: often as far as one makes up for all of a constraint."""
-    coefficients = np.abs(feasible.coefficients)
+    coefficients = np.abs(actionability.coefficients)
     far = np.full(len(origin), np.inf)
     used = np.flatnonzero(coefficients.any(axis=0))
     sizes = np.zeros(len(origin))
     for j in used.tolist():
         ends = np.abs(np.concatenate([cells.low[j], cells.high[j], [origin[j]]]))
         sizes[j] = ends[np.isfinite(ends)].max()
-    needs = coefficients @ sizes + np.abs(feasible.bounds)
+    needs = coefficients @ sizes + np.abs(actionability.bounds)
     for j in used.tolist():
         of_column = coefficients[:, j]
         far[j] = (
@@ -433,14 +445,14 @@ def _far(cells, feasible, origin):
     return far
 
 
-def _within(feasible, origin, free, columns, scale, spare):
+def _within(actionability, origin, free, columns, scale, spare):
     """Linear constraints on the free columns, in units of their costs; None if none."""
-    if not len(feasible.bounds):
+    if not len(actionability.bounds):
         return None
-    terms = feasible.excess(origin[None])[1][0]
-    fixed = np.where(free, 0, feasible.coefficients) @ np.nan_to_num(origin)
-    bounds = feasible.bounds - fixed + (_ROUNDING - spare) * terms
-    coefficients = feasible.coefficients[:, free] / scale
+    terms = actionability.excess(origin[None])[1][0]
+    fixed = np.where(free, 0, actionability.coefficients) @ np.nan_to_num(origin)
+    bounds = actionability.bounds - fixed + (_ROUNDING - spare) * terms
+    coefficients = actionability.coefficients[:, free] / scale
     used = np.flatnonzero(coefficients.any(axis=0))
     sizes = np.abs(coefficients).max(axis=1, initial=0)
     sizes[sizes == 0] = 1
@@ -455,6 +467,6 @@ def _within(feasible, origin, free, columns, scale, spare):
         nearest,
         low,
         high,
-        feasible.costs[free][used] / scale[used],
-        feasible.integer[free][used],
+        actionability.costs[free][used] / scale[used],
+        actionability.integer[free][used],
     )

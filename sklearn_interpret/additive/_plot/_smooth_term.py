@@ -11,11 +11,10 @@ from scipy.special import stdtrit
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._choosing import output_position
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours
-from sklearn_interpret._plotting.displays import Drawn
+from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret._plotting.panels.displays import PanelDisplay
 from sklearn_interpret._plotting.panels.lines import (
@@ -26,7 +25,7 @@ from sklearn_interpret._plotting.panels.lines import (
     level_text,
 )
 from sklearn_interpret._plotting.sources import (
-    NamedParameters,
+    ForwardedSignature,
     keyword_names,
     split_keywords,
 )
@@ -38,13 +37,14 @@ from sklearn_interpret.additive._plot._term_panel import (
     TermPanel,
     term_label,
 )
+from sklearn_interpret.explanations._selection import output_position
 
 LEVEL = 0.95
 MAX_DATA_ROWS = 5000
 
 
 @dataclass(eq=False, repr=False)
-class SmoothTermDisplay(Drawn, PanelDisplay):
+class SmoothTermDisplay(DisplayMixin, PanelDisplay):
     """The terms of an additive model: curves, levels and surfaces, with bands.
 
     Build it with `from_estimator`. A label such as "s(age, 3.2)" has a term's effective
@@ -142,7 +142,7 @@ default=None
     missing_effects: list[Any] | None = None
     importances: list[float] | None = None
 
-    @NamedParameters
+    @ForwardedSignature
     def from_estimator(
         cls,
         estimator: Any,

@@ -24,9 +24,9 @@ from sklearn_interpret._plotting.bars import (
     row_height,
 )
 from sklearn_interpret._plotting.colours import DIVERGING_MAP, shade, sign_colours
+from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
-from sklearn_interpret._plotting.found_rows import FoundRowsMixin
 from sklearn_interpret._plotting.images import check_image_shape, drawable, placing
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
@@ -37,7 +37,7 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     value_text,
 )
-from sklearn_interpret._plotting.sources import Data, NamedParameters
+from sklearn_interpret._plotting.sources import Data, ForwardedSignature
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
@@ -48,7 +48,7 @@ from sklearn_interpret.explanations import RowExplanation
 _WIDTH, _PANEL, _AROUND, _TITLE_LINE, _NARROW = 7.0, 2.9, 1.6, 0.25, 1.7
 
 
-class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
+class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
     """What an attack makes of one row, and what the model answers to it.
 
     Build it with `from_estimator` or `from_explanation`. A row of a table has a bar for
@@ -127,7 +127,7 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
         self.image_shape = image_shape
         self.spreads = spreads
 
-    @NamedParameters
+    @ForwardedSignature
     def from_estimator(
         cls,
         estimator: Any,
@@ -189,7 +189,7 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
         one = Data(X, y).take([position])
         known = {"image_shape": getattr(inspector, "image_shape", None)}
         if getattr(inspector, "units", None) == "std":
-            known["spreads"] = 1 / inspector._feasible.costs
+            known["spreads"] = 1 / inspector._actionability.costs
         return cls(inspector.explain(one.X, one.y), **{**known, **choices})
 
     def plot(

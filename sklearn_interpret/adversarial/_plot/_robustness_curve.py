@@ -21,7 +21,7 @@ from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_l
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import (
     Data,
-    NamedParameters,
+    ForwardedSignature,
     check_same_in_folds,
     fold_estimators,
     fold_rows,
@@ -105,7 +105,7 @@ class RobustnessCurveDisplay(Display):
         self.size_name = size_name
         self.score_name = score_name
 
-    @NamedParameters
+    @ForwardedSignature
     def from_estimator(
         cls,
         estimator: Any,
@@ -161,7 +161,7 @@ class RobustnessCurveDisplay(Display):
             estimator, X, sample_weight, params, names, ax, **given
         )
 
-    @NamedParameters
+    @ForwardedSignature
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],

@@ -18,8 +18,8 @@ from sklearn_interpret._plotting.labels import (
     response_label,
     value_text,
 )
-from sklearn_interpret._plotting.passages import draw_text
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.text_layout import draw_text
 from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
 from sklearn_interpret.counterfactuals._plot._base import (

@@ -13,8 +13,8 @@ from sklearn_interpret._model.rows.bounds import interval_text
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.bars import check_count, draw_arrows
 from sklearn_interpret._plotting.colours import colours, ink, seen
+from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
-from sklearn_interpret._plotting.found_rows import FoundRowsMixin
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     MINUS,
@@ -39,7 +39,7 @@ ARROW_PLACE, ARROW_HEIGHT, TEXT_GAP = 0.28, 0.26, 0.22
 HEAD, MOST_LINES = 0.025, 0.65
 
 
-class CounterfactualDisplay(FoundRowsMixin, FeaturesDisplay):
+class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
     """What would have to change in one row for the model to answer as wished.
 
     Build it with `from_estimator` or `from_explanation`. Each changed feature has a
@@ -127,7 +127,7 @@ class CounterfactualDisplay(FoundRowsMixin, FeaturesDisplay):
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, **choices):
-        choices = {"background": inspector._feasible.known.native, **choices}
+        choices = {"background": inspector._actionability.known.native, **choices}
         return super()._from_inspector(inspector, X, sample_weight, **choices)
 
     def plot(

@@ -6,16 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._choosing import output_position
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import UP_COLOUR, seen
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.labels import number_text, shorten, wrapped
-from sklearn_interpret._plotting.passages import draw_text, strike_out
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.text_layout import draw_text, strike_out
 from sklearn_interpret.counterfactuals._text import TextCounterfactual
 from sklearn_interpret.explanations import RemovalExplanation
+from sklearn_interpret.explanations._selection import output_position
 
 # Of the colour behind words that are struck out.
 _OPACITY = 0.2

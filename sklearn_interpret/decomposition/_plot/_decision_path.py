@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._choosing import row_position
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import (
     axes_inches,
@@ -36,6 +35,7 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
+from sklearn_interpret.explanations._selection import row_position
 
 MEAN_COLOUR = OKABE_ITO[0]
 _LEGEND_PITCH = 0.24  # inches from one line of a legend to the next

@@ -12,10 +12,10 @@ from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import feature_index
-from sklearn_interpret._plotting.displays import Display, Drawn, FoldsMixin
+from sklearn_interpret._plotting.displays import Display, DisplayMixin, FoldsMixin
 from sklearn_interpret._plotting.sources import (
     Data,
-    NamedParameters,
+    ForwardedSignature,
     check_same_in_folds,
     fold_estimators,
     inspectors_of_folds,
@@ -115,10 +115,10 @@ class EffectSources(FoldsMixin, Display):
         return {}
 
 
-class ComparisonSources(Drawn):
+class ComparisonSources(DisplayMixin):
     """Constructors of the display of several effects of one feature."""
 
-    @NamedParameters
+    @ForwardedSignature
     def from_estimator(
         cls,
         estimator: Any,
@@ -190,7 +190,7 @@ class ComparisonSources(Drawn):
         params |= {} if centered is None else {"centered": centered}
         return cls._drawn(sources, X, sample_weight, feature, words, ax, params)
 
-    @NamedParameters
+    @ForwardedSignature
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],

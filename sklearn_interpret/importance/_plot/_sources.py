@@ -14,7 +14,7 @@ from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import (
     Data,
-    NamedParameters,
+    ForwardedSignature,
     check_same_in_folds,
     fold_estimators,
     fold_rows,
@@ -39,7 +39,7 @@ class ImportanceSources(Display):
         PermutationTest,
     )
 
-    @NamedParameters
+    @ForwardedSignature
     def from_estimator(
         cls,
         estimator: Any,
@@ -116,7 +116,7 @@ default=None
             arrays["test_importances"] = repeated["importances"]
         return cls(**arrays)
 
-    @NamedParameters
+    @ForwardedSignature
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],

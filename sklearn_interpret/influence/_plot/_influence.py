@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, check_random_state
 
-from sklearn_interpret._choosing import row_position
-from sklearn_interpret._model.deletions import Training, scores_without
+from sklearn_interpret._model.leave_out import Training, scores_without
 from sklearn_interpret._model.response import unfrozen
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
@@ -46,6 +45,7 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.tables import import_pandas, stacked
 from sklearn_interpret.explanations import TrainingExplanation
+from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._plot._sources import InfluenceSources
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.displays import ExplanationDisplay
-from sklearn_interpret._plotting.sources import NamedParameters, is_inspector
+from sklearn_interpret._plotting.sources import ForwardedSignature, is_inspector
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
@@ -20,7 +20,7 @@ class InfluenceSources(ExplanationDisplay):
     _explanation_kind = TrainingExplanation
     _shows_rows = False
 
-    @NamedParameters
+    @ForwardedSignature
     def from_estimator(
         cls,
         estimator: Any,

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_interpret._choosing import output_position
 from sklearn_interpret._model.perturbation.perturbed import count_outputs
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.sources import check_same_in_folds, response_name
+from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (
     PartialDependenceInteraction,
@@ -24,7 +24,7 @@ class InteractionSources(Display):
     # Where an inspector has told: its response, and the output.
     response_name = output_name = None
 
-    def _told(self, inspector, target):
+    def _set_response(self, inspector, target):
         """Itself, when it knows of which response and output it is."""
         output = output_position(inspector.output_names_, target)
         self.response_name = response_name(inspector)
@@ -71,7 +71,7 @@ class PairSources(FoldsMixin, InteractionSources):
             interaction, in the response's unit, and not as shares.
         """
         arrays = _pair_arrays(inspector, target=target, unnormalized=unnormalized)
-        return cls(**arrays)._told(inspector, target)
+        return cls(**arrays)._set_response(inspector, target)
 
     @classmethod
     def _from_folds(cls, inspectors, X, sample_weight, **choices):
@@ -86,7 +86,7 @@ class PairSources(FoldsMixin, InteractionSources):
                 arrays[name] = values.mean(axis=0)
                 arrays[f"{name}_std"] = values.std(axis=0)
         display = cls(**arrays, spread_name=f"{len(folds)} folds")
-        return display._told(inspectors[0], choices.get("target"))
+        return display._set_response(inspectors[0], choices.get("target"))
 
 
 def one_output(values, n_axes, output):

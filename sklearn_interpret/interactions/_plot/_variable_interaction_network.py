@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._choosing import output_position
 from sklearn_interpret._plotting.axes import (
     WIDE,
     axes_inches,
@@ -22,6 +21,7 @@ from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
 from sklearn_interpret._plotting.labels import column_texts, literal, literal_lines
 from sklearn_interpret._plotting.matrices import checked_strengths
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.interactions._plot._circle import (
     Room,
     choose,
@@ -111,7 +111,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
             main_effects=one_output(inspector.main_effects_, 1, output),
             feature_names=list(inspector.player_names_),
         )
-        return display._told(inspector, target)
+        return display._set_response(inspector, target)
 
     def plot(
         self,

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_interpret._choosing import row_position
 from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
 from sklearn_interpret._plotting.bars import (
     draw_boxes,
@@ -33,6 +32,7 @@ from sklearn_interpret._plotting.labels import (
     value_text,
 )
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 _WIDTH, _LEGEND_WIDTH, _BOX_HEIGHT = 6.0, 1.5, 0.7  # inches, and share of a line

@@ -22,7 +22,7 @@ from sklearn_interpret._plotting.axes import (
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import READ, colours, seen, shade
 from sklearn_interpret._plotting.curves import draw_thin_lines, note_empty
-from sklearn_interpret._plotting.displays import Drawn
+from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import (
     literal,
     moved_apart,
@@ -43,7 +43,7 @@ _BESIDE, _APART = 1.04, 0.2
 _NO_PENALTY = 0.5
 
 
-class SparsePathDisplay(Drawn):
+class SparsePathDisplay(DisplayMixin):
     """Coefficients of a sparse linear model as its penalty falls.
 
     Each line is a feature. It leaves zero where the feature enters; the numbers of

@@ -26,7 +26,7 @@ from sklearn_interpret._plotting.colours import (
     shade,
     text_on,
 )
-from sklearn_interpret._plotting.displays import Drawn
+from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.images import check_image_shape, drawable, placing
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
@@ -59,7 +59,7 @@ _NO_COLOUR = "0.92"
 _COLOURS, _MARKERS = (DOWN_COLOUR, UP_COLOUR), ("o", "X")
 
 
-class PrototypeDisplay(Drawn):
+class PrototypeDisplay(DisplayMixin):
     """Prototypes, and criticisms if there are any, among the rows they stand for.
 
     Build it with `from_estimator`. A table has a line for each prototype and each

@@ -26,7 +26,7 @@ from sklearn_interpret._plotting.colours import (
     seen,
     sign_colours,
 )
-from sklearn_interpret._plotting.displays import Drawn
+from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import AND, lines_of, literal, number_text
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.rules._rule_fit import RuleFit
@@ -38,7 +38,7 @@ _ROOM = 0.28
 
 
 @dataclass(eq=False, repr=False)
-class RuleFitDisplay(Drawn):
+class RuleFitDisplay(DisplayMixin):
     """What matters in a sparse sum of rules: its rules and linear terms; its features.
 
     Build it with `from_estimator`. An importance is the standard deviation of what is

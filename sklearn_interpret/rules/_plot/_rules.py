@@ -20,7 +20,7 @@ from sklearn_interpret._plotting.colours import (
     sign_colours,
     text_on,
 )
-from sklearn_interpret._plotting.displays import Drawn
+from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     lines_of,
@@ -46,7 +46,7 @@ def _percent(share):
     return f"{number_text(100 * share, 2)} %"
 
 
-class RulesDisplay(Drawn):
+class RulesDisplay(DisplayMixin):
     """Rules in words, with the classes of the rows for which each holds.
 
     Build it with `from_estimator`. Each rule has a line: its conditions, bars for the

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._choosing import row_position
 from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
 from sklearn_interpret._plotting.bars import name_rows, ranked, row_height
 from sklearn_interpret._plotting.colours import (
@@ -23,6 +22,7 @@ from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shor
 from sklearn_interpret._plotting.points import MANY_POINTS, clipped_range
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
+from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, strongest
 from sklearn_interpret.shapley._plot._features import FeatureReader
 

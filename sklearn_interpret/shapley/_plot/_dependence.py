@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.statistics.residual_interactions import residual_strengths
 from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend, take_single
 from sklearn_interpret._plotting.colours import (
@@ -37,9 +36,10 @@ from sklearn_interpret._plotting.points import (
     jittered,
     point_area,
 )
-from sklearn_interpret._plotting.sources import NamedParameters
+from sklearn_interpret._plotting.sources import ForwardedSignature
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
+from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
@@ -143,7 +143,7 @@ default="auto"
         self.interaction_values = interaction_values
         self.categorical_features = categorical_features
 
-    @NamedParameters
+    @ForwardedSignature
     def from_estimator(
         cls,
         estimator: Any,

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._choosing import output_position
 from sklearn_interpret._plotting.axes import side_legend, take_single
 from sklearn_interpret._plotting.bars import (
     draw_bars,
@@ -38,6 +37,7 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import (
     ShapleyDisplay,
     checked,

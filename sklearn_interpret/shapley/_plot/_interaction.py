@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._choosing import output_position
-from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.bars import check_count
@@ -23,6 +22,7 @@ from sklearn_interpret._plotting.matrices import (
 )
 from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._values import ShapleyValues
 
@@ -102,7 +102,7 @@ class ShapleyInteractionDisplay(Display):
         names, outputs = inspector.player_names_, inspector.output_names_
         output, p = output_position(outputs, target), len(names)
         total = np.zeros((p, p, len(outputs)))
-        for part in slices(rows.n_rows, held_rows(total.nbytes)):
+        for part in slices(rows.n_rows, rows_in_memory(total.nbytes)):
             values = inspector.interaction_values(rows.part(part).native)
             total += np.abs(values).reshape(-1, *total.shape).sum(axis=0)
         return cls(

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_interpret._choosing import output_position
 from sklearn_interpret._plotting.bars import (
     draw_bars,
     draw_spreads,
@@ -23,6 +22,7 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.tables import stacked
+from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._lime_text import highlight
 from sklearn_interpret.surrogates._local_explanation import (
     LocalExplanation,

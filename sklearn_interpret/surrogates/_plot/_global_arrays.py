@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.linear import coefficient_table
@@ -27,6 +26,7 @@ from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import response_name
+from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 
 MOST_OUTPUTS = 10

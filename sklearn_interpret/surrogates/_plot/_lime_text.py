@@ -12,7 +12,8 @@ from sklearn_interpret._plotting.axes import axes_inches, is_constrained, take_s
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.passages import (
+from sklearn_interpret._plotting.points import POINTS_PER_INCH
+from sklearn_interpret._plotting.text_layout import (
     LINE_HEIGHT,
     Measure,
     draw_passage,
@@ -20,7 +21,6 @@ from sklearn_interpret._plotting.passages import (
     families_for,
     wrapped_passage,
 )
-from sklearn_interpret._plotting.points import POINTS_PER_INCH
 from sklearn_interpret.surrogates._lime_text import (
     LimeText,
     TextExplanation,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_interpret._core.local.pasting import paste, random_paste
+from sklearn_interpret._core.local.patch_transforms import paste, random_paste
 
 
 def bilinear(patch, row, column):

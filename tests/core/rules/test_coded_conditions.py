@@ -5,7 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_interpret._core.rules.conditions import CodedTable, distinct_rows, merged
+from sklearn_interpret._core.rules.coded_conditions import (
+    CodedTable,
+    distinct_rows,
+    merged,
+)
 
 
 def random_codes(seed):

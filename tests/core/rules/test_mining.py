@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_interpret._core.rules.bins import entropy_bins, quantile_bins
-from sklearn_interpret._core.rules.conditions import CodedTable
+from sklearn_interpret._core.rules.coded_conditions import CodedTable
 from sklearn_interpret._core.rules.mining import _intervals, mine_rules
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_interpret._core.rules.conditions import CodedTable
+from sklearn_interpret._core.rules.coded_conditions import CodedTable
 from sklearn_interpret._core.rules.description_length import (
     error_bits,
     subset_bits,

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sklearn_interpret._core.optimisation.boxes import BoxSums
+from sklearn_interpret._core.search.boxes import BoxSums
 
 
 def chain(n_columns, rng):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from sklearn_interpret._core.optimisation.linear_program import Moves
+from sklearn_interpret._core.search.linear_program import Moves
 
 
 def moves_both_ways(rng, n_columns=4):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog, minimize
 
-from sklearn_interpret._core.optimisation.norm_balls import (
+from sklearn_interpret._core.search.norm_balls import (
     farthest,
     nearest_beyond,
     shrunk,

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from sklearn_interpret._core.optimisation.polishing import Polishing
+from sklearn_interpret._core.search.refine import Refinement
 
 
 def polishing_of(values, origins, holds, projected=None, costs=None, has_units=None):
     n_columns = values.shape[1]
-    return Polishing(
+    return Refinement(
         values,
         origins,
         np.arange(len(values)),

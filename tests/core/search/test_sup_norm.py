@@ -7,13 +7,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_interpret._core.optimisation.box_program import (
+from sklearn_interpret._core.search.box_program import (
     Program,
     cheapest_point,
     within_reach,
 )
-from sklearn_interpret._core.optimisation.boxes import BoxSums
-from sklearn_interpret._core.optimisation.sup_norm import nearest_point
+from sklearn_interpret._core.search.boxes import BoxSums
+from sklearn_interpret._core.search.sup_norm import nearest_point
 
 N_CELLS, N_COLUMNS = 5, 3
 

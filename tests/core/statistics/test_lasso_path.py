@@ -8,7 +8,7 @@ from scipy.special import expit, softmax
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import lars_path
 
-from sklearn_interpret._core.optimisation.lasso_path import (
+from sklearn_interpret._core.statistics.lasso_path import (
     LogLoss,
     SquaredError,
     lasso_path,
@@ -57,12 +57,12 @@ def violations(path, X, targets, weights, loss):
         if isinstance(loss, LogLoss):
             scores = expit(scores) if coefs.shape[1] == 1 else softmax(scores, axis=1)
         missed = weights[:, None] * (targets - scores)
-        pulls = scaled.T @ missed
+        correlations = scaled.T @ missed
         in_use = np.abs(coefs) > 1e-8
         yield max(
             np.abs(missed.sum(axis=0)).max(),
-            (np.abs(pulls) - at).max(),
-            np.abs(pulls - at * np.sign(coefs))[in_use].max(initial=0),
+            (np.abs(correlations) - at).max(),
+            np.abs(correlations - at * np.sign(coefs))[in_use].max(initial=0),
         )
 
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sklearn_interpret._core.trees.shapley import carried, games
-from sklearn_interpret._core.trees.shapley.carried import worth_carrying
+from sklearn_interpret._core.trees.shapley import games
+from sklearn_interpret._core.trees.shapley import path_dependent_few_rows as carried
 from sklearn_interpret._core.trees.shapley.games import PathDependentGame
+from sklearn_interpret._core.trees.shapley.path_dependent_few_rows import worth_carrying
 from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
 from tests.references.shapley import enumerated, path_dependent_game

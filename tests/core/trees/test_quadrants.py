@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_interpret._core.trees.effects.pairs import QuadrantSums
+from sklearn_interpret._core.trees.effects.pairwise_interactions import QuadrantSums
 
 
 def check(seed, n, m, shape, k):

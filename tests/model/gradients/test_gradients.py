@@ -115,8 +115,8 @@ REGRESSORS = [
 def check_slopes(function, rows, tolerance=1e-6):
     """The pull of random weights equals that of differences."""
     weights = np.random.default_rng(1).normal(size=function(rows).shape)
-    expected = Differences(function).pull(rows, weights)
-    found = function.pull(rows, weights)
+    expected = Differences(function).vjp(rows, weights)
+    found = function.vjp(rows, weights)
     assert_allclose(found, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
@@ -227,7 +227,7 @@ def test_frames_with_categories():
     function = read_scores(model).function
     rows = frame.iloc[::9]
     weights = np.random.default_rng(1).normal(size=(len(rows), 3))
-    gradients = function.pull(rows, weights)
+    gradients = function.vjp(rows, weights)
     assert_array_equal(gradients[:, [1, 4]], 0)
     for j, name in ((0, "a"), (2, "c"), (3, "d")):
         low, high = (rows.assign(**{name: rows[name] + h}) for h in (-1e-5, 1e-5))

@@ -11,11 +11,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from sklearn_interpret._model.desired import Wish
+from sklearn_interpret._model.actions.actionability import Actionability
+from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.feasible import FeasibleRows
-from sklearn_interpret._row_search import Task
 
 X, Y = load_iris(return_X_y=True)
 
@@ -42,9 +42,9 @@ def task_of(model, desired, target, classes=slice(None)):
     """Some rows, units that differ, and a wish of a fitted model."""
     y = np.c_[Y, Y**2] if target is not None else Y
     keep = np.isin(Y, np.unique(Y)[classes])
-    wish = Wish.of(model.fit(X[keep], y[keep]), desired, target)
+    outcome = TargetOutcome.of(model.fit(X[keep], y[keep]), desired, target)
     rows = as_rows(X[keep])
-    feasible = FeasibleRows(
+    actionability = Actionability(
         rows,
         np.ones(keep.sum()),
         categorical=np.zeros(4, dtype=bool),
@@ -53,21 +53,21 @@ def task_of(model, desired, target, classes=slice(None)):
         directions={},
         distance="std",
     )
-    return Task(wish, feasible, rows)
+    return SearchProblem(outcome, actionability, rows)
 
 
 @pytest.mark.parametrize(("model", "desired", "target", "by_formula"), WISHES, ids=str)
 @pytest.mark.parametrize("classes", [slice(None), slice(1, 3)])
 def test_slopes_of_margins(model, desired, target, by_formula, classes):
-    task = task_of(model, desired, target, classes)
-    index = SOME[task.rows.n_rows > SOME]
-    margins = Margins(task)
+    problem = task_of(model, desired, target, classes)
+    index = SOME[problem.rows.n_rows > SOME]
+    margins = Margins(problem)
     assert margins.by_formula is by_formula
-    own = None if task.own is None else task.own[index]
-    values, costs = task.values[index], task.feasible.costs
+    own = None if problem.own is None else problem.own[index]
+    values, costs = problem.values[index], problem.actionability.costs
 
     def at(moved):
-        return margins.margins(task.decode(moved, index), own)
+        return margins.margins(problem.decode(moved, index), own)
 
     every = at(values)
     assert every.shape == (len(index), margins.n_rivals)
@@ -76,7 +76,7 @@ def test_slopes_of_margins(model, desired, target, by_formula, classes):
         if not some.any():
             continue
         rivals = np.full(len(index), rival)
-        found = margins.slopes(task, values, index, rivals)
+        found = margins.slopes(problem, values, index, rivals)
         assert_array_equal(found[:, 2], 0)
         for j in (0, 1, 3):
             low, high = values.copy(), values.copy()
@@ -91,11 +91,11 @@ def test_slopes_of_margins(model, desired, target, by_formula, classes):
 
 @pytest.mark.parametrize(("model", "desired", "target", "_"), WISHES, ids=str)
 def test_the_binding_margin_says_whether_the_wish_holds(model, desired, target, _):
-    task = task_of(model, desired, target)
-    margins, index = Margins(task), np.arange(150)
+    problem = task_of(model, desired, target)
+    margins, index = Margins(problem), np.arange(150)
     # Rows that cross over to other classes, with the own class of their first half.
-    values = task.values[np.random.default_rng(0).permutation(150)]
-    native = task.decode(values, index)
-    rival, margin = margins.binding(margins.margins(native, task.own))
-    assert_array_equal(margin > 0, task.holds(values, index))
+    values = problem.values[np.random.default_rng(0).permutation(150)]
+    native = problem.decode(values, index)
+    rival, margin = margins.binding(margins.margins(native, problem.own))
+    assert_array_equal(margin > 0, problem.holds(values, index))
     assert (rival < margins.n_rivals).all()

@@ -5,16 +5,16 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.svm import SVC
 
-from sklearn_interpret._model.desired import Wish
+from sklearn_interpret._model.actions.actionability import Actionability
+from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.feasible import FeasibleRows
-from sklearn_interpret._row_search import Task
 
 
 def task_of(model, X):
     rows, p = as_rows(X), X.shape[1]
-    feasible = FeasibleRows(
+    actionability = Actionability(
         rows,
         np.ones(len(X)),
         categorical=np.zeros(p, dtype=bool),
@@ -23,7 +23,7 @@ def task_of(model, X):
         directions={},
         distance="raw",
     )
-    return Task(Wish.of(model, "other"), feasible, rows)
+    return SearchProblem(TargetOutcome.of(model, "other"), actionability, rows)
 
 
 @pytest.fixture
@@ -48,18 +48,18 @@ def test_a_positive_margin_is_another_answer(votes):
 
 def test_slopes_are_those_of_the_margins(votes):
     model, X = votes
-    task, index = task_of(model, X), np.arange(20)
-    margins = Margins(task)
+    problem, index = task_of(model, X), np.arange(20)
+    margins = Margins(problem)
     for rival in range(6):
         rivals = np.full(len(index), rival)
-        some = task.own[index] != rival
-        slopes = margins.slopes(task, task.values[index], index, rivals)
+        some = problem.own[index] != rival
+        slopes = margins.slopes(problem, problem.values[index], index, rivals)
         for j in range(2):
             ends = []
             for step in (-1e-5, 1e-5):
                 moved = X[index].copy()
                 moved[:, j] += step
-                ends.append(margins.margins(moved, task.own[index])[:, rival])
+                ends.append(margins.margins(moved, problem.own[index])[:, rival])
             with np.errstate(invalid="ignore"):
                 expected = (ends[1] - ends[0]) / 2e-5
             np.testing.assert_allclose(slopes[some, j], expected[some], atol=1e-4)

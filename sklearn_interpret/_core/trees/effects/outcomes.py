@@ -172,7 +172,9 @@ class TreeOutcomes:
         ensemble = self.effects.ensemble
         outputs = np.zeros((self._k, len(codes)))
         for root in ensemble.roots[~ensemble.is_leaf[ensemble.roots]]:
-            row, leaf, part, name = _ways_down(ensemble, self._split_on, codes, root)
+            row, leaf, part, name = _reachable_leaves(
+                ensemble, self._split_on, codes, root
+            )
             own = part == _OWN
             found = self._add_own(row[own], leaf[own], outputs, fixed)
             player = self.effects.paths.player[found[2]].astype(part.dtype)
@@ -277,7 +279,7 @@ def _by_part(part, n_parts):
     return order, np.searchsorted(part[order], np.arange(n_parts + 1))
 
 
-def _ways_down(ensemble, player, codes, root):
+def _reachable_leaves(ensemble, player, codes, root):
     """Leaves of a tree that rows reach, themselves or with a part left open.
 
     A row goes its own way from the root to a leaf. At each split on a part another way

@@ -10,16 +10,16 @@ from itertools import pairwise
 import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import shares_of
-from sklearn_interpret._core.trees.shapley.carried import (
-    carried_values,
-    split_blocks,
-    worth_carrying,
-)
-from sklearn_interpret._core.trees.shapley.pairs import (
+from sklearn_interpret._core.trees.shapley.interventional_few_rows import (
     is_cheaper,
     pair_blocks,
     pair_bytes,
     pair_values,
+)
+from sklearn_interpret._core.trees.shapley.path_dependent_few_rows import (
+    carried_values,
+    split_blocks,
+    worth_carrying,
 )
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import median_abs_deviation
 
+from sklearn_interpret._model.actions.actionability import Actionability
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.feasible import FeasibleRows
 from tests.model import containers
 
 LEVELS = ["low", "mid", "high"]
@@ -22,7 +22,7 @@ def feasible_of(X, weights=None, categorical=None, **limits):
         "distance": "mad",
     }
     weights = np.ones(rows.n_rows) if weights is None else weights
-    return FeasibleRows(
+    return Actionability(
         rows, weights, categorical=categorical, **{**defaults, **limits}
     )
 
@@ -51,13 +51,13 @@ def frame(library):
     return module.DataFrame(columns, schema_overrides=dtypes)
 
 
-def decoded(feasible, values, X, index=None):
+def decoded(actionability, values, X, index=None):
     """Encoded rows in the container of `X`, from its rows at `index`."""
     rows = as_rows(X)
     index = np.arange(rows.n_rows) if index is None else index
-    origins = feasible.encode(rows)
-    returning = feasible.returning(rows, origins)
-    return feasible.decode(values, origins[index], rows, index, returning)
+    origins = actionability.encode(rows)
+    returning = actionability.returning(rows, origins)
+    return actionability.decode(values, origins[index], rows, index, returning)
 
 
 frames = pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -111,70 +111,72 @@ def test_weights_are_repeated_rows():
 
 def test_a_change_of_category_costs_one():
     X = np.array([["a", "x"], ["b", "y"], ["c", "y"]], dtype=object)
-    feasible = feasible_of(X)
-    values = feasible.encode(as_rows(X))
+    actionability = feasible_of(X)
+    values = actionability.encode(as_rows(X))
     np.testing.assert_array_equal(values, [[0, 0], [1, 1], [2, 1]])
     np.testing.assert_array_equal(
-        feasible.distances(values, values[[2, 2, 2]]), [2, 1, 0]
+        actionability.distances(values, values[[2, 2, 2]]), [2, 1, 0]
     )
 
 
 def test_missing_and_unseen_levels():
     known = np.array([["a"], ["b"], [None]], dtype=object)
-    feasible = feasible_of(known)
-    assert feasible.levels == [["a", "b"]]
+    actionability = feasible_of(known)
+    assert actionability.levels == [["a", "b"]]
     seen = as_rows(np.array([["b"], ["z"], [None], [np.nan]], dtype=object))
-    values = feasible.encode(seen)
+    values = actionability.encode(seen)
     np.testing.assert_array_equal(values, [[1], [-1], [np.nan], [np.nan]])
     # An unseen level may change to a known one, and stays where it does not.
-    np.testing.assert_array_equal(feasible.projected(values, values), values)
-    to_first = feasible.projected(np.zeros((4, 1)), values)
+    np.testing.assert_array_equal(actionability.projected(values, values), values)
+    to_first = actionability.projected(np.zeros((4, 1)), values)
     np.testing.assert_array_equal(to_first, [[0], [0], [np.nan], [np.nan]])
 
 
 def test_missing_levels_of_nullable_texts():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"t": pandas.array(["b", None, "a"], dtype="string")})
-    feasible = feasible_of(X)
-    assert feasible.levels == [["a", "b"]]
-    np.testing.assert_array_equal(feasible.encode(as_rows(X)), [[1], [np.nan], [0]])
+    actionability = feasible_of(X)
+    assert actionability.levels == [["a", "b"]]
+    np.testing.assert_array_equal(
+        actionability.encode(as_rows(X)), [[1], [np.nan], [0]]
+    )
 
 
 def test_numbers_stay_within_ranges_and_directions():
     X = np.array([[0.0, 0.0, 0.0], [5.0, 1.0, 2.0]])
-    feasible = feasible_of(
+    actionability = feasible_of(
         X, ranges={0: (-1, 2)}, directions={1: "increase", 2: "decrease"}
     )
-    low, high = feasible.limits(X)
+    low, high = actionability.limits(X)
     np.testing.assert_array_equal(low, [[-1, 0, -np.inf], [5, 1, -np.inf]])
     np.testing.assert_array_equal(high, [[2, np.inf, 0], [5, np.inf, 2]])
-    projected = feasible.projected(np.full((2, 3), 7.0), X)
+    projected = actionability.projected(np.full((2, 3), 7.0), X)
     np.testing.assert_array_equal(projected, [[2, 7, 0], [5, 7, 2]])
 
 
 def test_what_does_not_vary_is_kept():
     X = np.array([[0.1, 0.2], [np.nan, 0.4]])
-    feasible = feasible_of(X, vary=np.array([True, False]))
-    projected = feasible.projected(np.full((2, 2), 9.0), X)
+    actionability = feasible_of(X, vary=np.array([True, False]))
+    projected = actionability.projected(np.full((2, 2), 9.0), X)
     np.testing.assert_array_equal(projected, [[9, 0.2], [np.nan, 0.4]])
 
 
 def test_a_missing_value_replaces_none():
     X = np.array([[0.1, 0.2]])
-    feasible = feasible_of(X)
+    actionability = feasible_of(X)
     np.testing.assert_array_equal(
-        feasible.projected(np.array([[np.nan, 3]]), X), [[0.1, 3]]
+        actionability.projected(np.array([[np.nan, 3]]), X), [[0.1, 3]]
     )
 
 
 def test_whole_numbers_and_their_range():
     X = np.array([[1, 100], [2, 200]], dtype=np.uint8)
-    feasible = feasible_of(X, ranges={1: (99.5, 180.5)})
-    origins = feasible.encode(as_rows(X))
-    projected = feasible.projected(np.array([[-3.2, 99.1], [300.0, 7.0]]), origins)
+    actionability = feasible_of(X, ranges={1: (99.5, 180.5)})
+    origins = actionability.encode(as_rows(X))
+    projected = actionability.projected(np.array([[-3.2, 99.1], [300.0, 7.0]]), origins)
     # 200 is outside of its range, and stays.
     np.testing.assert_array_equal(projected, [[0, 100], [255, 200]])
-    native = decoded(feasible, projected, X)
+    native = decoded(actionability, projected, X)
     np.testing.assert_array_equal(native, projected)
     assert native.dtype == np.uint8
 
@@ -182,11 +184,11 @@ def test_whole_numbers_and_their_range():
 def test_whole_numbers_of_nullable_columns():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"n": pandas.array([1, None, 3], dtype="Int8")})
-    feasible = feasible_of(X)
-    origins = feasible.encode(as_rows(X))
-    projected = feasible.projected(np.full((3, 1), 1e6), origins)
+    actionability = feasible_of(X)
+    origins = actionability.encode(as_rows(X))
+    projected = actionability.projected(np.full((3, 1), 1e6), origins)
     np.testing.assert_array_equal(projected, [[127], [np.nan], [127]])
-    native = decoded(feasible, projected, X)
+    native = decoded(actionability, projected, X)
     assert native["n"].dtype == X["n"].dtype
     assert native["n"].isna().tolist() == [False, True, False]
 
@@ -194,20 +196,20 @@ def test_whole_numbers_of_nullable_columns():
 @pytest.mark.parametrize("value", [0.1, 1 / 3, -0.7, 1e300])
 def test_small_floats_are_held_exactly_and_within_limits(value):
     X = np.array([[0.0], [1.0]], dtype=np.float32)
-    feasible = feasible_of(X, ranges={0: (-0.7, 1 / 3)})
-    origins = feasible.encode(as_rows(X[:1]))
-    projected = feasible.projected(np.array([[value]]), origins)
+    actionability = feasible_of(X, ranges={0: (-0.7, 1 / 3)})
+    origins = actionability.encode(as_rows(X[:1]))
+    projected = actionability.projected(np.array([[value]]), origins)
     assert projected[0, 0] == np.float32(projected[0, 0])
     assert -0.7 <= projected[0, 0] <= 1 / 3
 
 
 def test_levels_that_are_not_possible_become_the_rows_own():
     X = np.array([["a"], ["b"], ["c"]], dtype=object)
-    feasible = feasible_of(X, ranges={0: ["a", "b"]})
-    origins = feasible.encode(as_rows(X))
-    projected = feasible.projected(np.full((3, 1), 2.0), origins)
+    actionability = feasible_of(X, ranges={0: ["a", "b"]})
+    origins = actionability.encode(as_rows(X))
+    projected = actionability.projected(np.full((3, 1), 2.0), origins)
     np.testing.assert_array_equal(projected, origins)
-    projected = feasible.projected(np.full((3, 1), 1.0), origins)
+    projected = actionability.projected(np.full((3, 1), 1.0), origins)
     np.testing.assert_array_equal(projected, np.ones((3, 1)))
 
 
@@ -215,35 +217,35 @@ def test_levels_that_are_not_possible_become_the_rows_own():
 def test_ordered_levels_go_one_way(library):
     X = frame(library)
     place = list(X.columns).index("size")
-    feasible = feasible_of(X, directions={place: "increase"})
-    origins = feasible.encode(as_rows(X))
+    actionability = feasible_of(X, directions={place: "increase"})
+    origins = actionability.encode(as_rows(X))
     for level in range(len(LEVELS)):
         values = origins.copy()
         values[:, place] = level
-        found = feasible.projected(values, origins)[:, place]
+        found = actionability.projected(values, origins)[:, place]
         assert (found >= origins[:, place]).all()
 
 
 @frames
 def test_decoded_rows_have_the_same_dtypes(library):
     X = frame(library)
-    rows, feasible = as_rows(X), feasible_of(X)
-    origins = feasible.encode(rows)
+    rows, actionability = as_rows(X), feasible_of(X)
+    origins = actionability.encode(rows)
     index = np.array([3, 0, 0])
-    values = feasible.projected(origins[index[::-1]] + 0.3, origins[index])
-    native = decoded(feasible, values, X, index)
+    values = actionability.projected(origins[index[::-1]] + 0.3, origins[index])
+    native = decoded(actionability, values, X, index)
     assert list(native.columns) == list(X.columns)
     assert list(native.dtypes) == list(X.dtypes)
-    np.testing.assert_array_equal(feasible.encode(as_rows(native)), values)
+    np.testing.assert_array_equal(actionability.encode(as_rows(native)), values)
 
 
 @frames
 def test_unchanged_rows_are_the_rows(library):
     X = frame(library)
-    rows, feasible = as_rows(X), feasible_of(X)
+    rows, actionability = as_rows(X), feasible_of(X)
     index = np.array([2, 1, 1])
-    origins = feasible.encode(rows)[index]
-    native = decoded(feasible, origins, X, index)
+    origins = actionability.encode(rows)[index]
+    native = decoded(actionability, origins, X, index)
     assert native.equals(rows.take(index).native)
 
 
@@ -251,11 +253,11 @@ def test_frozen_cells_keep_all_their_bits():
     """A whole number of 64 bits is no float: it comes from the row, not from codes."""
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"id": [2**62 + 1, 2**53 + 1], "x": [0.0, 1.0]})
-    rows, feasible = as_rows(X), feasible_of(X)
-    origins = feasible.encode(rows)
+    rows, actionability = as_rows(X), feasible_of(X)
+    origins = actionability.encode(rows)
     values = origins.copy()
     values[:, 1] = 7.0
-    native = decoded(feasible, values, X)
+    native = decoded(actionability, values, X)
     assert native["id"].tolist() == [2**62 + 1, 2**53 + 1]
 
 
@@ -269,32 +271,32 @@ def test_frozen_cells_keep_all_their_bits():
 )
 def test_any_column_comes_back(make):
     X = make()
-    rows, feasible = as_rows(X), feasible_of(X)
-    origins = feasible.encode(rows)
+    rows, actionability = as_rows(X), feasible_of(X)
+    origins = actionability.encode(rows)
     index = np.arange(rows.n_rows)
     donors = origins[::-1]
-    values = feasible.projected(donors, origins)
-    native = decoded(feasible, values, X, index)
+    values = actionability.projected(donors, origins)
+    native = decoded(actionability, values, X, index)
     assert native.dtypes.equals(X.dtypes)
-    np.testing.assert_array_equal(feasible.encode(as_rows(native)), values)
+    np.testing.assert_array_equal(actionability.encode(as_rows(native)), values)
 
 
 def test_the_input_is_left_alone():
     X = np.array([[0.0, 1.0], [2.0, 3.0]])
     X.setflags(write=False)
-    feasible = feasible_of(X)
-    values = feasible.encode(as_rows(X)) + 1.0
+    actionability = feasible_of(X)
+    values = actionability.encode(as_rows(X)) + 1.0
     before = values.copy()
-    native = decoded(feasible, values, X)
+    native = decoded(actionability, values, X)
     np.testing.assert_array_equal(values, before)
     np.testing.assert_array_equal(native, X + 1)
 
 
 def test_without_a_range_the_limits_of_the_dtype_are_left():
     X = frame("pandas")
-    feasible = feasible_of(X, ranges={1: (2, 3), 3: (0, 9), 4: ["low"]})
-    free = feasible.without("permitted_range")
-    values = feasible.encode(as_rows(X))
+    actionability = feasible_of(X, ranges={1: (2, 3), 3: (0, 9), 4: ["low"]})
+    free = actionability.without("permitted_range")
+    values = actionability.encode(as_rows(X))
     for found, expected in zip(
         free.limits(values), feasible_of(X).limits(values), strict=True
     ):

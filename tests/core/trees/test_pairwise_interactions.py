@@ -11,10 +11,10 @@ from sklearn_interpret._core.trees.effects import joint as tree_sets
 from sklearn_interpret._core.trees.effects import (
     outcomes as tree_outcomes,
 )
-from sklearn_interpret._core.trees.effects import pairs as tree_pairs
+from sklearn_interpret._core.trees.effects import pairwise_interactions as tree_pairs
 from sklearn_interpret._core.trees.effects.joint import TreeSets
 from sklearn_interpret._core.trees.effects.outcomes import TreeOutcomes
-from sklearn_interpret._core.trees.effects.pairs import (
+from sklearn_interpret._core.trees.effects.pairwise_interactions import (
     TreePairs,
     bytes_of_pairs,
     leaves_of_pairs,

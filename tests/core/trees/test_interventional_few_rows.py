@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from sklearn_interpret._core.trees.shapley import games, pairs
+from sklearn_interpret._core.trees.shapley import games
+from sklearn_interpret._core.trees.shapley import interventional_few_rows as pairs
 from sklearn_interpret._core.trees.shapley.games import InterventionalGame
 from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
