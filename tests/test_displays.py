@@ -445,8 +445,7 @@ def test_folds_of_inspectors(name, folds):
 @pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.several])
 def test_many_features(name):
     case = CASES[name]
-    # The panels are laid out alike for all; forty of them take a second.
-    n_features = 40 if name == "PartialDependenceDisplay" else 13
+    n_features = 13
     X, _ = numeric_table(30, n_features)
     model = LinearRegression().fit(X, X @ np.arange(n_features))
     display = case.display.from_estimator(model, X, max_entries=None, **case.settings)

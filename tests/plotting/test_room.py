@@ -124,7 +124,7 @@ def tick_texts(figure, *, drawn):
 
 def texts_beyond(figure):
     """Texts that leave a figure."""
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     texts = set(figure.findobj(Text)) - tick_texts(figure, drawn=False)
     texts |= tick_texts(figure, drawn=True)
     boxes = {

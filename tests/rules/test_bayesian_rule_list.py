@@ -80,7 +80,7 @@ def test_a_single_class_is_certain():
 
 @pytest.mark.parametrize(
     ("load", "n_samples"),
-    [(load_iris, 1000), (load_wine, 3000), (load_breast_cancer, 2000)],
+    [(load_iris, 1000), (load_breast_cancer, 2000)],
 )
 def test_chains_agree(load, n_samples):
     X, y = load(return_X_y=True)
