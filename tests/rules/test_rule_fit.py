@@ -231,30 +231,6 @@ def test_levels_are_sets():
     assert model.predict([["unseen"]]) == pytest.approx(model.intercept_)
 
 
-@both
-def test_weights_are_repeated_rows_in_any_order(model):
-    X, y = load_iris(return_X_y=True)
-    X[::7, 2] = np.nan
-    rng = np.random.default_rng(0)
-    counts = rng.integers(4, size=len(y))
-    repeated = rng.permutation(np.repeat(np.arange(len(y)), counts))
-    weighted = model.fit(X, y, sample_weight=counts).predict(X)
-    rules = [rule.conditions for rule in model.rules_]
-    assert_allclose(model.fit(X[repeated], y[repeated]).predict(X), weighted)
-    assert [rule.conditions for rule in model.rules_] == rules
-
-
-@both
-def test_the_seed_decides(model):
-    X, y = load_iris(return_X_y=True)
-    rules = [
-        [r.conditions for r in model.set_params(random_state=s).fit(X, y).rules_]
-        for s in (0, 0, 1)
-    ]
-    model.set_params(random_state=0)
-    assert rules[0] == rules[1] != rules[2]
-
-
 def test_linear_terms_are_bounded():
     X = np.linspace(0, 1, 200)[:, None]
     model = RuleFitRegressor(max_rules=10, trim=0.1, random_state=0).fit(X, 3 * X[:, 0])

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris
 
 from sklearn_interpret.exceptions import NoRuleWarning
 from sklearn_interpret.explanations import Condition
@@ -15,6 +16,7 @@ from sklearn_interpret.rules import (
     RIPPERClassifier,
     Rule,
     RuleFitClassifier,
+    RuleFitRegressor,
     SkopeRulesClassifier,
 )
 from sklearn_interpret.rules._conditions import threshold
@@ -128,6 +130,42 @@ def test_constant_columns_leave_the_default(model):
     sums = np.array([4, 8]) + getattr(model, "alpha", 0)
     assert_allclose(model.predict_proba(X[:2]), [sums / sums.sum()] * 2)
     assert model.to_text().split()[-1] == "b"
+
+
+# Also a regressor, and the classifiers that draw at random or prune.
+AT_RANDOM = [
+    RIPPERClassifier(random_state=0),
+    BayesianRuleListClassifier(n_samples=50, random_state=0),
+    SKOPE,
+    RULE_FIT,
+    RuleFitRegressor(max_rules=20, n_folds=2, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", [LISTS[3], *AT_RANDOM], ids=str)
+def test_weights_are_repeated_rows_in_any_order(model):
+    X, y = load_iris(return_X_y=True)
+    X[::7, 2] = np.nan
+    rng = np.random.default_rng(0)
+    counts = rng.integers(4, size=len(y))
+    repeated = rng.permutation(np.repeat(np.arange(len(y)), counts))
+    weighted = clone(model).fit(X, y, sample_weight=counts)
+    copied = clone(model).fit(X[repeated], y[repeated])
+    conditions = [[r.conditions for r in one.rules_] for one in (weighted, copied)]
+    assert conditions[0] == conditions[1]
+    assert_allclose(copied.predict(X), weighted.predict(X))
+
+
+@pytest.mark.parametrize("model", AT_RANDOM, ids=str)
+def test_the_seed_decides(model):
+    X, y = load_digits(return_X_y=True)
+    found = [
+        clone(model).set_params(random_state=seed).fit(X[:200], y[:200] % 3)
+        for seed in (0, 0, 1)
+    ]
+    one, same, other = (getattr(m, "posterior_", m.rules_) for m in found)
+    assert one == same
+    assert one != other
 
 
 @every_classifier

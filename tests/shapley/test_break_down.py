@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logit
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -375,9 +374,3 @@ def test_a_fitted_inspector_is_drawn():
 def test_bad_parameters(params, message):
     with pytest.raises(ValueError, match=message):
         BreakDown(LinearRegression(), **params).fit(X, Y)
-
-
-@pytest.mark.parametrize("name", ["explain", "transform"])
-def test_before_fit(name):
-    with pytest.raises(NotFittedError, match="BreakDown"):
-        getattr(BreakDown(LinearRegression()), name)(X)
