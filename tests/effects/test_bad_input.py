@@ -71,6 +71,24 @@ def fit(effect, X, y=None, sample_weight=None, *, formula=first, **params):
 # The rows
 
 
+@pytest.mark.parametrize("shape, missing", [((0, 3), "sample"), ((3, 0), "feature")])
+def test_an_empty_table(shape, missing):
+    with pytest.raises(ValueError, match=rf"0 {missing}\(s\)"):
+        fit(PartialDependence, np.empty(shape))
+
+
+@pytest.mark.parametrize("answer", ["a", 1j])
+def test_responses_that_are_no_numbers(answer):
+    with pytest.raises(ValueError, match="model's response is not an array of real"):
+        fit(PartialDependence, X, formula=lambda *c: np.full(len(c[0]), answer))
+
+
+def test_lists_are_no_levels():
+    custom = {"colour": [["red"], ["blue"]]}
+    with pytest.raises(ValueError, match="'colour' has what cannot be a level"):
+        fit(PartialDependence, MIXED, features=["colour"], custom_values=custom)
+
+
 @one_effect
 @pytest.mark.parametrize(
     "rows, message",
