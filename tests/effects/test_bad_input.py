@@ -382,15 +382,7 @@ def test_tiny_and_huge_weights(effect, scale):
 @pytest.mark.parametrize(
     "effect, name, value",
     [
-        *[(effect, "grid_resolution", v) for effect in GRID for v in (1, 0, 2.5, None)],
-        *[
-            (effect, "percentiles", v)
-            for effect in GRID
-            for v in ((0.9, 0.1), (0.5, 0.5), (0.1,), (-1, 2), ("a", "b"), None)
-        ],
-        *[(effect, "n_intervals", v) for effect in INTERVALS for v in (0, 2.5, "a")],
         (PartialDependence, "centered", "no"),
-        (PartialDependence, "method", "magic"),
         (IndividualConditionalExpectation, "derivative", "yes"),
         (IndividualConditionalExpectation, "center", "nowhere"),
         (IndividualConditionalExpectation, "center", np.nan),
@@ -398,13 +390,6 @@ def test_tiny_and_huge_weights(effect, scale):
         (IndividualConditionalExpectation, "center", {0: "x"}),
         (IndividualConditionalExpectation, "center", {7: 0}),
         (AccumulatedLocalEffects, "centered", "no"),
-        (AccumulatedLocalEffects, "categorical_order", "magic"),
-        (AccumulatedLocalEffects, "categorical_order", {9: ["a"]}),
-        (AccumulatedLocalEffects, "categorical_order", {0: ["a"]}),
-        (AccumulatedLocalEffects, "confidence_level", 1.5),
-        (AccumulatedLocalEffects, "confidence_level", 95),
-        (AccumulatedLocalEffects, "confidence_method", "magic"),
-        (AccumulatedLocalEffects, "n_bootstraps", 0),
     ],
 )
 def test_own_parameters(effect, name, value):
