@@ -457,23 +457,3 @@ def test_missing_values_constant_columns_and_one_feature(kind):
         explanation.values[0, 0],
         explanation.predictions[0] - explanation.base_values[0],
     )
-
-
-@pytest.mark.parametrize(
-    ("kind", "params", "message"),
-    [
-        (ExactShapley, {"link": "log"}, "'link' parameter"),
-        (ExactShapley, {"background": X[:, :2]}, "features"),
-        (ExactShapley, {"subsample": 0}, "'subsample' parameter"),
-        (ExactShapley, {"feature_groups": {"g": [0, 9]}}, "9"),
-        (ShapleySampling, {"n_permutations": 1}, "'n_permutations' parameter"),
-        (ShapleySampling, {"n_permutations": True}, "'n_permutations' parameter"),
-        (ShapleySampling, {"n_permutations": 2.5}, "'n_permutations' parameter"),
-        (ShapleySampling, {"antithetic": "yes"}, "'antithetic' parameter"),
-        (ShapleySampling, {"target": 3}, "target=3"),
-    ],
-    ids=lambda value: str(value)[:30] if isinstance(value, str) else None,
-)
-def test_bad_parameters(kind, params, message):
-    with pytest.raises(ValueError, match=message):
-        kind(FrozenEstimator(FOREST), **params).fit(X)

@@ -251,8 +251,6 @@ GREY = RNG.random((2, HEIGHT, WIDTH))
         (GREY.reshape(2, -1), {"image_shape": (5, 6)}, "has 30 numbers, but X has 48"),
         (GREY.reshape(2, -1), {"image_shape": (48,)}, "image_shape=.48,. must be"),
         (GREY.reshape(2, -1), {"image_shape": (48, 1.0)}, "positive whole numbers"),
-        (GREY, {"n_segments": 0}, "n_segments"),
-        (GREY, {"segmentation": "slic"}, "segmentation"),
         (GREY[:, None, None], {}, "images are numbers of the shape"),
         (GREY.astype(str), {}, "dtype <U"),
         (GREY[:0], {}, "0 sample"),

@@ -578,27 +578,6 @@ def test_many_features():
     assert explanation.explain(X[:1]).selected.sum() == 5
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"n_samples": 1}, "n_samples"),
-        ({"kernel_width": 0}, "kernel_width"),
-        ({"discretize": 1.5}, "discretize"),
-        ({"feature_selection": "best"}, "feature_selection"),
-        ({"n_features_to_select": 0}, "n_features_to_select"),
-        ({"sample_around": "row"}, "sample_around"),
-        ({"surrogate": "tree"}, "surrogate"),
-        ({"min_fidelity": 2}, "min_fidelity"),
-        ({"categorical_features": ["x9"]}, "categorical_features"),
-        ({"method": "exact"}, "method"),
-    ],
-)
-def test_bad_parameters(curved, params, message):
-    model, X = curved
-    with pytest.raises(ValueError, match=message):
-        lime_of(model, **params).fit(X)
-
-
 def test_samples_and_weights_of_lime_give_its_coefficients():
     lime_tabular = pytest.importorskip("lime.lime_tabular")
     X, y = make_friedman1(200, 8, random_state=0)
