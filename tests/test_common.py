@@ -76,7 +76,7 @@ OF_EVERY_INSTANCE = {
     "check_explanation_describes_the_rows",
     "check_explanation_equals_transform",
     "check_interaction_values_add_up",
-    "check_rows_found_are_as_wished",
+    "check_rows_found_satisfy_the_target",
     "check_rows_found_keep_what_is_fixed",
     "check_feature_names_out",
     "check_selected_columns",
