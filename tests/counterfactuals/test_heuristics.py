@@ -163,7 +163,8 @@ def test_all_rows_are_asked_about_together():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"first_radius": 20.0}, {"first_radius": 0.01}, {"decrease": 10**200}]
+    "parameters",
+    [{"first_radius": 20.0}, {"first_radius": 0.01}, {"decrease": 10**200}],
 )
 def test_any_first_radius_and_decrease_will_do(parameters):
     model = Scores().fit(MIXED)
