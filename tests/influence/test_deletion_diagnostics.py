@@ -285,6 +285,12 @@ def test_a_variance_that_one_row_makes_is_not_left_to_rounding():
     assert_allclose(found.prediction_changes_, expected, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_model_of_one_row_that_gives_no_numbers_is_refused():
+    with pytest.raises(NonFiniteResponseError, match="not finite"):
+        DeletionDiagnostics(GaussianNB()).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+
+
 @pytest.mark.parametrize(
     "model",
     [
