@@ -139,8 +139,10 @@ def test_frames_keep_categories_dtypes_and_what_is_frozen(attack_class, model):
     attack = attack_class(
         encoded(model), epsilon=1.0, features_to_vary=["single", "whole", "kind"]
     ).fit(frame, y)
-    found = attack.explain(frame, y)
     assert frame.equals(before)
+    frame, y = frame[:20], y[:20]
+    found = attack.explain(frame, y)
+    assert frame.equals(before[:20])
     assert found.rows.dtypes.equals(frame.dtypes)
     for name in ("double", "kind", "flag"):
         assert found.rows[name].equals(frame[name])
