@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
@@ -413,18 +412,6 @@ def test_the_global_state_of_numpy_is_left_alone(kind):
     after = np.random.get_state()  # noqa: NPY002
     assert_array_equal(after[1], before[1])
     assert after[2:] == before[2:]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_frames_and_sparse_rows_as_arrays(kind):
-    expected = of_model(kind, FOREST).explain(X[:4]).values
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(frame, Y)
-    found = of_model(kind, model, frame[:8]).explain(frame[:4])
-    assert_array_equal(found.values, expected)
-    assert found.feature_names == ("a", "b", "c", "d")
-    found = of_model(kind, FOREST, sparse.csr_array(X[:8]))
-    assert_array_equal(found.explain(sparse.csr_array(X[:4])).values, expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)
