@@ -24,11 +24,7 @@ from sklearn_interpret._plotting.panels.lines import (
     level_places,
     level_text,
 )
-from sklearn_interpret._plotting.sources import (
-    ForwardedSignature,
-    keyword_names,
-    split_keywords,
-)
+from sklearn_interpret._plotting.sources import ForwardedSignature, keyword_names
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.additive._gam import RESPONSES, BaseGAM
@@ -194,7 +190,6 @@ default=None
         ValueError
             An unknown term or class; `y` without `X`; bad input.
         """
-        split_keywords(params, [keyword_names(cls.plot)], cls.__name__)
         model, X = _model_within(estimator, X, cls.__name__)
         if y is not None and X is None:
             raise ValueError("Partial residuals are of rows: pass X beside y.")

@@ -164,7 +164,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         return display._coloured(inspector, X, color_by)
 
     @classmethod
-    def _from_folds(cls, inspectors, X, sample_weight, *, color_by=None):
+    def _from_folds(cls, inspectors, X, sample_weight, *, color_by: str | None = None):
         display = super()._from_folds(inspectors, X, sample_weight)
         return display._coloured(inspectors[0], X, color_by)
 

@@ -105,6 +105,9 @@ class InfluenceDisplay(InfluenceSources):
     2           382  0.908138
     """
 
+    # Its features are those whose values are shown, not those to inspect.
+    _without = frozenset({"features"})
+
     def __init__(
         self,
         explanation: TrainingExplanation | None = None,

@@ -18,7 +18,7 @@ from sklearn_interpret._plotting.bars import (
     row_height,
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, seen, shade
-from sklearn_interpret._plotting.displays import RegressionDisplay
+from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
     plain_log_ticks,
     plain_number_ticks,
@@ -34,7 +34,7 @@ _RATIOS = {"log-odds": "Odds ratio", "log": "Ratio of means"}
 
 
 @dataclass(eq=False, repr=False)
-class CoefficientDisplay(RegressionDisplay):
+class CoefficientDisplay(Display):
     """Weights of a linear model as points, with their confidence intervals.
 
     The line at zero, or at one of ratios, is that of no effect. Weights are in units of
@@ -86,6 +86,7 @@ class CoefficientDisplay(RegressionDisplay):
     """
 
     _kinds = (CoefficientInference,)
+    _without = frozenset()
 
     coef: ArrayLike
     intervals_low: ArrayLike

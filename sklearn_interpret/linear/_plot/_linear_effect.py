@@ -25,7 +25,7 @@ from sklearn_interpret._plotting.colours import (
     seen,
     shade,
 )
-from sklearn_interpret._plotting.displays import RegressionDisplay
+from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     two_lines,
@@ -42,7 +42,7 @@ _COLUMNS = ("minimum", "first_quartile", "median", "third_quartile", "maximum")
 
 
 @dataclass(eq=False, repr=False)
-class LinearEffectDisplay(RegressionDisplay):
+class LinearEffectDisplay(Display):
     """Effects of a linear model's features on rows, weight times value, as boxes.
 
     Terms made of one feature, such as the levels of a category, are summed, unless a
@@ -103,6 +103,7 @@ class LinearEffectDisplay(RegressionDisplay):
     """
 
     _kinds = (CoefficientInference,)
+    _without = frozenset()
     _shows_rows = True
 
     effects: ArrayLike
