@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import make_room
+from sklearn_interpret._plotting.axes import make_room, take_single
 from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten_all
 from sklearn_interpret._plotting.sources import (
     Data,
@@ -70,6 +70,12 @@ class DisplayMixin:
         buffer = BytesIO()
         figure.figure.savefig(buffer, format="png")
         return buffer.getvalue()
+
+    def _take(self, ax, size):
+        """The given axes, or one in a new figure of this size in inches."""
+        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
+        self.figure_, self.ax_ = ax.figure, ax
+        return ax
 
     def _call(self, inspectors, target_name, unit):
         """Set what labels call the target and the unit of the response."""

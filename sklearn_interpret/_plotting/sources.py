@@ -11,12 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.response import (
     check_is_predictor,
     check_predictor_is_fitted,
     is_classifier,
+    unfrozen,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.base import BaseInspector
@@ -80,6 +83,34 @@ def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
         check(estimator, data.X, parameters)
     inspector = kinds[0](FrozenEstimator(estimator), **parameters)
     return inspector.fit(data.X, data.y, sample_weight=data.sample_weight)
+
+
+def model_within(estimator, kinds, display):
+    """The fitted model of some kinds in pipelines and searches, and the steps before.
+
+    Raises
+    ------
+    NotFittedError
+        An estimator is not fitted.
+    TypeError
+        There is no such model.
+    """
+    model, steps = unfrozen(estimator), []
+    check_is_fitted(model)
+    while not isinstance(model, kinds):
+        if hasattr(model, "best_estimator_"):
+            model = unfrozen(model.best_estimator_)
+        elif isinstance(model, Pipeline):
+            steps += [model[:-1]] if len(model) > 1 else []
+            model = unfrozen(model[-1])
+        else:
+            names = " and ".join(kind.__name__ for kind in kinds)
+            raise TypeError(
+                f"{display} shows {names}, and pipelines that end with one; got "
+                f"{type(model).__name__}."
+            )
+        check_is_fitted(model)
+    return model, steps
 
 
 def inspectors_of_folds(

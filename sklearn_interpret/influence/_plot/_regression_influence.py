@@ -13,7 +13,6 @@ from sklearn_interpret._plotting.axes import (
     SINGLE_WIDTH,
     merged_style,
     named_legend,
-    take_single,
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, seen, shade
 from sklearn_interpret._plotting.curves import draw_thin_lines
@@ -171,10 +170,7 @@ class RegressionInfluenceDisplay(Display):
         known = np.isfinite(residuals)
         if not known.any():
             raise ValueError("residuals holds no finite number: nothing can be drawn.")
-        ax = take_single(
-            ax, (SINGLE_WIDTH, SINGLE_HEIGHT), caller=f"{type(self).__name__}.plot"
-        )
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
         order = np.argsort(-np.where(known, frame["cooks_distance"], -np.inf))
         named = order[: min(max_names, known.sum())]
         others = np.setdiff1d(np.flatnonzero(known), named)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_interpret._plotting.axes import axes_inches, merged_style, take_single
+from sklearn_interpret._plotting.axes import axes_inches, merged_style
 from sklearn_interpret._plotting.bars import (
     draw_spreads,
     name_rows,
@@ -156,8 +156,7 @@ class CoefficientDisplay(Display):
             shown = np.append(shown, others[:1])
         shown = np.sort(shown)
         size = (_WIDTH, row_height(len(shown)))
-        ax = take_single(ax, size, caller="CoefficientDisplay.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         places = np.arange(len(shown))[::-1]
         there = np.isfinite(low + high)[shown]
         if exponentiate:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
+from sklearn_interpret._plotting.axes import merged_style, side_legend
 from sklearn_interpret._plotting.bars import (
     draw_boxes,
     name_rows,
@@ -176,8 +176,7 @@ class LinearEffectDisplay(Display):
                 f"sum of {others_text(len(others))}".replace("features", "terms")
             )
         size = (_WIDTH + _LEGEND_WIDTH * bool(rows), row_height(len(names)))
-        ax = take_single(ax, size, caller="LinearEffectDisplay.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         ax.use_sticky_edges = False
         places = np.arange(len(names))[::-1]
         self.boxes_, self.whiskers_ = draw_boxes(
