@@ -11,12 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.response import (
     check_is_predictor,
     check_predictor_is_fitted,
     is_classifier,
+    unfrozen,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.base import BaseInspector
@@ -82,6 +85,34 @@ def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
     return inspector.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 
+def model_within(estimator, kinds, display):
+    """The fitted model of some kinds in pipelines and searches, and the steps before.
+
+    Raises
+    ------
+    NotFittedError
+        An estimator is not fitted.
+    TypeError
+        There is no such model.
+    """
+    model, steps = unfrozen(estimator), []
+    check_is_fitted(model)
+    while not isinstance(model, kinds):
+        if hasattr(model, "best_estimator_"):
+            model = unfrozen(model.best_estimator_)
+        elif isinstance(model, Pipeline):
+            steps += [model[:-1]] if len(model) > 1 else []
+            model = unfrozen(model[-1])
+        else:
+            names = " and ".join(kind.__name__ for kind in kinds)
+            raise TypeError(
+                f"{display} shows {names}, and pipelines that end with one; got "
+                f"{type(model).__name__}."
+            )
+        check_is_fitted(model)
+    return model, steps
+
+
 def inspectors_of_folds(
     estimators, data, parameters, *, kinds, display, again=False, check=None
 ):
@@ -140,7 +171,7 @@ def fold_estimators(cv_results):
 
 
 def fold_rows(cv_results, data):
-    """Pairs of each fold's `Data` of training and of test, or None if not known."""
+    """Each fold's `Data` of training, and of test, or None without indices."""
     if "indices" not in cv_results:
         return None
     indices = cv_results["indices"]
@@ -151,8 +182,7 @@ def fold_rows(cv_results, data):
             f"cv_results has the index {largest}, but X has {n_rows} rows: pass the "
             "rows that went to cross_validate."
         )
-    pairs = zip(indices["train"], indices["test"], strict=True)
-    return [(data.take(train), data.take(test)) for train, test in pairs]
+    return [list(map(data.take, indices[part])) for part in ("train", "test")]
 
 
 def check_same_in_folds(values, what):
@@ -206,33 +236,21 @@ def parameter_names(kind):
     return keyword_names(kind, without=("estimator",))
 
 
-def split_keywords(given, takers, display):
-    """Split keyword arguments among several takers.
+def split_keywords(given, takers):
+    """Keyword arguments for each set of names; one that several know goes to all."""
+    return [
+        {name: value for name, value in given.items() if name in names}
+        for names in takers
+    ]
 
-    Parameters
-    ----------
-    given : dict
-        What the user passed.
-    takers : sequence of sets of str
-        The names that each taker knows.
-    display : str
-        Name of the display, for the error.
 
-    Returns
-    -------
-    list of dict
-        One for each taker; a name that several know goes to all of these.
-    """
-    known = sorted(set().union(*takers))
+def refuse_unknown(given, known, display):
+    """Refuse names that are not among the known ones, with near matches."""
     for name in given:
         if name not in known:
             near = get_close_matches(name, known, n=3)
             hint = f"did you mean {' or '.join(near)}?" if near else ", ".join(known)
             raise TypeError(f"{display} has no parameter {name!r}; {hint}")
-    return [
-        {name: value for name, value in given.items() if name in names}
-        for names in takers
-    ]
 
 
 def response_name(inspector):
@@ -250,9 +268,9 @@ class ForwardedSignature:
     """A class method that names in its signature and docstring what `**params` are.
 
     Its class lists who takes them in `_takers(name of the method)`: pairs of names and
-    of a function or class that has them as parameters, and documents them. What the
-    first says holds. A descriptor of its own, as Sphinx shows for a `classmethod` the
-    docstring of the function behind it.
+    of a function or class that has them as parameters, and documents them. Of two that
+    have the same name, the first counts. A descriptor of its own, as Sphinx shows for a
+    `classmethod` the docstring of the function behind it.
     """
 
     def __init__(self, function):
@@ -260,52 +278,57 @@ class ForwardedSignature:
 
     def __get__(self, instance, owner):
         function = self.function
+        if inspect.isabstract(owner) or not hasattr(owner, "_takers"):
+            return MethodType(function, owner)
+        takers = owner._takers(function.__name__)
+        signature = _with_parameters(inspect.signature(function), takers, owner)
 
         @wraps(function)
         def method(*args, **kwargs):
-            return function(*args, **kwargs)
+            refuse_unknown(kwargs, list(signature.parameters)[1:], owner.__name__)
+            return function(**signature.bind(*args, **kwargs).arguments)
 
-        if not inspect.isabstract(owner) and hasattr(owner, "_takers"):
-            takers = owner._takers(function.__name__)
-            method.__signature__ = _with_parameters(inspect.signature(function), takers)
-            if function.__doc__ is not None:  # Python -OO leaves docstrings out
-                names = method.__signature__.parameters
-                doc = _with_entries(function.__doc__, takers, names)
-                kind = getattr(owner, "_kinds", [owner])[0]
-                method.__doc__ = doc.replace(
-                    "the display's inspector", f":class:`{kind.__name__}`"
-                )
+        method.__signature__ = signature
+        if function.__doc__ is not None:  # Python -OO leaves docstrings out
+            named = signature.parameters
+            doc = _with_entries(function.__doc__, takers, named, owner._without)
+            kind = getattr(owner, "_kinds", [owner])[0]
+            method.__doc__ = doc.replace(
+                "the display's inspector", f":class:`{kind.__name__}`"
+            )
         return MethodType(method, owner)
 
 
-def _with_parameters(own, takers):
+def _with_parameters(own, takers, owner):
     """A signature with the parameters of the takers in the place of `**params`."""
-    known = set().union(*(names for names, _ in takers))
-    # Features are what most displays, but not all, may be asked for.
+    # Features are a parameter of most displays, but not of all.
+    without = {"features"}.difference(*(names for names, _ in takers)) | owner._without
     named = {
         name: parameter
         for name, parameter in own.parameters.items()
-        if parameter.kind != parameter.VAR_KEYWORD
-        and (name != "features" or name in known)
+        if parameter.kind != parameter.VAR_KEYWORD and name not in without
     }
     for names, taker in takers:
         for name, parameter in inspect.signature(taker).parameters.items():
             if name in names:
-                named.setdefault(name, parameter.replace(kind=parameter.KEYWORD_ONLY))
-    return own.replace(parameters=named.values())
+                by_position = name in owner._leading
+                kind = "POSITIONAL_OR_KEYWORD" if by_position else "KEYWORD_ONLY"
+                kind = getattr(inspect.Parameter, kind)
+                named.setdefault(name, parameter.replace(kind=kind))
+    ordered = sorted(named.values(), key=lambda parameter: parameter.kind)
+    return own.replace(parameters=ordered)
 
 
-def _with_entries(doc, takers, named):
+def _with_entries(doc, takers, named, without):
     """A docstring with the takers' entries in the place of that of `**params`."""
     before, _, rest = inspect.cleandoc(doc).partition("\n**params : dict\n")
-    own, found = _entries(before), {}
+    found = {n: t for n, t in _entries(before).items() if n not in without}
     for names, taker in takers:
         found = {n: t for n, t in _entries(taker.__doc__).items() if n in names} | found
-    if "features" not in named:
-        before = re.sub(r"\nfeatures : .*(\n .*)+", "", before)
-    texts = [f"{n} {found[n]}" for n in named if n in found and n not in own]
-    after = rest.partition("\n\n")[2]
-    return "\n".join([before, *texts, "", after, ""])
+    before = before[: before.index("\n\nParameters\n")]
+    title = "\n\nParameters\n----------"
+    texts = [f"{n} {found[n]}" for n in named if n in found]
+    return "\n".join([before + title, *texts, "", rest.partition("\n\n")[2], ""])
 
 
 @cache

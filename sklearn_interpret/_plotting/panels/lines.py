@@ -83,6 +83,12 @@ class Looks:
     curve_kw: dict | None = None
     residual_kw: dict | None = None
 
+    @classmethod
+    def of(cls, arguments):
+        """Those options that are among the arguments of a `plot`."""
+        names = cls.__dataclass_fields__
+        return cls(**{name: arguments[name] for name in names & arguments.keys()})
+
 
 @dataclass
 class Artists:

@@ -8,8 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.bars import check_count
@@ -27,11 +25,13 @@ from sklearn_interpret._plotting.panels.lines import (
 from sklearn_interpret._plotting.sources import (
     ForwardedSignature,
     keyword_names,
-    split_keywords,
+    model_within,
 )
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import stacked
-from sklearn_interpret.additive._gam import RESPONSES, BaseGAM
+from sklearn_interpret.additive._gam import RESPONSES
+from sklearn_interpret.additive._gam_classifier import GAMClassifier
+from sklearn_interpret.additive._gam_regressor import GAMRegressor
 from sklearn_interpret.additive._plot._term_panel import (
     LABEL_WIDTH,
     TermPanel,
@@ -194,8 +194,10 @@ default=None
         ValueError
             An unknown term or class; `y` without `X`; bad input.
         """
-        split_keywords(params, [keyword_names(cls.plot)], cls.__name__)
-        model, X = _model_within(estimator, X, cls.__name__)
+        kinds = GAMRegressor, GAMClassifier
+        model, steps = model_within(estimator, kinds, cls.__name__)
+        for step in steps if X is not None else ():
+            X = step.transform(X)
         if y is not None and X is None:
             raise ValueError("Partial residuals are of rows: pass X beside y.")
         outputs, output_names = _outputs(model, target)
@@ -295,17 +297,7 @@ default=None
             The display.
         """
         check_count(max_entries, "max_entries")
-        looks = Looks(
-            rug=rug,
-            band=band,
-            line_kw=line_kw,
-            band_kw=band_kw,
-            rug_kw=rug_kw,
-            residual_kw=residual_kw,
-            contour_kw=contour_kw,
-            heatmap_kw=heatmap_kw,
-            points_kw=points_kw,
-        )
+        looks = Looks.of(locals())
         shown, note = range(len(self.effects)), None
         if max_entries is not None and max_entries < len(shown):
             strengths = self.importances
@@ -486,26 +478,6 @@ def _series(x, effects, ends, labels):
             zip(effects, labels, colours(len(effects)), strict=True)
         )
     ]
-
-
-def _model_within(estimator, X, display):
-    """The additive model inside of pipelines and searches, and its own rows."""
-    model = estimator
-    while not isinstance(model, BaseGAM):
-        check_is_fitted(model)
-        if hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        elif isinstance(model, Pipeline):
-            if X is not None and len(model.steps) > 1:
-                X = model[:-1].transform(X)
-            model = model[-1]
-        else:
-            raise TypeError(
-                f"{display} shows GAMRegressor and GAMClassifier, and pipelines that "
-                f"end with one; got {type(model).__name__}."
-            )
-    check_is_fitted(model)
-    return model, X
 
 
 def _outputs(model, target):

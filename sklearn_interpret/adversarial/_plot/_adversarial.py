@@ -34,7 +34,7 @@ from sklearn_interpret._plotting.labels import (
     value_text,
 )
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
-from sklearn_interpret._plotting.sources import Data, ForwardedSignature
+from sklearn_interpret._plotting.sources import Data
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret._plotting.text_layout import write_title
@@ -112,6 +112,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
 
     _kinds = (ProjectedGradient, "robust_score")
     _explanation_kind = RowExplanation
+    _without = frozenset()
 
     def __init__(
         self,
@@ -125,63 +126,9 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         self.image_shape = image_shape
         self.spreads = spreads
 
-    @ForwardedSignature
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        y: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        target_name: str | None = None,
-        unit: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Attack a row, and draw what becomes of it.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A fitted attack is used as it is, and not fitted again. A predictor is
-            attacked by :class:`ProjectedGradient` as it is.
-        X : {array-like, DataFrame} of shape (n_samples, n_features), default=None
-            Rows, of which `row` is attacked; they have to be given. Those that a
-            predictor's attack is fitted on.
-        y : array-like of shape (n_samples,), default=None
-            True classes, which the model is led away from; None takes its predictions.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows that a predictor's attack is fitted on.
-        target_name : str, default=None
-            What labels call the target; None takes the name of the `y` that a fitted
-            attack has seen, where it had one.
-        unit : str, default=None
-            Unit of the response, for labels.
-        ax : matplotlib Axes or array of Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of the display's constructor, of `plot`, and of the attack.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector that is no attack, or an unknown parameter.
-        ValueError
-            Parameters of an attack that is already fitted; rows missing; bad input.
-        """
-        names = target_name, unit
-        return cls._of_estimator(estimator, X, sample_weight, params, names, ax, y=y)
-
     @classmethod
     def _from_inspector(
-        cls, inspector, X, sample_weight, *, y=None, row: int = 0, **choices
+        cls, inspector, X, sample_weight, *, y, row: int = 0, **choices
     ):
         position = cls._row_position(row, as_rows(X).n_rows)
         one = Data(X, y).take([position])

@@ -158,14 +158,7 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
         self : object
             The display.
         """
-        looks = Looks(
-            rug=rug,
-            band=band,
-            line_kw=line_kw,
-            band_kw=band_kw,
-            fold_kw=fold_kw,
-            rug_kw=rug_kw,
-        )
+        looks = Looks.of(locals())
         check_order(order)
         effects = self._effects()
         panels = [

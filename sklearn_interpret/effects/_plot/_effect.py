@@ -19,14 +19,15 @@ from sklearn_interpret._plotting.panels.lines import (
     level_places,
 )
 from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.effects._plot._sources import EffectSources
 
 N_ERRORS = 2.0
-# Columns of a table; those of whole numbers and of numbers may be missing.
-COLUMNS = ["method", "feature", "feature2", "output", "x", "x2"]
-NUMBERS = ["value", "low", "high", "slope", "slope_std"]
-WHOLE = ["row", "fold"]
+# Columns of a table, in their order.
+COLUMNS = (
+    *("method", "feature", "feature2", "output", "x", "x2"),
+    *("value", "low", "high", "slope", "slope_std", "row", "fold"),
+)
 
 
 @dataclass(frozen=True)
@@ -183,48 +184,15 @@ def _names(effect):
 
 def _points(places):
     """Columns x (and x2) of all points of a grid, the second axis fastest."""
-    if len(places) == 1:
-        return {"x": places[0]}
-    first, second = places
-    return {"x": np.repeat(first, len(second)), "x2": np.tile(second, len(first))}
+    grids = np.meshgrid(*places, indexing="ij")
+    return dict(zip(("x", "x2"), map(np.ravel, grids), strict=False))
 
 
 def long_frame(blocks, caller):
     """One DataFrame of all blocks; columns that no block has are left out."""
-    pandas = import_pandas(caller)
-    columns = {}
-    for name in COLUMNS + NUMBERS + WHOLE:
-        if not any(name in block for block in blocks):
-            continue
-        if name in COLUMNS:
-            cells = [cell for block in blocks for cell in _cells(block, name)]
-            columns[name] = pandas.Series(cells, dtype=_cell_type(name, cells))
-            continue
-        parts = [
-            np.broadcast_to(block.get(name, np.nan), len(block["value"]))
-            for block in blocks
-        ]
-        kind = "Int64" if name in WHOLE else "float64"
-        columns[name] = pandas.Series(np.concatenate(parts), dtype=kind)
-    return pandas.DataFrame(columns)
-
-
-def _cells(block, name):
-    """A block's column as a list; None throughout where the block lacks it."""
-    values = block.get(name)
-    if isinstance(values, np.ndarray):
-        return values.tolist()
-    return [values] * len(block["value"])
-
-
-def _cell_type(name, cells):
-    """Numbers have their own type where a column has nothing else."""
-    numeric = all(
-        isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells
-    )
-    if name not in ("x", "x2", "output") or not numeric:
-        return object
-    return np.int64 if set(map(type, cells)) == {int} else np.float64
+    table = stacked(blocks, caller=caller)
+    table = table[[name for name in COLUMNS if name in table]]
+    return table.astype({name: "Int64" for name in ("row", "fold") if name in table})
 
 
 def most_varied(effects):
@@ -325,18 +293,7 @@ class EffectDisplay(EffectSources, PanelDisplay):
         self : object
             The display.
         """
-        looks = Looks(
-            rug=rug,
-            band=band,
-            order=order,
-            line_kw=line_kw,
-            band_kw=band_kw,
-            fold_kw=fold_kw,
-            rug_kw=rug_kw,
-            contour_kw=contour_kw,
-            heatmap_kw=heatmap_kw,
-            points_kw=points_kw,
-        )
+        looks = Looks.of(locals())
         return self._draw(ax, looks, n_cols, max_entries, share_y)
 
     def _draw(self, ax, looks, n_cols, max_entries, share_y):

@@ -164,7 +164,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         return display._coloured(inspector, X, color_by)
 
     @classmethod
-    def _from_folds(cls, inspectors, X, sample_weight, *, color_by=None):
+    def _from_folds(cls, inspectors, X, sample_weight, *, color_by: str | None = None):
         display = super()._from_folds(inspectors, X, sample_weight)
         return display._coloured(inspectors[0], X, color_by)
 
@@ -259,20 +259,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         if kind not in ("curves", "derivatives"):
             raise ValueError(f"kind={kind!r} must be 'curves' or 'derivatives'.")
         self.curve_rows_ = self._drawn_rows(n_curves, random_state)
-        looks = Looks(
-            rug=rug,
-            band=band,
-            curve_kw=curve_kw,
-            line_kw=line_kw,
-            band_kw=band_kw,
-            fold_kw=fold_kw,
-            rug_kw=rug_kw,
-            contour_kw=contour_kw,
-            heatmap_kw=heatmap_kw,
-            points_kw=points_kw,
-            order=order,
-            kind=kind,
-        )
+        looks = Looks.of(locals())
         return self._draw(ax, looks, n_cols, max_entries, share_y)
 
     def _drawn_rows(self, n_curves, random_state):

@@ -263,7 +263,7 @@ class ComparisonSources(DisplayMixin):
             )
         takers = [parameter_names(COMPARED[method].kind) for method in sources]
         takers.append(keyword_names(cls.plot))
-        *parameters, looks = split_keywords(params, takers, cls.__name__)
+        *parameters, looks = split_keywords(params, takers)
         inspectors = {}
         for (method, estimators), given in zip(
             sources.items(), parameters, strict=True

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.axes import side_legend, take_single
+from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.bars import label_ends, name_rows, row_height
 from sklearn_interpret._plotting.colours import shade
 from sklearn_interpret._plotting.labels import (
@@ -174,8 +174,7 @@ default=None
         pitch = 0.36 if len(samples) == 1 else 0.44
         plain = max(s.shape[1] for s in samples) == len(samples) == 1 and null is None
         size = (WIDTH if plain else WIDTH + LEGEND_WIDTH, row_height(len(lines), pitch))
-        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         if kind == "box":
             marks = mark_quartiles(ax, lines, style=bar_kw)
         else:

@@ -19,7 +19,6 @@ from sklearn_interpret._plotting.axes import (
     SINGLE_HEIGHT,
     SINGLE_WIDTH,
     named_legend,
-    take_single,
 )
 from sklearn_interpret._plotting.bars import (
     check_count,
@@ -104,6 +103,9 @@ class InfluenceDisplay(InfluenceSources):
     1           123  0.930341
     2           382  0.908138
     """
+
+    # Its features are those whose values are shown, not those to inspect.
+    _without = frozenset({"features"})
 
     def __init__(
         self,
@@ -242,17 +244,14 @@ default=None
         ValueError
             An unknown row or feature.
         """
-        caller = f"{type(self).__name__}.plot"
         if self.removal is not None:
-            ax = take_single(ax, (SINGLE_WIDTH, SINGLE_HEIGHT), caller=caller)
-            self.figure_, self.ax_ = ax.figure, ax
+            ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
             self._draw_removal(line_kw, band_kw)
             return self
         order, values = self._ranked(max_entries)
         kept = max(1, np.count_nonzero(values))  # zeros are the last
         order, values = order[:kept], values[:kept]
-        ax = take_single(ax, (6.4, 0.4 + row_height(len(order))), caller=caller)
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (6.4, 0.4 + row_height(len(order))))
         self._draw_bars(order, values, bar_kw)
         return self
 

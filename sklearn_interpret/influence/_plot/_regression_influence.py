@@ -13,11 +13,10 @@ from sklearn_interpret._plotting.axes import (
     SINGLE_WIDTH,
     merged_style,
     named_legend,
-    take_single,
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, seen, shade
 from sklearn_interpret._plotting.curves import draw_thin_lines
-from sklearn_interpret._plotting.displays import RegressionDisplay
+from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import literal, number_text, shorten_all
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
 from sklearn_interpret._plotting.tables import import_pandas
@@ -31,7 +30,7 @@ _PITCH, _LETTER = 1.15, 0.6
 _FAR_RIGHT = 0.75
 
 
-class RegressionInfluenceDisplay(RegressionDisplay):
+class RegressionInfluenceDisplay(Display):
     """Residuals over leverages, with contours of Cook's distance.
 
     A row changes the fit much if it is both far from it and far from the other rows:
@@ -95,6 +94,7 @@ class RegressionInfluenceDisplay(RegressionDisplay):
     """
 
     _kinds = (RegressionInfluence,)
+    _without = frozenset({"target_name", "unit"})
 
     def __init__(
         self,
@@ -170,10 +170,7 @@ class RegressionInfluenceDisplay(RegressionDisplay):
         known = np.isfinite(residuals)
         if not known.any():
             raise ValueError("residuals holds no finite number: nothing can be drawn.")
-        ax = take_single(
-            ax, (SINGLE_WIDTH, SINGLE_HEIGHT), caller=f"{type(self).__name__}.plot"
-        )
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
         order = np.argsort(-np.where(known, frame["cooks_distance"], -np.inf))
         named = order[: min(max_names, known.sum())]
         others = np.setdiff1d(np.flatnonzero(known), named)

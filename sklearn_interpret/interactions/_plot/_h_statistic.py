@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.axes import side_legend, take_single
+from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.bars import (
     check_count,
     draw_bars,
@@ -197,8 +197,7 @@ class HStatisticDisplay(PairSources):
         spread = any(group.spreads is not None for group in groups)
         width = WIDTH + LEGEND_WIDTH if len(groups) > 1 or spread else WIDTH
         size = (width, row_height(n_lines))
-        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         places, palette = name_lines(ax, groups), colours(len(groups))
         ends = [
             self._draw_group(group, at, colour, style)
@@ -239,8 +238,7 @@ class HStatisticDisplay(PairSources):
         shown = self._strongest(arrays, max_entries)
         names = [str(self.feature_names[place]) for place in shown]
         size = table_size(len(names))
-        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         table = pairwise[np.ix_(shown, shown)]
         np.fill_diagonal(table, np.nan)
         lines = literal_lines(self._label()).split("\n")

@@ -74,7 +74,21 @@ class PairSources(FoldsMixin, InteractionSources):
         return cls(**arrays)._set_response(inspector, target)
 
     @classmethod
-    def _from_folds(cls, inspectors, X, sample_weight, **choices):
+    def _from_folds(
+        cls,
+        inspectors,
+        X,
+        sample_weight,
+        *,
+        target: Any = None,
+        unnormalized: bool = False,
+    ):
+        """The display of the mean over folds.
+
+        unnormalized : bool, default=False
+            As in `from_estimator`.
+        """
+        choices = {"target": target, "unnormalized": unnormalized}
         folds = [_pair_arrays(inspector, **choices) for inspector in inspectors]
         first = folds[0]
         check_same_in_folds([fold["feature_names"] for fold in folds], "features")
@@ -86,7 +100,7 @@ class PairSources(FoldsMixin, InteractionSources):
                 arrays[name] = values.mean(axis=0)
                 arrays[f"{name}_std"] = values.std(axis=0)
         display = cls(**arrays, spread_name=f"{len(folds)} folds")
-        return display._set_response(inspectors[0], choices.get("target"))
+        return display._set_response(inspectors[0], target)
 
 
 def one_output(values, n_axes, output):

@@ -14,7 +14,6 @@ from sklearn_interpret._plotting.axes import (
     is_constrained,
     merged_style,
     named_legend,
-    take_single,
 )
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
@@ -153,10 +152,8 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         adjacency, main_effects = self._arrays()
         chosen = choose(adjacency, main_effects, max_entries, max_edges)
         names = [str(self.feature_names[place]) for place in chosen.players]
-        caller = f"{type(self).__name__}.plot"
         width, height = needed_size(names)
-        ax = take_single(ax, (width + LEGEND_WIDTH, height), caller=caller)
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (width + LEGEND_WIDTH, height))
         note = _note(chosen)
         room = _room(ax, note=bool(note))
         layout = lay_out(names, room)

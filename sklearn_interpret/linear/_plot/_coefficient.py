@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_interpret._plotting.axes import axes_inches, merged_style, take_single
+from sklearn_interpret._plotting.axes import axes_inches, merged_style
 from sklearn_interpret._plotting.bars import (
     draw_spreads,
     name_rows,
@@ -18,7 +18,7 @@ from sklearn_interpret._plotting.bars import (
     row_height,
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, seen, shade
-from sklearn_interpret._plotting.displays import RegressionDisplay
+from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
     plain_log_ticks,
     plain_number_ticks,
@@ -34,7 +34,7 @@ _RATIOS = {"log-odds": "Odds ratio", "log": "Ratio of means"}
 
 
 @dataclass(eq=False, repr=False)
-class CoefficientDisplay(RegressionDisplay):
+class CoefficientDisplay(Display):
     """Weights of a linear model as points, with their confidence intervals.
 
     The line at zero, or at one of ratios, is that of no effect. Weights are in units of
@@ -86,6 +86,7 @@ class CoefficientDisplay(RegressionDisplay):
     """
 
     _kinds = (CoefficientInference,)
+    _without = frozenset()
 
     coef: ArrayLike
     intervals_low: ArrayLike
@@ -155,8 +156,7 @@ class CoefficientDisplay(RegressionDisplay):
             shown = np.append(shown, others[:1])
         shown = np.sort(shown)
         size = (_WIDTH, row_height(len(shown)))
-        ax = take_single(ax, size, caller="CoefficientDisplay.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         places = np.arange(len(shown))[::-1]
         there = np.isfinite(low + high)[shown]
         if exponentiate:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
+from sklearn_interpret._plotting.axes import merged_style, side_legend
 from sklearn_interpret._plotting.bars import (
     draw_boxes,
     name_rows,
@@ -25,7 +25,7 @@ from sklearn_interpret._plotting.colours import (
     seen,
     shade,
 )
-from sklearn_interpret._plotting.displays import RegressionDisplay
+from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     two_lines,
@@ -42,7 +42,7 @@ _COLUMNS = ("minimum", "first_quartile", "median", "third_quartile", "maximum")
 
 
 @dataclass(eq=False, repr=False)
-class LinearEffectDisplay(RegressionDisplay):
+class LinearEffectDisplay(Display):
     """Effects of a linear model's features on rows, weight times value, as boxes.
 
     Terms made of one feature, such as the levels of a category, are summed, unless a
@@ -103,6 +103,7 @@ class LinearEffectDisplay(RegressionDisplay):
     """
 
     _kinds = (CoefficientInference,)
+    _without = frozenset()
     _shows_rows = True
 
     effects: ArrayLike
@@ -175,8 +176,7 @@ class LinearEffectDisplay(RegressionDisplay):
                 f"sum of {others_text(len(others))}".replace("features", "terms")
             )
         size = (_WIDTH + _LEGEND_WIDTH * bool(rows), row_height(len(names)))
-        ax = take_single(ax, size, caller="LinearEffectDisplay.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         ax.use_sticky_edges = False
         places = np.arange(len(names))[::-1]
         self.boxes_, self.whiskers_ = draw_boxes(

@@ -7,10 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model.last_step import steps_and_model
-from sklearn_interpret._model.response import innermost
 from sklearn_interpret._model.rows.features import default_names
 from sklearn_interpret._plotting.axes import (
     SINGLE_HEIGHT,
@@ -32,8 +29,10 @@ from sklearn_interpret._plotting.labels import (
     shorten_all,
     two_lines,
 )
+from sklearn_interpret._plotting.sources import model_within
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.linear._sparse_linear_model import SparseLinearModel
+from sklearn_interpret.linear._sparse_linear_classifier import SparseLinearClassifier
+from sklearn_interpret.linear._sparse_linear_regressor import SparseLinearRegressor
 
 # Points of a line, characters of a name, and points from one name to the next.
 _N_PLACES, _NAME, _PITCH = 300, 22, 11.0
@@ -156,22 +155,15 @@ class SparsePathDisplay(DisplayMixin):
         TypeError
             The estimator has no path.
         """
-        check_is_fitted(estimator)
-        model = innermost(estimator)
-        if not isinstance(model, SparseLinearModel):
-            raise TypeError(
-                f"{cls.__name__} shows SparseLinearRegressor and "
-                "SparseLinearClassifier, and pipelines that end with one; got "
-                f"{type(model).__name__}."
-            )
-        check_is_fitted(model)
+        kinds = SparseLinearRegressor, SparseLinearClassifier
+        model, steps = model_within(estimator, kinds, cls.__name__)
         classes = getattr(model, "classes_", None)
         display = cls(
             model.alphas_,
             model.coef_path_,
             alpha=model.alpha_,
             scale=model.scale_,
-            feature_names=_names(estimator, model),
+            feature_names=_names(model, steps),
             classes=None if classes is None else classes[-len(model.coef_) :],
         )
         return display.plot(ax=ax, max_names=max_names, n_cols=n_cols, line_kw=line_kw)
@@ -372,13 +364,12 @@ class SparsePathDisplay(DisplayMixin):
         return pandas.concat(parts, ignore_index=True)
 
 
-def _names(estimator, model):
+def _names(model, steps):
     """Names of the columns that the model was fitted on, where any are known."""
-    before, _ = steps_and_model(getattr(estimator, "best_estimator_", estimator))
-    if hasattr(model, "feature_names_in_") or before is None:
+    if hasattr(model, "feature_names_in_") or not steps:
         return getattr(model, "feature_names_in_", None)
     try:
-        return before.get_feature_names_out()
+        return steps[-1].get_feature_names_out()
     except (AttributeError, ValueError):  # a step that has no names
         return None
 

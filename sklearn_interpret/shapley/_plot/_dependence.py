@@ -36,7 +36,6 @@ from sklearn_interpret._plotting.points import (
     jittered,
     point_area,
 )
-from sklearn_interpret._plotting.sources import ForwardedSignature
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position
@@ -124,6 +123,8 @@ default="auto"
     'age'
     """
 
+    _leading = ("feature",)
+
     def __init__(
         self,
         explanation: Explanation,
@@ -143,60 +144,6 @@ default="auto"
         self.interaction_values = interaction_values
         self.categorical_features = categorical_features
 
-    @ForwardedSignature
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        feature: int | str | tuple[int | str, int | str] | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        target_name: str | None = None,
-        unit: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Explain rows by a predictor or a fitted inspector, and draw a feature.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A predictor is explained on `X` by :class:`ShapleyValues`; a fitted
-            inspector is used as it is.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
-default=None
-            Rows to explain.
-        feature : int, str or pair of these, default=None
-            The feature to draw, which has to be named.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows that a predictor is explained on.
-        target_name : str, default=None
-            What labels call the target; None takes the name of the `y` that a fitted
-            inspector has seen, where it had one.
-        unit : str, default=None
-            Unit of the response, for labels.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            What the inspector, the display and `plot` take.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        TypeError
-            No feature; an inspector of another kind; an unknown parameter.
-        ValueError
-            Bad input; several outputs of which one is to be chosen.
-        """
-        named = {} if feature is None else {"feature": feature}
-        named |= {"sample_weight": sample_weight, "ax": ax}
-        named |= {"target_name": target_name, "unit": unit}
-        return super().from_estimator(estimator, X, **named, **params)
-
     @classmethod
     def _from_inspector(
         cls,
@@ -204,10 +151,17 @@ default=None
         X,
         sample_weight,
         *,
-        feature,
+        feature: int | str | tuple[int | str, int | str] | None = None,
         interaction_values: ArrayLike | None = None,
         **choices,
     ):
+        """The display of a feature.
+
+        feature : int, str or pair of these, default=None
+            The feature to draw, which must be named.
+        """
+        if feature is None:
+            raise TypeError(f"{cls.__name__} draws one feature: pass feature=.")
         able = _is_pair(feature) and hasattr(inspector, "interaction_values")
         if able and interaction_values is None:
             interaction_values = inspector.interaction_values(X)
