@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import merged_style
+from sklearn_interpret._plotting.axes import merged_style, named_legend
 from sklearn_interpret._plotting.bars import (
     draw_bars,
     draw_spreads,
@@ -11,6 +11,8 @@ from sklearn_interpret._plotting.bars import (
     reach_ends,
 )
 from sklearn_interpret._plotting.colours import (
+    DOWN_COLOUR,
+    UP_COLOUR,
     colours,
     paper,
     seen,
@@ -98,3 +100,13 @@ def draw_stacked_bars(ax, places, lengths, style, *, height, upright=False):
         looks = merged_style({**looks, "zorder": 2}, style, Rectangle)
         bars.append(draw(places, part, height, start, **looks))
     return bars
+
+
+def sign_legend(ax, up, down):
+    """A legend above an axes for the colours of the two signs."""
+    from matplotlib.patches import Patch
+
+    handles = [Patch(color=seen(colour, ax)) for colour in (UP_COLOUR, DOWN_COLOUR)]
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
+    looks = {"frameon": False, "fontsize": "small", **place}
+    return named_legend(ax, handles, [up, down], **looks)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.features import default_names
-from sklearn_interpret._plotting.axes import Slot, named_legend, take_axes
+from sklearn_interpret._plotting.axes import Slot, take_axes
 from sklearn_interpret._plotting.bars import (
     check_count,
     name_pitch,
@@ -18,16 +18,13 @@ from sklearn_interpret._plotting.bars import (
     row_height,
 )
 from sklearn_interpret._plotting.colours import (
-    DOWN_COLOUR,
     NEUTRAL_COLOUR,
     OKABE_ITO,
-    UP_COLOUR,
-    seen,
     sign_colours,
 )
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import column_texts, literal, number_text
-from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
+from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, sign_legend
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.rules._rule_fit import RuleFit
 
@@ -188,7 +185,8 @@ class RuleFitDisplay(DisplayMixin):
         n_none = len(of_features) - len(kept)
         note = f"\n({n_none} without any are not shown)" * (n_none > 0)
         right.set_xlabel(f"importance of features{note}")
-        self.legend_ = _signs(left)
+        names = "raises it: coefficient above 0", "lowers it: below 0"
+        self.legend_ = sign_legend(left, *names)
         return self
 
     def to_frame(self) -> Any:
@@ -220,16 +218,6 @@ def _response_of(estimator):
     if classes is None:
         return "prediction"
     return "log-odds" if len(classes) > 2 else f"log-odds of {classes[-1]}"
-
-
-def _signs(ax):
-    """A legend of the colours of rules above their axes."""
-    from matplotlib.patches import Patch
-
-    handles = [Patch(color=seen(colour, ax)) for colour in (UP_COLOUR, DOWN_COLOUR)]
-    names = ["raises it: coefficient above 0", "lowers it: below 0"]
-    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
-    return named_legend(ax, handles, names, frameon=False, fontsize="small", **place)
 
 
 def _draw(ax, names, importances, colours, texts, max_entries, n_lines):

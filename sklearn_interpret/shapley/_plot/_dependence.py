@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.residual_interactions import residual_strengths
-from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend, take_single
+from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     NEUTRAL_COLOUR,
@@ -202,8 +202,7 @@ default="auto"
         attributions, what = self._drawn(explanation, feature)
         companion = self._companion(explanation, reader, feature, own)
         self.color_feature_ = None if companion is None else companion.name
-        ax = take_single(ax, (6.4, 4.4), caller=self._caller())
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (6.4, 4.4))
         ax.axhline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
         x, self.missing_area_ = _places(ax, own)
         drawn = draw_with_companion(

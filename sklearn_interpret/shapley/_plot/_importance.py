@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.axes import side_legend, take_single
+from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.bars import (
     draw_bars,
     grey_last,
@@ -214,12 +214,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             lengths = np.vstack([lengths, importances[others].sum(axis=0)])
             names.append(f"sum of {others_text(len(others))}")
         pitch = 0.36 if arrangement == "stacked" else 0.2 + 0.16 * lengths.shape[1]
-        ax = take_single(
-            ax,
-            (6.4, row_height(len(names), pitch)),
-            caller="ShapleyImportanceDisplay.plot",
-        )
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (6.4, row_height(len(names), pitch)))
         palette = colours(len(named))
         if len(named) < n_outputs:
             palette[-1] = NEUTRAL_COLOUR
