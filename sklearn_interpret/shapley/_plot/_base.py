@@ -55,9 +55,7 @@ class ShapleyDisplay(ExplanationDisplay):
             reader.joint_entry_text(features, row, whole=whole) for features in members
         ]
 
-    def _long_table(
-        self, explanation, rows, *, cells=None, data=None, by_feature=False
-    ):
+    def _long_table(self, explanation, rows, cells=None, data=None, by_feature=False):
         """A table with a line for each row and feature, the strongest feature first.
 
         `rows` has columns with a number for each row. ``cells(values)`` makes further
@@ -66,10 +64,8 @@ class ShapleyDisplay(ExplanationDisplay):
         """
         pandas = import_pandas(self._caller("to_frame"))
         order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
-        values, reader = (
-            explanation.values[:, order],
-            FeatureReader(data or explanation),
-        )
+        values = explanation.values[:, order]
+        reader = FeatureReader(explanation if data is None else data)
         names = np.array(explanation.feature_names, dtype=object)[order]
         columns = {name: np.asarray(each)[:, None] for name, each in rows.items()}
         feature = {"feature": names}
