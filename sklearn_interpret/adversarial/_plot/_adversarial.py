@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import (
-    Slot,
     axes_inches,
-    take_axes,
     take_single,
 )
 from sklearn_interpret._plotting.bars import (
@@ -261,14 +259,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         before, after, change = self._as_images(row, found)
         titles = self._titles(row, found)
         ratio = np.clip(change.shape[0] / change.shape[1], 0.3, 1.5)
-        canvas = take_axes(
-            ax,
-            [Slot()] * 3,
-            n_columns=3,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=(_PANEL, ratio * _PANEL + _AROUND),
-        )
-        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        canvas = self._take_grid(ax, 3, 3, (_PANEL, ratio * _PANEL + _AROUND))
         wide = _PANEL if canvas.own_figure else axes_inches(canvas.main[0])[0]
         size = "medium" if wide > _NARROW else "x-small"
         # On one scale.

@@ -4,7 +4,7 @@ import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._plotting.axes import Slot, axes_inches, take_axes
+from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     mixed,
@@ -138,15 +138,9 @@ class FeaturesDisplay(OneRowDisplay):
         width = ALONE_WIDTH if n_panels == 1 else PANEL_WIDTH
         if hasattr(ax, "get_subplotspec"):  # one axes, which is divided up
             n_cols = min(n_cols, max(1, int(axes_inches(ax)[0] / LEAST_WIDTH)))
-        canvas = take_axes(
-            ax,
-            [Slot()] * n_panels,
-            n_columns=n_cols,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=(width, height + AROUND + max(ticks, default=0)),
-        )
+        size = width, height + AROUND + max(ticks, default=0)
+        canvas = self._take_grid(ax, n_panels, n_cols, size)
         figure, first = canvas.figure, canvas.main[0]
-        self.figure_, self.axes_ = figure, np.array(canvas.main, dtype=object)
         width = axes_inches(canvas.frame or first)[0]
         if canvas.own_figure:
             width = figure.get_figwidth()

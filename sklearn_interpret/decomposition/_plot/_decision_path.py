@@ -14,7 +14,6 @@ from sklearn_interpret._plotting.axes import (
     axes_inches,
     legend_columns,
     named_legend,
-    take_single,
 )
 from sklearn_interpret._plotting.bars import name_rows, row_height
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, shade
@@ -192,8 +191,7 @@ class DecisionPathDisplay(Display):
             names = self._class_names(values)
             legend_rows = -(-len(names) // legend_columns(names, 0.6 * size[0]))
             size = size[0], size[1] + _LEGEND_PITCH * (legend_rows - 1)
-        ax = take_single(ax, size, caller="DecisionPathDisplay.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         name_rows(ax, self.conditions)
         places = np.arange(len(counts))[::-1]
         self.bars_, self.lines_, self.legend_ = [], [], None

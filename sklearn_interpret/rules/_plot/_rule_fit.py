@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.features import default_names
-from sklearn_interpret._plotting.axes import Slot, take_axes
 from sklearn_interpret._plotting.bars import (
     check_count,
     name_pitch,
@@ -163,14 +162,7 @@ class RuleFitDisplay(DisplayMixin):
         kept = np.flatnonzero(of_features)
         n_lines = max(len(of_rules), len(kept))
         n_lines = min(n_lines, max_entries or n_lines)
-        canvas = take_axes(
-            ax,
-            [Slot(), Slot()],
-            n_columns=2,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=(_WIDTH, row_height(n_lines, name_pitch(rules))),
-        )
-        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        self._take_grid(ax, 2, 2, (_WIDTH, row_height(n_lines, name_pitch(rules))))
         left, right = self.axes_
         texts = [number_text(value, signed=True) for value in coefficients]
         colours, green = sign_colours(coefficients), np.full(len(kept), OKABE_ITO[2])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._plotting.axes import Slot, add_legend, axes_inches, take_axes
+from sklearn_interpret._plotting.axes import add_legend, axes_inches
 from sklearn_interpret._plotting.bars import check_count, draw_bars, label_ends
 from sklearn_interpret._plotting.colours import (
     OKABE_ITO,
@@ -170,7 +170,7 @@ class RulesDisplay(DisplayMixin):
         """
         check_count(max_rules, "max_rules")
         rules, classes, n_left_out = self._shown(max_rules)
-        self._take(ax, rules, n_left_out)
+        self._name_rules(ax, rules, n_left_out)
         if classes is None:
             self._draw_numbers(rules, bar_kw)
         else:
@@ -199,7 +199,7 @@ class RulesDisplay(DisplayMixin):
             rules = rules[: max_rules - len(last)] + last
         return rules, classes, n_left_out
 
-    def _take(self, ax, rules, n_left_out):
+    def _name_rules(self, ax, rules, n_left_out):
         """The axes, with the conditions of the rules beside it."""
         letters, most = _LETTERS, _MOST_LINES
         if ax is not None:
@@ -209,16 +209,9 @@ class RulesDisplay(DisplayMixin):
         conditions = [[*map(str, rule.conditions)] or ["otherwise"] for rule in rules]
         words = [lines_of(own, letters, most) for own in conditions]
         sizes = np.array([len(lines) + _GAP for lines in words])
-        panel_size = _WIDTH, sizes.sum() * _LINE + _AROUND
-        self._canvas = take_axes(
-            ax,
-            [Slot()],
-            n_columns=1,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=panel_size,
-        )
-        (self.ax_,) = self._canvas.main
-        self.figure_, self.legend_, self.texts_ = self.ax_.figure, None, []
+        size = _WIDTH, sizes.sum() * _LINE + _AROUND
+        self._canvas = self._take_grid(ax, 1, 1, size)
+        (self.ax_,), self.legend_, self.texts_ = self._canvas.main, None, []
         self._places = sizes.cumsum() - sizes / 2
         texts = [literal("\n".join(lines)) for lines in words]
         self.ax_.set_yticks(self._places, texts, fontsize="small")

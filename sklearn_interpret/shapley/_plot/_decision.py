@@ -20,6 +20,7 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, clipped_range
+from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, strongest
@@ -150,9 +151,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         looks = merged_style(looks, style, LineCollection)
         self.lines_ = LineCollection(segments, **looks)
         if not {"color", "edgecolor"} & looks.keys():
-            limits = clipped_range(predictions)
-            if limits[0] == limits[1]:
-                limits = limits[0] - 0.5, limits[0] + 0.5
+            limits = colour_limits(np.array(clipped_range(predictions)), False)
             self.lines_.set(array=predictions, cmap=_line_map(ax), clim=limits)
         ax.add_collection(self.lines_)
         starts = ends[:, 0]

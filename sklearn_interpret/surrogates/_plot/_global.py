@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._core.statistics.losses import mean_r_squared
-from sklearn_interpret._plotting.axes import Slot, merged_style, named_legend, take_axes
+from sklearn_interpret._plotting.axes import merged_style, named_legend
 from sklearn_interpret._plotting.bars import check_count, row_height
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.labels import (
@@ -169,18 +169,14 @@ default=None
         settled = self._settled(kind, outputs)
         together = settled in TREE_KINDS and self._are_shares()
         panels = [outputs] if together else [[output] for output in outputs]
-        canvas = take_axes(
-            ax,
-            [Slot()] * len(panels),
-            n_columns=1 if settled in TREE_KINDS else 3,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=self._panel_size(outputs, settled, max_entries),
-        )
+        size = self._panel_size(outputs, settled, max_entries)
+        n_columns = 1 if settled in TREE_KINDS else 3
+        canvas = self._take_grid(ax, len(panels), n_columns, size)
         if (kind, settled) == ("auto", "tree") and ax is not None:
             pairs = zip(canvas.main, panels, strict=True)
             if not all(tree_fits(one, self._tree(panel[0])) for one, panel in pairs):
                 settled = "rules"
-        self.figure_, self.axes_, self.kind_ = canvas.figure, canvas.axes, settled
+        self.axes_, self.kind_ = canvas.axes, settled
         draw, self.bars_, self.texts_ = getattr(self, f"_draw_{settled}"), [], []
         for one, panel in zip(canvas.main, panels, strict=True):
             bars, texts = draw(one, panel, max_entries, bar_kw)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-
-from sklearn_interpret._plotting.axes import Slot, take_axes
 from sklearn_interpret._plotting.bars import check_count, name_rows, row_height
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
@@ -107,14 +104,8 @@ class LimeDisplay(LocalDisplay):
         weights = [self._weights(row, output) for output in outputs]
         n_bars = max(len(one[:max_entries]) for one in weights)
         width = _WIDTH if len(outputs) == 1 else _NARROW_WIDTH
-        canvas = take_axes(
-            ax,
-            [Slot()] * len(outputs),
-            n_columns=n_cols,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=(width, row_height(n_bars) + _TITLE_HEIGHT),
-        )
-        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        size = width, row_height(n_bars) + _TITLE_HEIGHT
+        canvas = self._take_grid(ax, len(outputs), n_cols, size)
         for axes, one, output in zip(self.axes_, weights, outputs, strict=True):
             axes.set_title(literal(self._title(row, output)), fontsize="medium")
             name_rows(axes, one.names[:max_entries])

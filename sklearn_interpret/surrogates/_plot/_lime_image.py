@@ -10,11 +10,9 @@ import numpy as np
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
 from sklearn_interpret._plotting.axes import (
-    Slot,
     axes_inches,
     is_constrained,
     merged_style,
-    take_axes,
 )
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.images import drawable, placing
@@ -147,13 +145,9 @@ class LimeImageDisplay(LocalDisplay):
         """
         row, outputs = self._position(), self._outputs()
         shown = self.explanation[row]
-        canvas = take_axes(
-            ax,
-            [Slot()] * (1 + len(outputs)),
-            n_columns=_room(ax) if n_cols is None else n_cols,
-            caller=f"{type(self).__name__}.plot",
-        )
-        self.figure_, self.axes_ = canvas.figure, canvas.axes
+        n_cols = _room(ax) if n_cols is None else n_cols
+        canvas = self._take_grid(ax, 1 + len(outputs), n_cols, None)
+        self.axes_ = canvas.axes
         first, *others = canvas.main
         image = drawable(shown.images[0])
         looks = placing(shown.segments.shape[1:])
