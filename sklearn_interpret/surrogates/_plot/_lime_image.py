@@ -160,7 +160,7 @@ class LimeImageDisplay(LocalDisplay):
         self.overlays_, self.outlines_ = [], []
         for panel, output in zip(others, outputs, strict=True):
             self._draw_label(panel, image, looks, shown, output, limits)
-            chosen = self._weights(row, output).first(max_entries).features
+            chosen = self._weights(row, output).features[:max_entries]
             lines = _outlines(shown.segments[0], chosen)
             self.outlines_.append(_draw_outlines(panel, lines, outline_kw))
             panel.set_title(self._label_title(shown, output), fontsize=size)
@@ -210,7 +210,7 @@ class LimeImageDisplay(LocalDisplay):
         """Weights of the segments of the image that are in use."""
         weights = super()._weights(row, output)
         there = np.isin(weights.features, self.explanation.segments[row])
-        return weights.those(np.flatnonzero(there))
+        return weights[there]
 
     def _draw_label(self, panel, image, looks, shown, output, limits):
         """The image in grey, and colours for the weights over it."""
