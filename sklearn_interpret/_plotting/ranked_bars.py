@@ -4,6 +4,7 @@ import numpy as np
 
 from sklearn_interpret._plotting.axes import merged_style, named_legend
 from sklearn_interpret._plotting.bars import (
+    draw_arrows,
     draw_bars,
     draw_spreads,
     label_ends,
@@ -100,6 +101,21 @@ def draw_stacked_bars(ax, places, lengths, style, *, height, upright=False):
         looks = merged_style({**looks, "zorder": 2}, style, Rectangle)
         bars.append(draw(places, part, height, start, **looks))
     return bars
+
+
+def draw_signed_arrows(ax, starts, ends, places, height, head, style, *, notched=False):
+    """Draw arrows up and arrows down in the colours of the signs.
+
+    Parameters are those of `draw_arrows`. Returns the two PolyCollections.
+    """
+    parts = (ends >= starts, UP_COLOUR), (ends < starts, DOWN_COLOUR)
+    return [
+        draw_arrows(
+            *(ax, starts[mask], ends[mask], places[mask], height, head, colour, style),
+            notched=notched,
+        )
+        for mask, colour in parts
+    ]
 
 
 def sign_legend(ax, up, down):

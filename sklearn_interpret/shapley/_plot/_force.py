@@ -7,13 +7,11 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches, merged_style, side_legend
-from sklearn_interpret._plotting.bars import draw_arrows, others_text
+from sklearn_interpret._plotting.bars import others_text
 from sklearn_interpret._plotting.colours import (
-    DOWN_COLOUR,
     NEUTRAL_COLOUR,
     OKABE_ITO,
     READ,
-    UP_COLOUR,
     colours,
     ink,
     paper,
@@ -28,7 +26,7 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     shorten,
 )
-from sklearn_interpret._plotting.ranked_bars import sign_legend
+from sklearn_interpret._plotting.ranked_bars import draw_signed_arrows, sign_legend
 from sklearn_interpret.shapley._plot._base import strongest
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
 
@@ -155,20 +153,9 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         span = (high - low) or max(abs(low), 1.0) * 0.1
         ax.set_xlim(low - 0.05 * span, high + 0.05 * span)
         plain_number_ticks(ax, most=8)
-        self.ups_, self.downs_ = (
-            draw_arrows(
-                ax,
-                far[mask],
-                near[mask],
-                np.zeros(mask.sum()),
-                ARROW_HEIGHT,
-                0.008 * span,
-                colour,
-                style,
-                notched=True,
-            )
-            for mask, colour in ((pushes > 0, UP_COLOUR), (pushes < 0, DOWN_COLOUR))
-        )
+        looks = np.zeros(len(far)), ARROW_HEIGHT, 0.008 * span, style
+        arrows = draw_signed_arrows(ax, far, near, *looks, notched=True)
+        self.ups_, self.downs_ = arrows
         names = _with_others(self._entries([(j,) for j in shown]), explanation)
         lowest = self._name_pushes(ax, (far + near) / 2, pushes, names)
         highest = self._mark_ends(ax, prediction, base, high - low)

@@ -208,18 +208,11 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         importances = self._by_output()
         names, few = _few_outputs(importances, self._outputs(importances.shape[1]))
         shown, others = ranked(importances.sum(axis=1), max_entries)
-
-        def drawn(array):
-            """Lengths (..., n_lines, n_outputs) of importances of all features."""
-            array = few(array)
-            rest = array[..., others, :].sum(axis=-2, keepdims=True)
-            parts = [array[..., shown, :], rest][: 1 + bool(len(others))]
-            return np.concatenate(parts, axis=-2)
-
+        lengths = _lines(few(importances), shown, others)
+        stacked = arrangement == "stacked"
         features = [self.feature_names[j] for j in shown]
         if len(others):
             features.append(f"sum of {others_text(len(others))}")
-        lengths, stacked = drawn(importances), arrangement == "stacked"
         pitch = 0.36 if stacked else 0.2 + 0.16 * len(names)
         ax = self._take(ax, (6.4, row_height(len(features), pitch)))
         palette = colours(len(names))
@@ -230,23 +223,24 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             grey_last(self.bars_[0])
         name_rows(ax, features)
         reach = lengths.sum(axis=1) if stacked else lengths.max(axis=1)
-        self.fold_points_ = []
+        self.fold_points_, self.labels_ = [], []
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)
-            ends = drawn(folds.reshape(*folds.shape[:2], -1))
-            ends = ends.sum(axis=2, keepdims=True) if stacked else ends
-            looks = {"facecolor": paper(ax), "edgecolor": ink(ax), "linewidth": 0.8}
-            looks |= {"s": 16, "zorder": 3}
-            self.fold_points_ = [ax.scatter(x.T, places.T, **looks) for x in ends]
-            reach = np.max([reach, *ends.max(axis=2)], axis=0)
-        self.labels_ = []
-        if len(names) == 1 and not self.fold_points_:
+            folds = few(folds.reshape(*folds.shape[:2], -1))
+            ends = self._draw_folds(ax, _lines(folds, shown, others), places, stacked)
+            reach = np.maximum(reach, ends)
+        elif len(names) == 1:
             # The sum of many features has a precision of its own.
             texts = column_texts(lengths[: len(shown), 0])
             texts += [number_text(lengths[-1, 0])] * bool(len(others))
             looks = {"padding": 3, "fontsize": "small"}
             self.labels_ = ax.bar_label(self.bars_[0], texts, **looks)
         self._set_limits(ax, reach, len(others) > 0, lengths[-1].sum())
+        self._explain(ax, names)
+        return self
+
+    def _explain(self, ax, names):
+        """Label of the axis, and the legend of several outputs."""
         plain_number_ticks(ax)
         output = 0 if len(names) == 1 else None
         response = shorten(self._response_label(self.output_names, output), 60)
@@ -257,7 +251,6 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             handles = [bars.patches[0] for bars in self.bars_]
             looks = {"title": "output", "corner": "lower right"}
             self.legend_ = side_legend(ax, handles, names, **looks)
-        return self
 
     def _by_output(self):
         """Importances with an axis of outputs."""
@@ -287,6 +280,14 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             for *part, start in zip(*parts, strict=True)
         ]
         return places
+
+    def _draw_folds(self, ax, folds, places, stacked):
+        """A point for each fold at the end of its bar, or stack; the largest ends."""
+        ends = folds.sum(axis=2, keepdims=True) if stacked else folds
+        looks = {"facecolor": paper(ax), "edgecolor": ink(ax), "linewidth": 0.8}
+        looks |= {"s": 16, "zorder": 3}
+        self.fold_points_ = [ax.scatter(x.T, places.T, **looks) for x in ends]
+        return ends.max(axis=(0, 2))
 
     def _set_limits(self, ax, reach, has_others, sum_of_others):
         """End the axis at the longest bar, but cut that of the others if far longer.
@@ -340,11 +341,18 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         return joined.astype({"fold": "Int64"})
 
 
+def _lines(importances, shown, others):
+    """Lengths (..., n_lines, n_outputs) of the lines, the others' sum last."""
+    rest = importances[..., others, :].sum(axis=-2, keepdims=True)
+    parts = [importances[..., shown, :], rest][: 1 + bool(len(others))]
+    return np.concatenate(parts, axis=-2)
+
+
 def _few_outputs(importances, names):
     """Names of the outputs drawn, and a function that takes them out of an array.
 
-    Only so many colours can be told apart: of more outputs, those of the largest
-    importances are drawn alone, and the others by their sum, in grey.
+    The palette has seven colours that readers tell apart: of more outputs, those of
+    the largest importances are drawn alone, and the others by their sum, in grey.
     """
     names, n_outputs = list(names), importances.shape[1]
     if n_outputs <= len(OKABE_ITO):

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.bars import (
     check_count,
-    draw_arrows,
     draw_spreads,
     label_ends,
     name_pitch,
@@ -20,8 +19,6 @@ from sklearn_interpret._plotting.bars import (
     row_height,
 )
 from sklearn_interpret._plotting.colours import (
-    DOWN_COLOUR,
-    UP_COLOUR,
     ink,
     paper,
     shade,
@@ -34,6 +31,7 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     shorten,
 )
+from sklearn_interpret._plotting.ranked_bars import draw_signed_arrows
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
@@ -183,21 +181,10 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         inches = (max(map(len, texts)) + 2) / CHARACTERS_PER_INCH
         margin = max(0.08, inches / max(axes_inches(ax)[0] - 2 * inches, 1.0)) * span
         ax.set_xlim(low - margin, high + margin)
-        places, up = steps.places, sizes >= 0
-        self.ups_, self.downs_ = (
-            draw_arrows(
-                ax,
-                starts[mask],
-                ends[mask],
-                places[mask],
-                STEP_HEIGHT,
-                0.015 * span,
-                colour,
-                style,
-            )
-            for mask, colour in ((up, UP_COLOUR), (~up, DOWN_COLOUR))
-        )
-        outer = np.where(up, ends + reach, ends - reach)
+        places = steps.places
+        looks = places, STEP_HEIGHT, 0.015 * span, style
+        self.ups_, self.downs_ = draw_signed_arrows(ax, starts, ends, *looks)
+        outer = np.where(sizes >= 0, ends + reach, ends - reach)
         self.labels_ = label_ends(ax, outer, places, sizes, signed=True)
         plain_number_ticks(ax)
 
