@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._model.rows.features import default_names
 from sklearn_interpret._plotting.bars import (
     check_count,
-    name_pitch,
     ranked,
     row_height,
 )
@@ -22,12 +21,20 @@ from sklearn_interpret._plotting.colours import (
     sign_colours,
 )
 from sklearn_interpret._plotting.displays import DisplayMixin
-from sklearn_interpret._plotting.labels import column_texts, literal, number_text
+from sklearn_interpret._plotting.labels import (
+    AND,
+    column_texts,
+    lines_of,
+    literal,
+    number_text,
+)
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, sign_legend
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.rules._rule_fit import RuleFit
 
-_WIDTH = 6.4  # of a panel, in inches
+# Letters in a line of a rule, most lines, and the pitch of rules of that many lines and
+# the width of a panel in inches.
+_LETTERS, _LINES, _PITCH, _WIDTH = 38, 3, 0.5, 6.4
 
 
 @dataclass(eq=False, repr=False)
@@ -162,7 +169,7 @@ class RuleFitDisplay(DisplayMixin):
         kept = np.flatnonzero(of_features)
         n_lines = max(len(of_rules), len(kept))
         n_lines = min(n_lines, max_entries or n_lines)
-        self._take_grid(ax, 2, 2, (_WIDTH, row_height(n_lines, name_pitch(rules))))
+        self._take_grid(ax, 2, 2, (_WIDTH, row_height(n_lines, _PITCH)))
         left, right = self.axes_
         texts = [number_text(value, signed=True) for value in coefficients]
         colours, green = sign_colours(coefficients), np.full(len(kept), OKABE_ITO[2])
@@ -225,4 +232,7 @@ def _draw(ax, names, importances, colours, texts, max_entries, n_lines):
         names.append(f"mean of {len(others)} others")
         texts.append("")
     names += [""] * (n_lines - len(names))
-    return draw_ranked_bars(ax, names, lengths, None, palette=palette, texts=texts)[0]
+    bars, _ = draw_ranked_bars(ax, names, lengths, None, palette=palette, texts=texts)
+    words = ["\n".join(lines_of(name.split(AND), _LETTERS, _LINES)) for name in names]
+    ax.set_yticks(ax.get_yticks(), map(literal, words), fontsize="small")
+    return bars
