@@ -27,6 +27,7 @@ from sklearn_interpret._plotting.sources import (
     response_name,
     split_keywords,
 )
+from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
 
@@ -85,6 +86,10 @@ class DisplayMixin:
         canvas = take_axes(ax, slots, n_columns=n_columns, **looks)
         self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
         return canvas
+
+    def _make_frame(self, columns):
+        """Columns as a pandas DataFrame."""
+        return import_pandas(f"{type(self).__name__}.to_frame").DataFrame(columns)
 
     def _call(self, inspectors, target_name, unit):
         """Set what labels call the target and the unit of the response."""

@@ -17,7 +17,6 @@ from sklearn_interpret._plotting.labels import (
     response_label,
     value_text,
 )
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret._plotting.text_layout import draw_text
 from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
@@ -247,14 +246,13 @@ class AnchorsDisplay(FeaturesDisplay):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         row, data = self._position(), self.explanation.data
         rule = self.explanation.rules[row]
         columns = {"condition": [str(condition) for condition in rule]}
         if not _are_texts(data):
             columns["feature"] = [condition.name for condition in rule]
             columns["value"] = self._values(row)
-        return pandas.DataFrame(columns)
+        return self._make_frame(columns)
 
 
 def _ends(condition):

@@ -26,7 +26,6 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
 )
 from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import row_position
@@ -268,7 +267,6 @@ class DecisionPathDisplay(Display):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas("DecisionPathDisplay.to_frame")
         values, counts, deviations = self._arrays()
         table = {"condition": list(self.conditions), "n_rows": counts}
         if values.ndim == 2:
@@ -277,4 +275,4 @@ class DecisionPathDisplay(Display):
             table["mean"] = values
             if deviations is not None:
                 table["standard_deviation"] = deviations
-        return pandas.DataFrame(table)
+        return self._make_frame(table)

@@ -29,7 +29,6 @@ from sklearn_interpret._plotting.labels import (
     number_text,
 )
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, sign_legend
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.rules._rule_fit import RuleFit
 
 # Letters in a line of a rule, most lines, and the pitch of rules of that many lines and
@@ -201,13 +200,12 @@ class RuleFitDisplay(DisplayMixin):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         columns = {
             "rule": list(self.rules),
             "coefficient": self.coefficients,
             "importance": self.rule_importances,
         }
-        frame = pandas.DataFrame(columns)
+        frame = self._make_frame(columns)
         return frame.sort_values("importance", ascending=False, kind="stable")
 
 

@@ -28,7 +28,6 @@ from sklearn_interpret._plotting.labels import (
     value_text,
 )
 from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.rules._rules import Rule, rule_columns
 
@@ -312,6 +311,5 @@ class RulesDisplay(DisplayMixin):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         _, classes, _ = self._shown(None)
-        return pandas.DataFrame(rule_columns(self.rules, classes))
+        return self._make_frame(rule_columns(self.rules, classes))

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.bars import others_text, ranked
 from sklearn_interpret._plotting.displays import ExplanationDisplay
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position, row_position
 from sklearn_interpret.shapley._plot._features import FeatureReader
@@ -40,9 +39,6 @@ class ShapleyDisplay(ExplanationDisplay):
         """The column of the values in tables."""
         return self.explanation.value_name.lower().replace(" ", "_")
 
-    def _caller(self, method="plot"):
-        return f"{type(self).__name__}.{method}"
-
     def _rows(self):
         """The rows that are drawn, for one output."""
         return self._one_output()[self._positions()]
@@ -62,7 +58,6 @@ class ShapleyDisplay(ExplanationDisplay):
         columns (n_rows, n_features) from the values in the order of the table. `data`
         is an explanation with the values of the features, by default the first.
         """
-        pandas = import_pandas(self._caller("to_frame"))
         order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
         values = explanation.values[:, order]
         reader = FeatureReader(explanation if data is None else data)
@@ -77,7 +72,7 @@ class ShapleyDisplay(ExplanationDisplay):
         for name, column in columns.items():
             column = np.broadcast_to(column, values.shape)
             flat[name] = (column.T if by_feature else column).ravel()
-        return pandas.DataFrame(flat)
+        return self._make_frame(flat)
 
     def _positions(self):
         """Positions in the explanation of the rows that are drawn."""

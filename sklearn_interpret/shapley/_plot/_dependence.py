@@ -36,7 +36,6 @@ from sklearn_interpret._plotting.points import (
     point_area,
 )
 from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
@@ -382,7 +381,6 @@ default="auto"
             pair "interaction_value"), and "color" (the value of the feature that
             colours the points) where there is one.
         """
-        pandas = import_pandas(self._caller("to_frame"))
         explanation, reader, feature = self._read()
         own = self._own_values(reader, feature)
         number = "interaction_value" if _is_pair(self.feature) else self._column
@@ -393,7 +391,7 @@ default="auto"
         companion = self._companion(explanation, reader, feature, own)
         if companion is not None:
             columns["color"] = companion.cells()
-        return pandas.DataFrame(columns)
+        return self._make_frame(columns)
 
 
 def _is_pair(feature):

@@ -36,7 +36,7 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import (
@@ -322,7 +322,6 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             where there are folds, also a line for each of them, with the column "fold"
             (missing for the mean).
         """
-        pandas = import_pandas("ShapleyImportanceDisplay.to_frame")
         importances = self._by_output()
         order, _ = ranked(importances.sum(axis=1), None)
         n_outputs = importances.shape[1]
@@ -330,15 +329,14 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         columns = {"feature": np.repeat(names[order], n_outputs)}
         if n_outputs > 1:
             columns["output"] = list(self._outputs(n_outputs)) * len(order)
-        mean = pandas.DataFrame({**columns, "importance": importances[order].ravel()})
-        if self.fold_importances is None:
-            return mean
-        folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
-        parts = [mean.assign(fold=pandas.NA)]
-        for fold, values in enumerate(folds):
-            parts.append(mean.assign(importance=values.ravel(), fold=fold))
-        joined = pandas.concat(parts, ignore_index=True)
-        return joined.astype({"fold": "Int64"})
+        parts = [{**columns, "importance": importances[order].ravel()}]
+        if self.fold_importances is not None:
+            folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
+            parts += [
+                {**columns, "importance": values.ravel(), "fold": fold}
+                for fold, values in enumerate(folds)
+            ]
+        return stacked(parts, caller=f"{type(self).__name__}.to_frame", whole="fold")
 
 
 def _lines(importances, shown, others):

@@ -20,7 +20,6 @@ from sklearn_interpret._plotting.matrices import (
     table_size,
 )
 from sklearn_interpret._plotting.sources import response_name
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._values import ShapleyValues
@@ -184,13 +183,12 @@ class ShapleyInteractionDisplay(Display):
             One line per pair, from the strongest down, with the columns "feature",
             "feature2" (the same for a main effect) and "interaction".
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         table = self._checked()
         pairs = np.triu_indices(len(table))
         order = np.argsort(-table[pairs], kind="stable")
         first, second = (places[order] for places in pairs)
         names = np.array(list(map(str, self.feature_names)), dtype=object)
-        return pandas.DataFrame(
+        return self._make_frame(
             {
                 "feature": names[first],
                 "feature2": names[second],

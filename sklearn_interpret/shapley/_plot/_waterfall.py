@@ -32,7 +32,6 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.ranked_bars import draw_signed_arrows
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
@@ -260,7 +259,6 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             of a break-down), "start", "end", and "standard_error" where the values are
             sampled.
         """
-        pandas = import_pandas(self._caller("to_frame"))
         explanation = self._one_row()
         steps = self._steps(explanation, None)
         table = FeatureReader(explanation).table(range(explanation.values.shape[1]))[0]
@@ -277,7 +275,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             del columns["value"]
         if explanation.standard_errors is not None:
             columns["standard_error"] = steps.errors
-        return pandas.DataFrame(columns)
+        return self._make_frame(columns)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret._plotting.tree_diagram import leaf_order, tree_fits, tree_size
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._global_arrays import (
@@ -316,12 +315,11 @@ default=None
             linear surrogates a row for each column, the strongest first; of others a
             row for each row of the data. Several outputs stand below each other.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         rows = []
         for output in self._shown_outputs():
             name = self._names()[output]
             rows += [{"output": name, **row} for row in self._numbers(output)]
-        return pandas.DataFrame(rows)
+        return self._make_frame(rows)
 
     def _numbers(self, output):
         """Rows of the table of one output."""
