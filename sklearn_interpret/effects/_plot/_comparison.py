@@ -10,6 +10,13 @@ import numpy as np
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.panels.displays import PanelDisplay
+from sklearn_interpret._plotting.panels.effects import (
+    Effect,
+    effect_columns,
+    fold_band,
+    long_frame,
+    with_outputs,
+)
 from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
     Looks,
@@ -18,14 +25,7 @@ from sklearn_interpret._plotting.panels.lines import (
 from sklearn_interpret.effects._plot._compared import (
     COMPARED,
 )
-from sklearn_interpret.effects._plot._effect import (
-    Effect,
-    check_order,
-    effect_columns,
-    fold_band,
-    long_frame,
-    with_outputs,
-)
+from sklearn_interpret.effects._plot._effect import check_order
 from sklearn_interpret.effects._plot._sources import ComparisonSources
 
 

@@ -10,17 +10,17 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._plotting.colours import OKABE_ITO
-from sklearn_interpret._plotting.panels.lines import Looks, Shades, SpreadPanel
-from sklearn_interpret.effects._individual_conditional_expectation import (
-    IndividualConditionalExpectation,
-)
-from sklearn_interpret.effects._plot._effect import (
-    EffectDisplay,
+from sklearn_interpret._plotting.panels.effects import (
     curve_columns,
     effect_columns,
     fold_band,
     with_outputs,
 )
+from sklearn_interpret._plotting.panels.lines import Looks, Shades, SpreadPanel
+from sklearn_interpret.effects._individual_conditional_expectation import (
+    IndividualConditionalExpectation,
+)
+from sklearn_interpret.effects._plot._effect import EffectDisplay
 from sklearn_interpret.effects._plot._sources import values_of
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import feature_index
-from sklearn_interpret._plotting.displays import Display, DisplayMixin, FoldsMixin
+from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.sources import (
-    Data,
-    ForwardedSignature,
     check_same_in_folds,
     fold_estimators,
     inspectors_of_folds,
@@ -115,176 +112,99 @@ class EffectSources(FoldsMixin, Display):
         return {}
 
 
-class ComparisonSources(DisplayMixin):
+class ComparisonSources(FoldsMixin, Display):
     """Constructors of the display of several effects of one feature."""
 
-    @ForwardedSignature
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        feature: int | str,
-        *,
-        methods: Sequence[str] = tuple(COMPARED),
-        centered: bool | None = None,
-        sample_weight: ArrayLike | None = None,
-        target_name: str | None = None,
-        unit: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Compute several effects of a feature in a fitted predictor; draw them.
+    _choices = frozenset({"feature", "methods", "centered"})
+    _leading = ("feature",)
 
-        Parameters
-        ----------
-        estimator : fitted predictor, or list of fitted inspectors
-            A predictor is inspected on `X` as it is. Inspectors (of the classes that
-            `methods` stand for) are drawn as they are, and not fitted again; `methods`
-            is then not looked at.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows to inspect on, and over which the effects are centred.
-        feature : int or str
-            The feature (or feature group).
-        methods : sequence of str, default=("partial_dependence", \
-"conditional_dependence", "accumulated_local_effects")
-            Effects to draw, of those three.
-        centered : bool, default=None
-            Whether effects are centred; None leaves that to each method.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        target_name, unit : str, default=None
-            What labels call the target, and the unit of the response.
-        ax : matplotlib Axes or array of Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of the inspectors, each given to those that have it, and of
-            `plot`.
+    @classmethod
+    def _takers(cls, method):
+        takers = [
+            (parameter_names(compared.kind) - {"features"}, compared.kind)
+            for compared in COMPARED.values()
+        ]
+        plot = keyword_names(cls.plot), cls.plot
+        return [(cls._choices, cls._from_inspector), *takers, plot]
 
-        Returns
-        -------
-        display : EffectComparisonDisplay
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An unknown parameter; inspectors of another kind.
-        ValueError
-            An unknown method; bad input.
-        """
+    @classmethod
+    def _of_estimator(cls, estimator, data, params, names, ax):
         if isinstance(estimator, BaseInspector):
             raise TypeError(
                 f"{cls.__name__} compares several effects: pass the predictor, or a "
                 f"list of fitted inspectors; got {type(estimator).__name__}."
             )
-        given = [estimator]
-        if isinstance(estimator, list | tuple):
-            given = estimator
-            methods = [method_of(inspector, cls.__name__) for inspector in given]
-        methods = checked_methods(methods)
-        given = given if len(given) > 1 else given * len(methods)
-        sources = {method: [one] for method, one in zip(methods, given, strict=True)}
-        words = target_name, unit
-        params |= {} if centered is None else {"centered": centered}
-        return cls._drawn(sources, X, sample_weight, feature, words, ax, params)
-
-    @ForwardedSignature
-    def from_cv_results(
-        cls,
-        cv_results: Mapping[str, Any],
-        X: Any,
-        feature: int | str,
-        *,
-        methods: Sequence[str] = tuple(COMPARED),
-        centered: bool | None = None,
-        sample_weight: ArrayLike | None = None,
-        target_name: str | None = None,
-        unit: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Draw several effects of a feature in the models of a cross-validation.
-
-        Parameters
-        ----------
-        cv_results : dict
-            Result of :func:`~sklearn.model_selection.cross_validate` with
-            ``return_estimator=True``, whose estimators are predictors.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows to inspect all models on, and over which the effects are centred.
-        feature : int or str
-            The feature (or feature group).
-        methods : sequence of str, default=("partial_dependence", \
-"conditional_dependence", "accumulated_local_effects")
-            Effects to draw, of those three.
-        centered : bool, default=None
-            Whether effects are centred; None leaves that to each method.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        target_name, unit : str, default=None
-            What labels call the target, and the unit of the response.
-        ax : matplotlib Axes or array of Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of the inspectors, each given to those that have it, and of
-            `plot`.
-
-        Returns
-        -------
-        display : EffectComparisonDisplay
-            The display, drawn: for each method the mean over folds, a band of one
-            standard deviation over folds to each side, and one thin line per fold.
-        """
-        sources = dict.fromkeys(checked_methods(methods), fold_estimators(cv_results))
-        words = target_name, unit
-        params |= {} if centered is None else {"centered": centered}
-        return cls._drawn(
-            sources, X, sample_weight, feature, words, ax, params, folds=True
-        )
+        if not isinstance(estimator, list | tuple):
+            return cls._drawn([[estimator]], data, params, names, ax)
+        methods = [method_of(inspector, cls.__name__) for inspector in estimator]
+        params = {**params, "methods": methods}
+        return cls._drawn([estimator], data, params, names, ax)
 
     @classmethod
-    def _takers(cls, method):
-        takers = [
-            (parameter_names(kind) - {"features"}, kind)
-            for kind in (compared.kind for compared in COMPARED.values())
-        ]
-        return [*takers, (keyword_names(cls.plot), cls.plot)]
+    def _of_folds(cls, cv_results, data, params, names, ax):
+        folds = [[estimator] for estimator in fold_estimators(cv_results)]
+        return cls._drawn(folds, data, params, names, ax, again=True)
 
     @classmethod
-    def _drawn(
-        cls, sources, X, sample_weight, feature, words, ax, params, *, folds=False
-    ):
-        """The display of the estimators given for each method, drawn."""
+    def _drawn(cls, folds, data, params, names, ax, *, again=False):
+        """The display of each fold's predictor, or of its inspectors, drawn."""
+        if params.get("centered", True) is None:
+            params = {name: params[name] for name in params.keys() - {"centered"}}
+        methods = checked_methods(params.get("methods", COMPARED))
+        kinds = [COMPARED[method].kind for method in methods]
+        takers = [cls._choices, keyword_names(cls.plot), *map(parameter_names, kinds)]
+        choices, looks, *parameters = split_keywords(params, takers)
+        feature = choices.get("feature")
         if not isinstance(feature, str | Integral):
             raise TypeError(
                 f"feature={feature!r} must be one feature: an int or a str."
             )
-        takers = [parameter_names(COMPARED[method].kind) for method in sources]
-        takers.append(keyword_names(cls.plot))
-        *parameters, looks = split_keywords(params, takers)
         inspectors = {}
-        for (method, estimators), given in zip(
-            sources.items(), parameters, strict=True
-        ):
+        for place, (method, given) in enumerate(zip(methods, parameters, strict=True)):
+            estimators = [fold[place % len(fold)] for fold in folds]
             # With fitted inspectors, weights only define the mean that becomes zero.
-            shown = is_inspector(estimators[0]) and not folds
+            shown = is_inspector(estimators[0]) and not again
             inspectors[method] = inspectors_of_folds(
                 estimators,
-                Data(X, None, None if shown else sample_weight),
+                data._replace(sample_weight=None) if shown else data,
                 given if shown else {**given, "features": [feature]},
                 kinds=(COMPARED[method].kind,),
                 display=cls.__name__,
-                again=folds,
+                again=again,
             )
             check_outputs(inspectors[method])
-        display = cls._made(inspectors, X, sample_weight, feature, folds=folds)
-        display._call(next(iter(inspectors.values())), *words)
+        X, sample_weight = data.X, data.sample_weight
+        make = cls._from_folds if again else cls._from_inspector
+        display = make(inspectors, X, sample_weight, **choices)
+        display._call(next(iter(inspectors.values())), *names)
         return display.plot(ax=ax, **looks)
 
     @classmethod
-    def _made(cls, inspectors, X, sample_weight, feature, *, folds=False):
+    def _from_folds(cls, inspectors, X, sample_weight, **choices):
+        return cls._from_inspector(inspectors, X, sample_weight, folds=True, **choices)
+
+    @classmethod
+    def _from_inspector(
+        cls,
+        inspectors,
+        X,
+        sample_weight,
+        *,
+        feature: int | str | None = None,
+        methods: Sequence[str] = tuple(COMPARED),
+        centered: bool | None = None,
+        folds=False,
+    ):
+        """The display of the inspectors of each method, one per fold.
+
+        feature : int or str, default=None
+            The feature (or feature group), which must be given.
+        methods : sequence of str, default=("partial_dependence", \
+"conditional_dependence", "accumulated_local_effects")
+            Effects to draw, of those three; inspectors are drawn as they are.
+        centered : bool, default=None
+            Whether effects are centred; None leaves that to each method.
+        """
         points, fold_effects, shown = [], [], []
         for method, parts in inspectors.items():
             compared = COMPARED[method]

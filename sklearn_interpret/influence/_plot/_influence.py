@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -48,6 +49,7 @@ from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._plot._sources import InfluenceSources
 
 
+@dataclass(eq=False, repr=False)
 class InfluenceDisplay(InfluenceSources):
     """The most influential training rows, or how a model fares without them.
 
@@ -107,18 +109,11 @@ class InfluenceDisplay(InfluenceSources):
     # Its features are those whose values are shown, not those to inspect.
     _without = frozenset({"features"})
 
-    def __init__(
-        self,
-        explanation: TrainingExplanation | None = None,
-        *,
-        row: int | None = None,
-        features: Sequence[str | int] | None = None,
-        removal: dict[str, Any] | None = None,
-    ) -> None:
-        self.explanation = explanation
-        self.row = row
-        self.features = features
-        self.removal = removal
+    explanation: TrainingExplanation | None = None
+    _: KW_ONLY
+    row: int | None = None
+    features: Sequence[str | int] | None = None
+    removal: dict[str, Any] | None = None
 
     @classmethod
     def _choice_names(cls):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ class _Drawing(GlobalSurrogateDisplay):
     _key = "bars: influence of the rows, line: their mean"
 
 
+@dataclass(eq=False, repr=False)
 class InfluenceTreeDisplay(InfluenceSources):
     """A small tree that predicts the influence of training rows from their features.
 
@@ -76,16 +78,10 @@ class InfluenceTreeDisplay(InfluenceSources):
     (4, 2)
     """
 
-    def __init__(
-        self,
-        explanation: TrainingExplanation,
-        *,
-        max_depth: int = 3,
-        min_samples_leaf: int | float = 0.02,
-    ) -> None:
-        self.explanation = explanation
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
+    explanation: TrainingExplanation
+    _: KW_ONLY
+    max_depth: int = 3
+    min_samples_leaf: int | float = 0.02
 
     def plot(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ _PITCH, _LETTER = 1.15, 0.6
 _FAR_RIGHT = 0.75
 
 
+@dataclass(eq=False, repr=False)
 class RegressionInfluenceDisplay(Display):
     """Residuals over leverages, with contours of Cook's distance.
 
@@ -96,22 +98,13 @@ class RegressionInfluenceDisplay(Display):
     _kinds = (RegressionInfluence,)
     _without = frozenset({"target_name", "unit"})
 
-    def __init__(
-        self,
-        leverages: ArrayLike,
-        residuals: ArrayLike,
-        cooks_distances: ArrayLike,
-        *,
-        effective_dof: float,
-        residual_dof: float | None = None,
-        row_names: Sequence[Any] | None = None,
-    ) -> None:
-        self.leverages = leverages
-        self.residuals = residuals
-        self.cooks_distances = cooks_distances
-        self.effective_dof = effective_dof
-        self.residual_dof = residual_dof
-        self.row_names = row_names
+    leverages: ArrayLike
+    residuals: ArrayLike
+    cooks_distances: ArrayLike
+    _: KW_ONLY
+    effective_dof: float
+    residual_dof: float | None = None
+    row_names: Sequence[Any] | None = None
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight):

@@ -194,7 +194,7 @@ class HStatisticDisplay(PairSources):
     def _plot_bars(self, ax, arrays, max_entries, style):
         groups = self._groups(arrays, max_entries)
         n_lines = sum(map(len, groups)) + len(groups) - 1
-        spread = any(group.spreads is not None for group in groups)
+        spread = any(group.is_spread for group in groups)
         width = WIDTH + LEGEND_WIDTH if len(groups) > 1 or spread else WIDTH
         size = (width, row_height(n_lines))
         ax = self._take(ax, size)
@@ -223,7 +223,7 @@ class HStatisticDisplay(PairSources):
             bars.patches[-1].set_alpha(0.45)
         self.bars_.append(bars)
         ends = group.values
-        if group.spreads is not None:
+        if group.is_spread:
             low, high = group.values - group.spreads, group.values + group.spreads
             low = np.maximum(low, 0)
             self.spreads_.append(draw_spreads(self.ax_, at, low, high))
@@ -278,12 +278,6 @@ class HStatisticDisplay(PairSources):
             "feature2": pandas.array(seconds, dtype="string"),
             "strength": np.concatenate([group.values for group in groups]),
         }
-        if any(group.spreads is not None for group in groups):
-            unknown = [np.full(len(group), np.nan) for group in groups]
-            columns["std"] = np.concatenate(
-                [
-                    nan if group.spreads is None else group.spreads
-                    for group, nan in zip(groups, unknown, strict=True)
-                ]
-            )
+        if any(group.is_spread for group in groups):
+            columns["std"] = np.concatenate([group.spreads for group in groups])
         return pandas.DataFrame(columns)

@@ -25,12 +25,16 @@ class Group:
     title: str  # what they are
     names: list  # one name, or those of a pair
     values: np.ndarray  # (n_lines,): strengths
-    # Standard deviations (n_lines,), NaN for the line of the others.
-    spreads: np.ndarray | None
+    spreads: np.ndarray  # (n_lines,): standard deviations, NaN where unknown
     n_others: int  # number of those that share the last line, which is their mean
 
     def __len__(self):
         return len(self.names)
+
+    @property
+    def is_spread(self):
+        """Whether there are standard deviations."""
+        return bool(np.isfinite(self.spreads).any())
 
 
 def known_pairs(pairwise):
@@ -44,11 +48,12 @@ def make_group(title, names, values, spreads, max_entries):
     shown, rest = ranked(values, max_entries)
     names = [names[place] for place in shown]
     kept = values[shown]
-    spreads = None if spreads is None else spreads[shown]
+    spreads = np.full(len(values), np.nan) if spreads is None else spreads
+    spreads = spreads[shown]
     if len(rest):
         names.append((f"mean of {len(rest)} others",))
         kept = np.append(kept, values[rest].mean())
-        spreads = None if spreads is None else np.append(spreads, np.nan)
+        spreads = np.append(spreads, np.nan)
     return Group(title, names, kept, spreads, len(rest))
 
 

@@ -161,7 +161,10 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         ax.set_axis_off()
         xlim, ylim = room.limits(layout)
         ax.set(xlim=xlim, ylim=ylim, aspect="equal")
-        diameters = _diameters(main_effects, chosen.players, largest)
+        diameters = np.full(len(names), min(USUAL, largest))
+        if main_effects is not None and main_effects.max() > 0:
+            shares = main_effects[chosen.players] / main_effects.max()
+            diameters = _diameters(shares, largest)
         self.edges_ = self._draw_edges(chosen, layout.points, edge_kw)
         alone = ~np.isin(np.arange(len(names)), chosen.edges)
         self.nodes_ = self._draw_nodes(layout.points, diameters, alone, node_kw)
@@ -237,12 +240,24 @@ class VariableInteractionNetworkDisplay(InteractionSources):
     def _draw_legend(self, chosen, main_effects, largest, *, beside):
         """Some edges and nodes with their numbers, in the strip that is left."""
         examples = 3 if beside else 2
-        entries = _edge_entries(self.ax_, chosen.strengths, examples)
+        strongest = chosen.strengths.max(initial=0.0)
+
+        def edge(strength):
+            share = strength / strongest
+            return {"color": _shades(self.ax_, share), "linewidth": _widths(share)}
+
+        entries = _entries(chosen.strengths, examples, "edge", edge)
         if main_effects is not None and main_effects.max() > 0:
-            effects = main_effects[chosen.players]
             colour = self._node_colour(not len(chosen.edges))
-            looks = {"largest": largest, "colour": colour, "edge": paper(self.ax_)}
-            entries += _node_entries(effects, main_effects.max(), examples, **looks)
+            node = {"marker": "o", "linestyle": "", "color": colour}
+            node |= {"markeredgecolor": paper(self.ax_), "markeredgewidth": 0.8}
+
+            def sized(effect):
+                size = _diameters(effect / main_effects.max(), largest)
+                return {**node, "markersize": size}
+
+            effects = main_effects[chosen.players]
+            entries += _entries(effects, examples, "main effect", sized)
         if not entries:
             return None
         looks = {"loc": "upper right", "alignment": "left"}
@@ -326,42 +341,21 @@ def _room(ax, *, note):
     return Room((width, height), 0.0, bottom + LEGEND_HEIGHT)
 
 
-def _diameters(main_effects, players, largest):
-    """Diameters of the nodes in points: their areas grow with the main effects."""
-    if main_effects is None or not main_effects.max() > 0:
-        return np.full(len(players), min(USUAL, largest))
-    return _diameter_of(main_effects[players] / main_effects.max(), largest)
-
-
-def _diameter_of(shares, largest):
+def _diameters(shares, largest):
+    """Diameters of nodes in points: their areas grow with the shares."""
     smallest = min(SMALLEST, largest / 2)
     return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
 
 
-def _edge_entries(ax, strengths, n_examples):
-    """Handles and texts for some edges."""
+def _entries(values, n_examples, name, look):
+    """Handles and texts for some of the values; `look` is the style of one."""
     from matplotlib.lines import Line2D
 
-    entries, examples = [], _examples(strengths, n_examples)
-    for strength, text in zip(examples, column_texts(examples), strict=True):
-        share = strength / strengths.max()
-        handle = Line2D([], [], color=_shades(ax, share), linewidth=_widths(share))
-        entries.append((handle, f"edge {text}"))
-    return entries
-
-
-def _node_entries(effects, strongest, n_examples, *, largest, colour, edge):
-    """Handles and texts for some nodes."""
-    from matplotlib.lines import Line2D
-
-    looks = {"marker": "o", "linestyle": "", "color": colour}
-    looks |= {"markeredgecolor": edge, "markeredgewidth": 0.8}
-    entries, examples = [], _examples(effects, n_examples)
-    for effect, text in zip(examples, column_texts(examples), strict=True):
-        size = _diameter_of(effect / strongest, largest)
-        handle = Line2D([], [], markersize=size, **looks)
-        entries.append((handle, f"main effect {text}"))
-    return entries
+    examples = _examples(values, n_examples)
+    return [
+        (Line2D([], [], **look(value)), f"{name} {text}")
+        for value, text in zip(examples, column_texts(examples), strict=True)
+    ]
 
 
 def _shares(strengths):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -42,6 +43,7 @@ _BESIDE, _APART = 1.04, 0.2
 _NO_PENALTY = 0.5
 
 
+@dataclass(eq=False, repr=False)
 class SparsePathDisplay(DisplayMixin):
     """Coefficients of a sparse linear model as its penalty falls.
 
@@ -100,22 +102,13 @@ class SparsePathDisplay(DisplayMixin):
     ['bmi', 's5', 'bp']
     """
 
-    def __init__(
-        self,
-        alphas: ArrayLike,
-        coef_path: ArrayLike,
-        *,
-        alpha: float | None = None,
-        scale: ArrayLike | None = None,
-        feature_names: Sequence[str] | None = None,
-        classes: Sequence[Any] | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.coef_path = coef_path
-        self.alpha = alpha
-        self.scale = scale
-        self.feature_names = feature_names
-        self.classes = classes
+    alphas: ArrayLike
+    coef_path: ArrayLike
+    _: KW_ONLY
+    alpha: float | None = None
+    scale: ArrayLike | None = None
+    feature_names: Sequence[str] | None = None
+    classes: Sequence[Any] | None = None
 
     @classmethod
     def from_estimator(
