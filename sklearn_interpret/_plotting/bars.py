@@ -14,7 +14,9 @@ from sklearn_interpret._plotting.colours import (
 from sklearn_interpret._plotting.labels import (
     AND,
     CHARACTERS_PER_INCH,
+    JOIN,
     column_texts,
+    joined,
     lines_of,
     literal,
     shorten,
@@ -85,7 +87,8 @@ def name_pitch(names):
 def name_rows(ax, names):
     """Name the rows of an axes, the first on top, at n - 1, n - 2, ..., 0.
 
-    Rules are in small letters, on as many lines as there is room for.
+    Rules are in small letters, on as many lines as there is room for. Rows with an
+    empty name have no tick.
     """
     width, height = axes_inches(ax)
     names, pitch = list(map(str, names)), height / max(len(names), 1)
@@ -98,13 +101,17 @@ def name_rows(ax, names):
     n_lines = max(int(pitch / LINE_HEIGHT), 1)
 
     def fit_lines(name, most):
-        rule = name.split(AND)
+        rule, pair = name.split(AND), name.split(JOIN)
+        if len(pair) == 2:
+            return joined(pair, most, two_lines=two_lines)
         return "\n".join(lines_of(rule, most, n_lines)) if rule[1:] else fit(name, most)
 
     texts = shorten_all(names, most, fit_lines)
-    places = np.arange(len(names))[::-1]
+    named = [row for row, text in enumerate(texts) if text]
+    places = len(names) - 1 - np.array(named, dtype=np.intp)
+    texts = [literal(texts[row]) for row in named]
     small = pitch < 0.3 or any(are_rules)
-    ax.set_yticks(places, map(literal, texts), fontsize="small" if small else None)
+    ax.set_yticks(places, texts, fontsize="small" if small else None)
     ax.set_ylim(-0.6, len(names) - 0.4)
     # A style's grid would run through the numbers in the rows.
     ax.tick_params(axis="y", length=0, grid_linewidth=0)

@@ -26,6 +26,7 @@ OF_CLASSES = (
 OF_NUMBERS = ("prediction", "log", "margin", "response")
 MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 AND = " and "  # between the conditions of a rule
+JOIN = " \N{MULTIPLICATION SIGN} "  # between the features of a pair
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _AROUND_SIGN = r" (?=[<>=])|(?<=[<>=]) "
 NOISE = 1e-9  # share of a column's largest number that is but rounding
@@ -165,6 +166,19 @@ def lines_of(conditions, letters, most):
     if len(lines) > most:
         lines = [*lines[: most - 1], shorten(" ".join(lines[most - 1 :]), letters)]
     return lines
+
+
+def joined(names, most, *, two_lines):
+    """The names of a pair, on one line of a number of characters or on two."""
+    if len(JOIN.join(names)) <= most:
+        return JOIN.join(names)
+    if two_lines:
+        first, second = (shorten(name, most - 2) for name in names)
+        return f"{first}{JOIN.rstrip()}\n{second}"
+    # A short name leaves its room to the other one.
+    room = most - len(JOIN)
+    longest = max(room // 2, room - min(map(len, names)))
+    return JOIN.join(shorten(name, longest) for name in names)
 
 
 def number_text(value, digits=3, *, signed=False):

@@ -1,6 +1,6 @@
 """Panels with lines along one feature or a surface over two."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -145,9 +145,8 @@ class Shades:
             return [
                 c if k else NEUTRAL_COLOUR for c, k in zip(shades, known, strict=True)
             ]
-        places = level_places(self.values, self.levels)
-        palette = dict(enumerate(OKABE_ITO))
-        return [palette.get(place, NEUTRAL_COLOUR) for place in places]
+        palette = dict(zip(map(label_key, self.levels), OKABE_ITO, strict=False))
+        return [palette.get(label_key(v), NEUTRAL_COLOUR) for v in self.values]
 
     def entries(self, ax):
         """Handles of the legend by label, for a category."""
@@ -155,14 +154,13 @@ class Shades:
 
         if self.levels is None:
             return {}
-        shown = {level_text(level): [level] for level in self.levels[: len(OKABE_ITO)]}
+        texts = list(map(level_text, self.levels))[: len(OKABE_ITO)]
+        palette = dict(zip(texts, OKABE_ITO, strict=False))
         if len(self.levels) > len(OKABE_ITO):
-            shown["others"] = [object()]
+            palette["others"] = NEUTRAL_COLOUR
         return {
-            f"{self.name}: {text}": Line2D(
-                [], [], color=seen(replace(self, values=level).colours(ax)[0], ax)
-            )
-            for text, level in shown.items()
+            f"{self.name}: {text}": Line2D([], [], color=seen(colour, ax))
+            for text, colour in palette.items()
         }
 
 

@@ -4,18 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.bars import ranked
-from sklearn_interpret._plotting.labels import (
-    CHARACTERS_PER_INCH,
-    literal,
-    shorten,
-    shorten_all,
-)
-
-JOIN = " \N{MULTIPLICATION SIGN} "
-LABEL_WIDTH = 30
-TWO_LINES_PITCH = 0.3  # inches
+from sklearn_interpret._plotting.bars import name_rows, ranked
+from sklearn_interpret._plotting.labels import JOIN
 
 
 @dataclass(frozen=True)
@@ -59,34 +49,13 @@ def make_group(title, names, values, spreads, max_entries):
 
 def name_lines(ax, groups):
     """Name the lines of all groups, one left free in between; the places of each."""
-    n_lines = sum(map(len, groups)) + len(groups) - 1
-    width, height = axes_inches(ax)
-    two_lines = height / n_lines >= TWO_LINES_PITCH
-    most = int(np.clip(width * CHARACTERS_PER_INCH / 2.5, 20, LABEL_WIDTH))
-    places, top, texts = [], n_lines - 1.0, []
+    names = []
     for group in groups:
-        places.append(top - np.arange(len(group)))
-        top -= len(group) + 1
-        texts += [_joined(name, most, two_lines=two_lines) for name in group.names]
-    names = [JOIN.join(name) for group in groups for name in group.names]
-    if len(set(texts)) < len(set(names)):
-        texts = list(map(literal, shorten_all(names, most)))
-    small = "small" if not two_lines or any("\n" in text for text in texts) else None
-    ax.set_yticks(np.concatenate(places), texts, fontsize=small)
-    ax.set_ylim(-0.6, n_lines - 0.4)
-    # A style's grid would run through the numbers in the rows.
-    ax.tick_params(axis="y", length=0, grid_linewidth=0)
-    return places
-
-
-def _joined(names, most, *, two_lines):
-    """One name, or two joined, that fit on a line or on two."""
-    if len(JOIN.join(names)) <= most or len(names) == 1:
-        return literal(shorten(JOIN.join(names), most))
-    if two_lines:
-        first, second = (shorten(name, most - 2) for name in names)
-        return literal(f"{first}{JOIN.rstrip()}\n{second}")
-    # A short name leaves its room to the other one.
-    room = most - len(JOIN)
-    longest = max(room // 2, room - min(map(len, names)))
-    return literal(JOIN.join(shorten(name, longest) for name in names))
+        names += [JOIN.join(name) for name in group.names] + [""]
+    name_rows(ax, names[:-1])
+    n_lines = len(names) - 1
+    starts = np.cumsum([0, *(len(group) + 1 for group in groups)])
+    return [
+        n_lines - 1.0 - start - np.arange(len(group))
+        for start, group in zip(starts, groups, strict=False)
+    ]
