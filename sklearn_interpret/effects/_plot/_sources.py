@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -14,21 +13,8 @@ from sklearn_interpret._model.rows.features import feature_index
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.sources import (
     check_same_in_folds,
-    fold_estimators,
-    inspectors_of_folds,
-    is_inspector,
-    keyword_names,
     outputs_have_names,
-    parameter_names,
     response_name,
-    split_keywords,
-)
-from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.effects._plot._compared import (
-    COMPARED,
-    centred_effect,
-    checked_methods,
-    method_of,
 )
 
 MAX_DATA_ROWS = 5000
@@ -80,7 +66,7 @@ class EffectSources(FoldsMixin, Display):
         if "grid_values" in arrays:
             for name in arrays.keys() - {"missing_average"}:
                 arrays[name] = arrays[name] and [
-                    _increasing(values, axes)
+                    increasing(values, axes)
                     for values, axes in zip(arrays[name], first.axes_, strict=True)
                 ]
         arrays = {
@@ -112,133 +98,7 @@ class EffectSources(FoldsMixin, Display):
         return {}
 
 
-class ComparisonSources(FoldsMixin, Display):
-    """Constructors of the display of several effects of one feature."""
-
-    _choices = frozenset({"feature", "methods", "centered"})
-    _leading = ("feature",)
-
-    @classmethod
-    def _takers(cls, method):
-        takers = [
-            (parameter_names(compared.kind) - {"features"}, compared.kind)
-            for compared in COMPARED.values()
-        ]
-        plot = keyword_names(cls.plot), cls.plot
-        return [(cls._choices, cls._from_inspector), *takers, plot]
-
-    @classmethod
-    def _of_estimator(cls, estimator, data, params, names, ax):
-        if isinstance(estimator, BaseInspector):
-            raise TypeError(
-                f"{cls.__name__} compares several effects: pass the predictor, or a "
-                f"list of fitted inspectors; got {type(estimator).__name__}."
-            )
-        if not isinstance(estimator, list | tuple):
-            return cls._drawn([[estimator]], data, params, names, ax)
-        methods = [method_of(inspector, cls.__name__) for inspector in estimator]
-        params = {**params, "methods": methods}
-        return cls._drawn([estimator], data, params, names, ax)
-
-    @classmethod
-    def _of_folds(cls, cv_results, data, params, names, ax):
-        folds = [[estimator] for estimator in fold_estimators(cv_results)]
-        return cls._drawn(folds, data, params, names, ax, again=True)
-
-    @classmethod
-    def _drawn(cls, folds, data, params, names, ax, *, again=False):
-        """The display of each fold's predictor, or of its inspectors, drawn."""
-        if params.get("centered", True) is None:
-            params = {name: params[name] for name in params.keys() - {"centered"}}
-        methods = checked_methods(params.get("methods", COMPARED))
-        kinds = [COMPARED[method].kind for method in methods]
-        takers = [cls._choices, keyword_names(cls.plot), *map(parameter_names, kinds)]
-        choices, looks, *parameters = split_keywords(params, takers)
-        feature = choices.get("feature")
-        if not isinstance(feature, str | Integral):
-            raise TypeError(
-                f"feature={feature!r} must be one feature: an int or a str."
-            )
-        inspectors = {}
-        for place, (method, given) in enumerate(zip(methods, parameters, strict=True)):
-            estimators = [fold[place % len(fold)] for fold in folds]
-            # With fitted inspectors, weights only define the mean that becomes zero.
-            shown = is_inspector(estimators[0]) and not again
-            inspectors[method] = inspectors_of_folds(
-                estimators,
-                data._replace(sample_weight=None) if shown else data,
-                given if shown else {**given, "features": [feature]},
-                kinds=(COMPARED[method].kind,),
-                display=cls.__name__,
-                again=again,
-            )
-            check_outputs(inspectors[method])
-        X, sample_weight = data.X, data.sample_weight
-        make = cls._from_folds if again else cls._from_inspector
-        display = make(inspectors, X, sample_weight, **choices)
-        display._call(next(iter(inspectors.values())), *names)
-        return display.plot(ax=ax, **looks)
-
-    @classmethod
-    def _from_folds(cls, inspectors, X, sample_weight, **choices):
-        return cls._from_inspector(inspectors, X, sample_weight, folds=True, **choices)
-
-    @classmethod
-    def _from_inspector(
-        cls,
-        inspectors,
-        X,
-        sample_weight,
-        *,
-        feature: int | str | None = None,
-        methods: Sequence[str] = tuple(COMPARED),
-        centered: bool | None = None,
-        folds=False,
-    ):
-        """The display of the inspectors of each method, one per fold.
-
-        feature : int or str, default=None
-            The feature (or feature group), which must be given.
-        methods : sequence of str, default=("partial_dependence", \
-"conditional_dependence", "accumulated_local_effects")
-            Effects to draw, of those three; inspectors are drawn as they are.
-        centered : bool, default=None
-            Whether effects are centred; None leaves that to each method.
-        """
-        points, fold_effects, shown = [], [], []
-        for method, parts in inspectors.items():
-            compared = COMPARED[method]
-            (entry,) = chosen_entries(parts[0], feature)
-            axes = parts[0].axes_[entry]
-            points.append(getattr(parts[0], compared.points)[entry])
-            shown += axes
-            curves = [
-                centred_effect(
-                    part, getattr(part, compared.values)[entry], entry, X, sample_weight
-                )
-                for part in parts
-            ]
-            fold_effects.append(np.stack(curves))
-            if compared.points == "grid_values_":
-                points[-1] = _increasing(points[-1], axes)
-                fold_effects[-1] = _increasing(fold_effects[-1], axes)
-        first = next(iter(inspectors.values()))[0]
-        (entry,) = chosen_entries(first, feature)
-        return cls(
-            points,
-            [curves.mean(axis=0) for curves in fold_effects],
-            methods=list(inspectors),
-            feature_name=first.effect_names_[entry],
-            output_names=output_texts(first),
-            response_name=response_name(first),
-            fold_effects=fold_effects if folds else None,
-            categorical=first.axes_[entry][0].categorical,
-            data=data_along(first, X, sample_weight)[entry],
-            by_similarity=any(axis.by_similarity for axis in shown),
-        )
-
-
-def _increasing(values, axes):
+def increasing(values, axes):
     """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, by sorted grids."""
     orders = [axis.order for axis in axes]
     if isinstance(values, tuple):

@@ -13,7 +13,7 @@ from sklearn_interpret._model.surrogates.inner_predictors import inner_predictor
 from sklearn_interpret._model.surrogates.surrogate_predictions import fit_surrogate
 from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret.explanations import TrainingExplanation
-from sklearn_interpret.influence._plot._sources import InfluenceSources
+from sklearn_interpret.influence._plot._influence import InfluenceSources
 from sklearn_interpret.surrogates import GlobalSurrogateDisplay
 
 

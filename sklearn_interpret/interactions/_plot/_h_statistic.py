@@ -14,30 +14,53 @@ from sklearn_interpret._plotting.bars import (
     draw_bars,
     draw_spreads,
     label_ends,
+    name_rows,
+    ranked,
     row_height,
 )
 from sklearn_interpret._plotting.colours import colours
-from sklearn_interpret._plotting.labels import literal_lines, plain_number_ticks
+from sklearn_interpret._plotting.displays import FoldsMixin
+from sklearn_interpret._plotting.labels import JOIN, literal_lines, plain_number_ticks
 from sklearn_interpret._plotting.matrices import (
     checked_strengths,
     draw_table,
     table_size,
 )
+from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.interactions._plot._pairs import (
-    known_pairs,
-    make_group,
-    name_lines,
+from sklearn_interpret.explanations._selection import output_position
+from sklearn_interpret.interactions._h_statistic import HStatistic
+from sklearn_interpret.interactions._partial_dependence_interaction import (
+    PartialDependenceInteraction,
 )
-from sklearn_interpret.interactions._plot._sources import PairSources
+from sklearn_interpret.interactions._plot._sources import InteractionSources, one_output
 
 KINDS = ("bar", "heatmap")
 ROOM = 0.16  # share of the longest bar, for the numbers
 WIDTH, LEGEND_WIDTH = 6.4, 1.6  # inches
 
 
+@dataclass(frozen=True)
+class Group:
+    """Lines of one kind, the strongest first."""
+
+    title: str  # what they are
+    names: list  # one name, or those of a pair
+    values: np.ndarray  # (n_lines,): strengths
+    spreads: np.ndarray  # (n_lines,): standard deviations, NaN where unknown
+    n_others: int  # number of those that share the last line, which is their mean
+
+    def __len__(self):
+        return len(self.names)
+
+    @property
+    def is_spread(self):
+        """Whether there are standard deviations."""
+        return bool(np.isfinite(self.spreads).any())
+
+
 @dataclass(eq=False, repr=False)
-class HStatisticDisplay(PairSources):
+class HStatisticDisplay(FoldsMixin, InteractionSources):
     """Strengths of interactions, as bars or as a heat map.
 
     Bars show each feature with all others, and the strongest pairs. It shows
@@ -100,6 +123,9 @@ class HStatisticDisplay(PairSources):
     2     age   income       0.3
     """
 
+    _kinds = (HStatistic, PartialDependenceInteraction)
+    _choices = frozenset({"target", "unnormalized"})
+
     pairwise: ArrayLike
     _: KW_ONLY
     feature_names: Any
@@ -108,6 +134,54 @@ class HStatisticDisplay(PairSources):
     overall_std: ArrayLike | None = None
     strength_name: str = "Interaction"
     spread_name: str = "draws"
+
+    @classmethod
+    def _from_inspector(
+        cls,
+        inspector,
+        X,
+        sample_weight,
+        *,
+        target: Any = None,
+        unnormalized: bool = False,
+    ):
+        """The display of a fitted inspector's pairs.
+
+        unnormalized : bool, default=False
+            Whether H statistics are shown as the standard deviation of the
+            interaction, in the response's unit, and not as shares.
+        """
+        arrays = _pair_arrays(inspector, target=target, unnormalized=unnormalized)
+        return cls(**arrays)._set_response(inspector, target)
+
+    @classmethod
+    def _from_folds(
+        cls,
+        inspectors,
+        X,
+        sample_weight,
+        *,
+        target: Any = None,
+        unnormalized: bool = False,
+    ):
+        """The display of the mean over folds.
+
+        unnormalized : bool, default=False
+            As in `from_estimator`.
+        """
+        choices = {"target": target, "unnormalized": unnormalized}
+        folds = [_pair_arrays(inspector, **choices) for inspector in inspectors]
+        first = folds[0]
+        check_same_in_folds([fold["feature_names"] for fold in folds], "features")
+        check_same_in_folds([fold["strength_name"] for fold in folds], "quantities")
+        arrays = {name: first[name] for name in ("feature_names", "strength_name")}
+        for name in ("pairwise", "overall"):
+            if first[name] is not None:
+                values = np.array([fold[name] for fold in folds])
+                arrays[name] = values.mean(axis=0)
+                arrays[f"{name}_std"] = values.std(axis=0)
+        display = cls(**arrays, spread_name=f"{len(folds)} folds")
+        return display._set_response(inspectors[0], target)
 
     def plot(
         self,
@@ -281,3 +355,65 @@ class HStatisticDisplay(PairSources):
         if any(group.is_spread for group in groups):
             columns["std"] = np.concatenate([group.spreads for group in groups])
         return pandas.DataFrame(columns)
+
+
+def known_pairs(pairwise):
+    """Positions (n_pairs, 2) of the pairs j < k that have a strength."""
+    upper = np.triu(np.ones_like(pairwise, dtype=bool), 1)
+    return np.argwhere(upper & ~np.isnan(pairwise))
+
+
+def make_group(title, names, values, spreads, max_entries):
+    """The strongest of them, and one line for the mean of the others."""
+    shown, rest = ranked(values, max_entries)
+    names = [names[place] for place in shown]
+    kept = values[shown]
+    spreads = np.full(len(values), np.nan) if spreads is None else spreads
+    spreads = spreads[shown]
+    if len(rest):
+        names.append((f"mean of {len(rest)} others",))
+        kept = np.append(kept, values[rest].mean())
+        spreads = np.append(spreads, np.nan)
+    return Group(title, names, kept, spreads, len(rest))
+
+
+def name_lines(ax, groups):
+    """Name the lines of all groups, one left free in between; the places of each."""
+    names = []
+    for group in groups:
+        names += [JOIN.join(name) for name in group.names] + [""]
+    name_rows(ax, names[:-1])
+    n_lines = len(names) - 1
+    starts = np.cumsum([0, *(len(group) + 1 for group in groups)])
+    return [
+        n_lines - 1.0 - start - np.arange(len(group))
+        for start, group in zip(starts, groups, strict=False)
+    ]
+
+
+def _pair_arrays(inspector, *, target=None, unnormalized=False):
+    """Constructor arguments that hold what an inspector of pairs found."""
+    output = output_position(inspector.output_names_, target)
+    arrays = {"feature_names": list(inspector.player_names_), "overall": None}
+    if isinstance(inspector, PartialDependenceInteraction):
+        arrays["pairwise"] = one_output(inspector.pairwise_, 2, output)
+        arrays["strength_name"] = (
+            "Interaction by partial dependence\n(deviation of deviations)"
+        )
+        return arrays
+    ending = "unnormalized_" if unnormalized else ""
+    for name, n_axes in (("pairwise", 2), ("overall", 1)):
+        values = getattr(inspector, f"{name}_{ending}")
+        arrays[name] = one_output(values, n_axes, output)
+        spread = getattr(inspector, f"{name}_std_")
+        if spread is not None and not unnormalized:
+            arrays[f"{name}_std"] = one_output(spread, n_axes, output)
+            arrays["spread_name"] = f"{inspector.n_repeats} subsamples"
+    share = "H²\n(share of the variance of the joint effect)"
+    root = "H\n(root of the share of the joint effect's variance)"
+    arrays["strength_name"] = share if inspector.squared else root
+    if unnormalized:
+        arrays["strength_name"] = (
+            "Unnormalized H\n(standard deviation of the interaction)"
+        )
+    return arrays
