@@ -202,7 +202,7 @@ def _share_values(panels, axes):
 
 
 def _draw_scales(panels, artists, canvas):
-    """Colour bars of coloured curves, beside their panels and those below."""
+    """Draw colour bars of coloured curves, to the right of their panels."""
     for place, panel in enumerate(panels):
         if artists[place].scale is not None:
             pair = [ax for ax in (canvas.main[place], canvas.below[place]) if ax]

@@ -29,7 +29,7 @@ class Effect:
     folds: np.ndarray | None = None
     data: tuple | None = None  # the features' values in the data
     bounds: tuple | None = None  # ends of cells, where values belong to these
-    by_similarity: tuple = (False, False)  # which of them stand in such an order
+    by_similarity: tuple = (False, False)  # which of them are ordered by similarity
     counts: np.ndarray | None = None  # weight of the rows in a pair's cells
 
     @property
@@ -38,16 +38,16 @@ class Effect:
         return self.places[0] if self.levelled[0] else None
 
     def levels_in(self, order):
-        """Levels, and whether they stand in an order by similarity."""
+        """Levels in an order, and whether they are ordered by similarity."""
         if order == "levels" or self.levels is None:
             return self.levels, self.by_similarity[0]
-        # Of the output that varies most.
+        # The order of the output that varies most.
         varied = self.values[np.argmax(spreads(self.values))]
         return self.levels[np.argsort(-varied, kind="stable")], False
 
     @property
     def held(self):
-        """Which values (G1, G2) of a pair rest on rows: those beside a cell of some."""
+        """Mask of the values (G1, G2) of a pair that border on a cell with rows."""
         if self.counts is None or not self.counts.size:
             return np.isfinite(self.values).all(axis=0)
         held = self.counts > 0

@@ -44,12 +44,12 @@ from sklearn_interpret.additive._gam_classifier import GAMClassifier
 from sklearn_interpret.additive._gam_regressor import GAMRegressor
 from sklearn_interpret.explanations._selection import output_position
 
-LEVEL = 0.95
-MAX_DATA_ROWS = 5000
-# Of partial residuals, so many in each tail do not widen the axes: those of rare
-# classes are huge.
+LEVEL = 0.95  # of the bands
+MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
+# Share of the partial residuals in each tail that does not widen the axes: those of
+# rare classes are huge.
 TAIL = 0.01
-# Characters of a label beside a panel of a grid.
+# Characters of a label of a panel in a grid.
 LABEL_WIDTH = 28
 
 
@@ -60,7 +60,7 @@ class TermPanel(LinePanel):
     # For each line, the feature's values and the residuals.
     residuals: list | None = None
     # Residuals extend the axes by at most this multiple of the range of the lines:
-    # those of log-odds are never within one, and would flatten the lines.
+    # those of log-odds are far away, and would flatten the lines.
     reach: float = np.inf
 
     def draw(self, ax, looks: Any):
@@ -101,7 +101,7 @@ class TermPanel(LinePanel):
         return found
 
     def label(self, ax, *, with_y=True):
-        """Name the axes; the term also where others to the left have the scale."""
+        """Name the axes; the term also on panels whose scale is to the left."""
         super().label(ax, with_y=with_y)
         if not with_y and not self.across:
             ax.set_ylabel(literal(self.of))
@@ -134,7 +134,7 @@ default=None
     output_names : list, default=None
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="prediction"
-        What the terms sum to.
+        Name of the sum of the terms, for labels.
     data : list of ndarray of shape (n,), or pair of those, default=None
         The features' values in the data, to be marked on the axes.
     residuals : list of ndarray of shape (n,), default=None
@@ -236,7 +236,7 @@ default=None
         target : class label, default=None
             Of several classes, the one to show; None shows all.
         target_name : str, default=None
-            What labels call the target; None takes the name of `y`, if it has one.
+            Name of the target in labels; None takes the name of `y`, if it has one.
         unit : str, default=None
             Unit of the linear predictor.
         ax : matplotlib Axes or array of Axes, default=None
@@ -263,7 +263,7 @@ default=None
         for step in steps if X is not None else ():
             X = step.transform(X)
         if y is not None and X is None:
-            raise ValueError("Partial residuals are of rows: pass X beside y.")
+            raise ValueError("Partial residuals belong to rows: pass X with y.")
         outputs, output_names = _outputs(model, target)
         if terms is None:
             shown = list(range(len(model.term_names_)))
@@ -330,8 +330,8 @@ default=None
         n_cols : int, default=3
             Largest number of panels in a row, of a grid made here.
         max_entries : int, default=20
-            Show the terms alone that vary most, the first of them first, where there
-            are more. None shows all; the figure grows with them.
+            Largest number of terms, those that vary most. None shows all; the figure
+            grows with them.
         share_y : bool, default=True
             Give all panels the same range of values: those of lines one axis, those of
             surfaces one range of colours, that of all effects shown.
@@ -400,11 +400,11 @@ default=None
 
     @property
     def _reach(self):
-        """Ranges of the lines by which residuals widen the axes."""
+        """Multiple of the range of the lines by which residuals widen the axes."""
         return 1.0 if self.response_name == RESPONSES["logit"] else np.inf
 
     def _what(self, output):
-        """What the terms sum to, in words."""
+        """Name of the sum of the terms."""
         return shorten(self._response_label(self.output_names, output), LABEL_WIDTH)
 
     def _panels(self, term, limits):

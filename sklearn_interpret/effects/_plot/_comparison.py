@@ -77,9 +77,12 @@ COMPARED = {
 class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
     """Several effects of one feature, all centred at zero over the rows.
 
-    With dependent features the three part: partial dependence averages over rows that
-    the data does not have, the conditional mean (M-plot) mixes in the effects of the
-    features that go along with this one, and accumulated local effects do neither.
+    With dependent features the three differ: partial dependence averages over rows that
+    the data does not have, the conditional mean (M-plot) includes the effects of
+    correlated features, and accumulated local effects do neither.
+
+    `from_estimator` and `from_cv_results` take predictors; `from_estimator` also takes
+    a list of fitted inspectors, which are drawn as they are.
 
     Parameters
     ----------
@@ -94,7 +97,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
     output_names : list, default=None
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="response"
-        What the values are effects on.
+        Name of the response, for labels.
     fold_effects : list of ndarray of shape (n_folds, ...), default=None
         The effects of several models, of which `effects` are the means. Bands then
         reach one standard deviation over folds to each side.
@@ -104,9 +107,9 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
     data : ndarray of shape (n,), default=None
         The feature's values in the data, to be marked on the axes.
     by_similarity : bool, default=False
-        Whether the levels stand in an order by similarity, as the label then says.
-        All methods share one order: that of accumulated local effects where they are
-        shown, as these accumulate along it.
+        Whether the levels are ordered by similarity, as the label then says.
+        All methods share one order: that of accumulated local effects, if they are
+        shown, since these accumulate along it.
 
     Attributes
     ----------
@@ -379,7 +382,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         )
 
     def _levels(self, effects):
-        """Levels of all methods in one order, or None of a feature that has none."""
+        """Levels of all methods in one order, or None for a feature without levels."""
         if effects[0].levels is None:
             return None
         pairs = zip(self.methods, effects, strict=True)
@@ -410,7 +413,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
 
 
 def _method_colours(methods):
-    """A known method has one colour in all figures; other names get those after."""
+    """Colours of the methods: a known one has the same colour in all figures."""
     others = [method for method in methods if method not in COMPARED]
     palette = [*COMPARED, *others]
     shades = dict(zip(palette, colours(len(palette)), strict=True))

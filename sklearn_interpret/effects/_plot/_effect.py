@@ -29,7 +29,7 @@ def check_order(order):
 
 
 def most_varied(effects):
-    """Positions of the outputs whose lines have a colour each, in their order."""
+    """Positions of the outputs that are drawn, each with a colour, in their order."""
     n_outputs = len(effects[0].values) if effects else 0
     if n_outputs <= len(OKABE_ITO):
         return np.arange(n_outputs)
@@ -41,8 +41,8 @@ def most_varied(effects):
 class EffectDisplay(EffectSources, EntryDisplay):
     """Base of displays of one inspector's effects, entry by entry.
 
-    A subclass names its inspector and its arrays (see `EffectSources`) and what it
-    shows (`_what`), and gives the numbers of one entry (`_effect`).
+    A subclass has its inspector and its arrays (see `EffectSources`), the name of the
+    quantity (`_what`), and the numbers of one entry (`_effect`).
     """
 
     _what = None
@@ -90,8 +90,8 @@ class EffectDisplay(EffectSources, EntryDisplay):
         n_cols : int, default=3
             Largest number of panels in a row, of a grid made here.
         max_entries : int, default=20
-            Show the most important entries alone, the first of them first, where there
-            are more. None shows all; the figure grows with them.
+            Largest number of entries, the most important ones. None shows all; the
+            figure grows with them.
         order : {"levels", "effect"}, default="levels"
             Order of the levels of features alone: as they were inspected, or from the
             largest effect down.
@@ -148,7 +148,7 @@ class EffectDisplay(EffectSources, EntryDisplay):
         return self
 
     def _drawable(self, looks):
-        """Entries that can be drawn so."""
+        """Entries that can be drawn with these options."""
         return range(self._n_entries)
 
     def _band(self, entry, values, errors, folds):
@@ -195,7 +195,7 @@ class EffectDisplay(EffectSources, EntryDisplay):
         )
 
     def _negligible(self):
-        """Size of rounding errors beside the display's largest effect."""
+        """Size of rounding errors, relative to the display's largest effect."""
         largest = [
             np.abs(values[np.isfinite(values)]).max(initial=0.0)
             for values in (self._effect(e).values for e in range(self._n_entries))

@@ -17,15 +17,15 @@ from sklearn_interpret._plotting.sources import (
     response_name,
 )
 
-MAX_DATA_ROWS = 5000
+MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
 
 
 class EffectSources(FoldsMixin, Display):
     """Constructors of a display of one inspector's effects, entry by entry.
 
-    A subclass names the arguments of its constructor that hold fitted attributes of
-    the same names: where the effects are known (`_points`), the numbers of which the
-    mean over folds is drawn (`_means`, the effects first), those that folds have not
+    A subclass lists the arguments of its constructor that are fitted attributes of the
+    inspector: the places of the effects (`_points`), the numbers whose mean over folds
+    is drawn (`_means`, the effects first), those that exist without folds only
     (`_spreads`), and the argument for the effects fold by fold (`_by_fold`).
     """
 
@@ -112,13 +112,13 @@ def check_outputs(inspectors):
 
 
 def output_texts(inspector):
-    """Names of the outputs, or None where there is one that needs no name."""
+    """Names of the outputs, or None for a single output that needs none."""
     names = list(inspector.output_names_)
     return names if len(names) > 1 or outputs_have_names(inspector) else None
 
 
 def _mean(inspectors, attribute):
-    """Mean over folds, entry by entry; None where there is nothing."""
+    """Mean over folds, entry by entry, or None."""
     lists = [getattr(inspector, attribute, None) for inspector in inspectors]
     if lists[0] is None:
         return None
@@ -196,7 +196,7 @@ def chosen_entries(inspector, features):
 
 
 def _named(axes, names):
-    """Whether axes are those of some names, or of positions of single columns."""
+    """Whether axes have these names, or positions of single columns."""
     keys = [
         {axis.name, *(axis.columns if len(axis.columns) == 1 else ())} for axis in axes
     ]

@@ -1,4 +1,4 @@
-"""Display of importances, with their spread, on one or two samples of rows."""
+"""Display of importances with their spread, on one or two samples of rows."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FOLD_STYLE = {"s": 14, "linewidth": 0.8, "zorder": 3}
 class Lines:
     """The numbers of the lines of a display, the first on top."""
 
-    names: list  # what stands beside each line
+    names: list  # name of each line
     samples: list  # (n_lines, n_draws): the draws of each sample of rows
     # Importances without a relation to the targets (n_lines, n_permutations).
     null: np.ndarray | None
@@ -90,15 +90,15 @@ default=None
     null_importances : array-like of shape (n_permutations, n_features), default=None
         Importances where nothing relates the features to the targets.
     pvalues : array-like of shape (n_features,), default=None
-        Shown beside the bars.
+        Shown at the bars.
     alpha : float, default=None
         Bars of features whose p-value is not below it are pale.
     importance_name : str, default="Importance"
-        What the numbers are, for the axis.
+        Name of the numbers, for the axis.
     draws_name : str, default="repeats"
-        What the draws are; "folds" are shown one by one.
+        Name of the draws; "folds" are shown one by one.
     no_effect : float, default=0.0
-        The importance of a feature without any, from which bars start; 1 for ratios.
+        The importance of a feature without effect, where bars start; 1 for ratios.
 
     Attributes
     ----------
@@ -113,12 +113,11 @@ default=None
         For each sample, one standard deviation to each side of the means, or the
         boxes' whiskers, to the smallest and the largest draw.
     points_ : list of PathCollection
-        For each sample, its folds; beside boxes of a null distribution, the
-        importances.
+        For each sample, its folds; with boxes of a null distribution, the importances.
     null_ : LineCollection, BarContainer or None
         The null distribution.
     labels_ : list of Annotation
-        The numbers or p-values beside the bars, where there is one sample.
+        The numbers or p-values at the bars, where there is one sample.
     legend_ : matplotlib Legend or None
         The legend, where there is more than plain bars.
 
@@ -185,8 +184,8 @@ default=None
         Raises
         ------
         ValueError
-            An unknown kind, boxes of single numbers, a `max_entries` that is no number
-            of lines, or arrays that do not fit each other.
+            An unknown kind, boxes of single numbers, a `max_entries` that is not a
+            positive whole number, or arrays that do not fit each other.
         """
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
@@ -349,7 +348,7 @@ default=None
             self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
     def _legend_entries(self, kind):
-        """Handles and texts of what is more than a plain bar."""
+        """Handles and texts of all marks except plain bars."""
         handles, texts = [], []
         n_draws = np.asarray(self.importances).shape[1:]
         draws = f"{n_draws[0]} {self.draws_name}" if n_draws else ""
@@ -439,11 +438,10 @@ def _p_text(pvalue):
 
 
 def line_order(samples, no_effect, max_entries):
-    """Features from the largest down, and those that are too weak to be shown.
+    """Features from the largest importance down, and those that are not shown.
 
-    A feature is shown for its distance from `no_effect` in one of the `samples` (each
-    of shape (p, n_draws)), be it above or below; those shown are ordered by the larger
-    of their means.
+    Features are ranked by the larger distance of their means from `no_effect` in the
+    `samples` (each of shape (p, n_draws)); those shown are ordered by the larger mean.
     """
     means = np.stack([sample.mean(axis=1) for sample in samples])
     shown, others = ranked(np.abs(means - no_effect).max(axis=0), max_entries)
@@ -452,9 +450,9 @@ def line_order(samples, no_effect, max_entries):
 
 
 def make_lines(names, samples, null, pvalues, *, no_effect, max_entries):
-    """The `Lines` of the features that are shown, and one for the mean of the others.
+    """The `Lines` of the features shown, and one for the mean of the others.
 
-    All are given for all features, `null` as (n_permutations, p).
+    The arrays are those of all features, `null` of shape (n_permutations, p).
     """
     shown, others = line_order(samples, no_effect, max_entries)
 
@@ -474,6 +472,6 @@ def make_lines(names, samples, null, pvalues, *, no_effect, max_entries):
 
 
 def deviation(draws):
-    """Standard deviation of each line's draws, of whatever magnitude these are."""
+    """Standard deviation of each line's draws, without overflow."""
     scale = np.abs(draws).max(initial=0.0)
     return scale * (draws / scale).std(axis=1) if scale > 0 else np.zeros(len(draws))

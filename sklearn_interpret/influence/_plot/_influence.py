@@ -1,4 +1,4 @@
-"""Display of the most influential training rows, and of models without them."""
+"""Displays of the most influential training rows, and of models without them."""
 
 from __future__ import annotations
 
@@ -68,11 +68,13 @@ class InfluenceSources(ExplanationDisplay):
 
 @dataclass(eq=False, repr=False)
 class InfluenceDisplay(InfluenceSources):
-    """The most influential training rows, or how a model fares without them.
+    """The most influential training rows, or the scores of models without them.
 
-    Build it with `from_estimator` or `from_explanation` for a bar for each of the rows
-    with the largest values, to the right where these are positive (of a loss: leaving
-    the row out hurts). Build it with `from_removal` for the score of models that are
+    `from_estimator` and `from_explanation` draw a bar for each of the rows with the
+    largest values, to the right for positive ones (of a loss: leaving the row out
+    hurts). `from_estimator` takes a predictor with its training rows, or a fitted
+    inspector with rows to explain; without these it shows the inspector's own result.
+    Build it with `from_removal` for the score of models that are
     fitted without more and more of the rows.
 
     Parameters
@@ -82,7 +84,7 @@ class InfluenceDisplay(InfluenceSources):
     row : int, default=None
         The explained row whose values are shown; None shows means over all.
     features : list of str or int, default=None
-        Features whose values stand beside the names of the training rows.
+        Features whose values are shown with the names of the training rows.
     removal : dict, default=None
         Instead of an explanation: the arrays "sizes" (n_sizes,), "scores" (n_sizes,),
         "random_scores" (n_draws, n_sizes), and the text "score_name".
@@ -173,7 +175,7 @@ default=None
         y_test : array-like of shape (n_test,) or (n_test, n_outputs), default=None
             Their targets.
         sizes : array-like of int, default=None
-            How many rows are left out; None takes eleven numbers from zero to half of
+            Numbers of rows that are left out; None takes eleven from zero to half of
             the rows.
         scoring : str or callable, default=None
             Scorer or loss; None is the estimator's own score.
@@ -324,7 +326,7 @@ default=None
         sizes = np.asarray(removal["sizes"])
         draws = np.asarray(removal["random_scores"])
         mean, std = draws.mean(axis=0), draws.std(axis=0)
-        # Thin enough for the line to stand out on it, on dark paper too.
+        # So pale that the line stands out on it, on dark paper too.
         pale = {"alpha": 0.22, **(band_style or {})}
         grey = {"color": shade(ax, 0.55), "linestyle": "--", "linewidth": 1.6}
         self.band_ = draw_band(ax, sizes, mean - std, mean + std, NEUTRAL_COLOUR, pale)

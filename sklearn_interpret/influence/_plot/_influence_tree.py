@@ -1,4 +1,4 @@
-"""Display of what influential training rows have in common."""
+"""Display of the features that influential training rows have in common."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class _Drawing(GlobalSurrogateDisplay):
 class InfluenceTreeDisplay(InfluenceSources):
     """A small tree that predicts the influence of training rows from their features.
 
-    It says what influential rows have in common: the rows that fall into the leaf with
-    the highest line are those to look at. In each leaf is the distribution of the
-    influence of its rows, the mean size of their values over the explained rows. The
-    title has the share of the variance of influence that the tree explains.
+    Its rules describe influential rows: those in the leaf with the highest line deserve
+    a look. Each leaf shows the distribution of the influence of its rows, the mean size
+    of their values over the explained rows. The title has the share of the variance of
+    influence that the tree explains.
 
     Build it with `from_estimator` or `from_explanation`.
 
@@ -55,9 +55,9 @@ class InfluenceTreeDisplay(InfluenceSources):
     bars_ : list
         Distributions of the leaves.
     texts_ : list of Text
-        What is written into the diagram.
+        Texts of the diagram.
     legend_ : matplotlib Legend or None
-        In a figure of its own: what bars and lines are.
+        In a figure of its own: names of bars and lines.
 
     See Also
     --------

@@ -44,11 +44,11 @@ WIDTH, LEGEND_WIDTH = 6.4, 1.6  # inches
 class Group:
     """Lines of one kind, the strongest first."""
 
-    title: str  # what they are
+    title: str  # name of the group
     names: list  # one name, or those of a pair
     values: np.ndarray  # (n_lines,): strengths
     spreads: np.ndarray  # (n_lines,): standard deviations, NaN where unknown
-    n_others: int  # number of those that share the last line, which is their mean
+    n_others: int  # number of entries in the last line, which is their mean
 
     def __len__(self):
         return len(self.names)
@@ -84,9 +84,9 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
     overall_std : array-like of shape (n_features,), default=None
         As for pairs.
     strength_name : str, default="Interaction"
-        What the numbers are, for the axis.
+        Name of the numbers, for the axis.
     spread_name : str, default="draws"
-        What the standard deviations are over.
+        Name of the draws that the standard deviations are over.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
     spreads_ : list of LineCollection
         One standard deviation to each side, for each of `bars_`.
     labels_ : list of Text
-        The numbers beside the bars, or on the cells of a small heat map.
+        The numbers at the bars, or on the cells of a small heat map.
     heatmap_ : QuadMesh or None
         The heat map.
     colorbar_ : matplotlib Colorbar or None
@@ -217,8 +217,8 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         Raises
         ------
         ValueError
-            An unknown kind, a `max_entries` that is no number of lines, arrays that do
-            not fit each other, or nothing to draw.
+            An unknown kind, a `max_entries` that is not a positive whole number, arrays
+            that do not fit each other, or nothing to draw.
         """
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
@@ -316,7 +316,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         table = pairwise[np.ix_(shown, shown)]
         np.fill_diagonal(table, np.nan)
         lines = literal_lines(self._label()).split("\n")
-        # Without what is in brackets.
+        # Without the part in brackets.
         name = "\n".join(line for line in lines if not line.startswith("("))
         drawn = draw_table(ax, table, names, name, style)
         self.heatmap_, self.colorbar_, self.labels_ = drawn

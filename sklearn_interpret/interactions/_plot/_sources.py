@@ -15,18 +15,18 @@ from sklearn_interpret.explanations._selection import output_position
 class InteractionSources(Display):
     """Constructors of a display of one output's interactions."""
 
-    # Where an inspector has told: its response, and the output.
+    # The response and the output of an inspector, for labels.
     response_name = output_name = None
 
     def _set_response(self, inspector, target):
-        """Itself, when it knows of which response and output it is."""
+        """Set the response and the output of the inspector; return the display."""
         output = output_position(inspector.output_names_, target)
         self.response_name = response_name(inspector)
         self.output_name = inspector.output_names_[output]
         return self
 
     def _label(self):
-        """What the strengths are, and of which response."""
+        """Name of the strengths, and of the response."""
         if self.response_name is None:
             return self.strength_name
         response = self._response_label([self.output_name], 0)
@@ -34,7 +34,7 @@ class InteractionSources(Display):
 
     @classmethod
     def _check_request(cls, estimator, X, parameters):
-        """Refuse to choose among several outputs, before the work is done."""
+        """Refuse several outputs without a target, before the inspection runs."""
         if parameters.get("target") is None:
             method = parameters.get("response_method", "auto")
             response = make_response(estimator, method)
@@ -43,5 +43,5 @@ class InteractionSources(Display):
 
 
 def one_output(values, n_axes, output):
-    """Values of one output, where several lead."""
+    """Values of one output, if there is an axis of outputs."""
     return values[output] if np.ndim(values) > n_axes else values

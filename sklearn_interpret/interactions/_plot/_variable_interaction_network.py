@@ -36,12 +36,12 @@ LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
 SMALLEST, USUAL = 5.0, 9.0  # diameters of nodes in points
 THINNEST, THICKEST = 0.8, 6.0  # widths of edges in points
 NODE_COLOUR = "#E69F00"
-ALONE, ALONE_TEXT = 0.3, 0.6  # of the way from paper to ink
+ALONE, ALONE_TEXT = 0.3, 0.6  # shares of ink in grey nodes and names
 
 
 @dataclass(eq=False, repr=False)
 class VariableInteractionNetworkDisplay(InteractionSources):
-    """Features on a circle, joined where they act together.
+    """Features on a circle, joined where they interact.
 
     The stronger an edge, the wider and darker it is; the larger a node, the larger the
     feature's effect alone. Features without an edge are grey.
@@ -59,7 +59,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
     main_effects : array-like of shape (n_features,), default=None
         Sizes of the nodes; None draws them alike.
     strength_name : str, default="Share of variance"
-        What the numbers are, for the legend.
+        Name of the numbers, for the legend.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
     legend_ : matplotlib Legend or None
         Widths and sizes of some strengths and main effects.
     note_ : Text or None
-        What is not drawn.
+        Numbers of edges and features that are not drawn.
 
     See Also
     --------
@@ -144,8 +144,8 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         Raises
         ------
         ValueError
-            Numbers of features or edges that are none, or arrays that do not fit each
-            other.
+            A `max_entries` or `max_edges` that is not a positive whole number, or
+            arrays that do not fit each other.
         """
         check_count(max_entries, "max_entries")
         check_count(max_edges, "max_edges")
@@ -238,7 +238,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         return labels
 
     def _draw_legend(self, chosen, main_effects, largest, *, beside):
-        """Some edges and nodes with their numbers, in the strip that is left."""
+        """Legend of some edges and nodes with their numbers, in its strip."""
         examples = 3 if beside else 2
         strongest = chosen.strengths.max(initial=0.0)
 
@@ -276,7 +276,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         )
 
     def _draw_note(self, text):
-        """Note on what the figure leaves out, in the corner below the circle."""
+        """Draw the note in the corner below the circle."""
         if not text:
             return None
         return self.ax_.annotate(
@@ -318,7 +318,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
 
 
 def _note(chosen):
-    """Says that there are no edges, or what is not drawn."""
+    """Note on missing edges, and on edges and features that are not drawn."""
     parts = [
         f"{count} {what}{'s' if count > 1 else ''}"
         for count, what in zip(chosen.left_out, ("weaker edge", "feature"), strict=True)
@@ -329,11 +329,11 @@ def _note(chosen):
 
 
 def _room(ax, *, note):
-    """The axes as it will be drawn, with strips for the legend and for the note."""
+    """Room of the axes, with strips for the legend and for the note."""
     width, height = axes_inches(ax)
     figure = ax.figure.figure
     if is_constrained(ax.figure) and len(figure.axes) == 1:
-        # With nothing outside of it, the axes is going to fill the figure.
+        # Without texts outside of it, the axes will fill the figure.
         width, height = figure.get_size_inches() - 0.1
     bottom = NOTE_HEIGHT if note else 0.0
     if width >= WIDE + LEGEND_WIDTH / 2:
@@ -367,14 +367,14 @@ def _widths(shares):
 
 
 def _shades(ax, shares):
-    """Further from the paper for what is stronger, and nothing as bright as paper."""
+    """Colours of edges: stronger ones have more contrast with the paper."""
     return strength_map(ax)(0.3 + 0.7 * shares)
 
 
 def _examples(values, count):
     """The largest value and the smallest above zero, and one between them.
 
-    The largest alone where they hardly differ.
+    The largest alone if they hardly differ.
     """
     values = values[values > 0]
     if not len(values):
