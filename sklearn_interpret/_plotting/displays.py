@@ -8,10 +8,11 @@ from functools import wraps
 from io import BytesIO
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import make_room, take_single
+from sklearn_interpret._plotting.axes import Slot, make_room, take_axes, take_single
 from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten_all
 from sklearn_interpret._plotting.sources import (
     Data,
@@ -76,6 +77,14 @@ class DisplayMixin:
         ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
         self.figure_, self.ax_ = ax.figure, ax
         return ax
+
+    def _take_grid(self, ax, n_panels, n_columns, size):
+        """A canvas of panels; in a new figure each has this size in inches."""
+        caller, slots = f"{type(self).__name__}.plot", [Slot()] * n_panels
+        looks = {"caller": caller, "panel_size": size}
+        canvas = take_axes(ax, slots, n_columns=n_columns, **looks)
+        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        return canvas
 
     def _call(self, inspectors, target_name, unit):
         """Set the name of the target, and the unit of the response, for labels."""

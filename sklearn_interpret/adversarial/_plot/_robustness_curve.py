@@ -13,7 +13,6 @@ from sklearn_interpret._plotting.axes import (
     SINGLE_WIDTH,
     legend_entries,
     named_legend,
-    take_single,
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
@@ -206,10 +205,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
                 f"scores has the shape {np.shape(self.scores)}, but there are sizes of "
                 f"the shape {sizes.shape}."
             )
-        ax = take_single(
-            ax, (SINGLE_WIDTH, SINGLE_HEIGHT), caller=f"{type(self).__name__}.plot"
-        )
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
         (colour,) = unused_colours([OKABE_ITO[0]], ax)
         mean, label = scores.mean(axis=0), self.label
         self.line_ = draw_line(ax, sizes, mean, colour, line_kw)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import Any, Self
 
 import numpy as np
@@ -32,7 +31,6 @@ from sklearn_interpret.explanations import RuleExplanation
 
 MOST_LINES = 14
 _ALWAYS = "always: the rule has no conditions"
-LINE_WIDTH = 76  # of a title above a text, in letters
 
 
 class AnchorsDisplay(FeaturesDisplay):
@@ -228,7 +226,7 @@ class AnchorsDisplay(FeaturesDisplay):
         ax, self.texts_, *_ = draw_text(
             ax,
             _marked(text, rule),
-            [part for line in title for part in wrap(line, LINE_WIDTH)],
+            title,
             colour_of=lambda ax, _: tint(ax, OKABE_ITO[0]),
             most_lines=MOST_LINES,
             caller=f"{type(self).__name__}.plot",

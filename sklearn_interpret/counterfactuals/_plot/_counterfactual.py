@@ -178,7 +178,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         self.before_lines_, self.arrows_, self.boxes_ = [], [], []
         if not shown:
             self.axes_[0].set_axis_off()
-            reason = self.explanation.reasons[row] or "it is as wished already"
+            reason = self.explanation.reasons[row] or "it satisfies the target already"
             text = fill(f"{self.explanation.status[row]}: {reason}", 48)
             note_empty(self.axes_[0], literal(text))
         for panel, (j, column) in zip(self.axes_, shown.items(), strict=False):

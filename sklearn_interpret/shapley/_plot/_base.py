@@ -7,6 +7,7 @@ import numpy as np
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.bars import others_text, ranked
 from sklearn_interpret._plotting.displays import ExplanationDisplay
+from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position, row_position
 from sklearn_interpret.shapley._plot._features import FeatureReader
@@ -53,6 +54,30 @@ class ShapleyDisplay(ExplanationDisplay):
         return [
             reader.joint_entry_text(features, row, whole=whole) for features in members
         ]
+
+    def _long_table(self, explanation, rows, cells=None, data=None, by_feature=False):
+        """A table with a line for each row and feature, the strongest feature first.
+
+        `rows` has columns with a number for each row. ``cells(values)`` makes further
+        columns (n_rows, n_features) from the values in the order of the table. `data`
+        is an explanation with the values of the features, by default the first.
+        """
+        pandas = import_pandas(self._caller("to_frame"))
+        order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
+        values = explanation.values[:, order]
+        reader = FeatureReader(explanation if data is None else data)
+        names = np.array(explanation.feature_names, dtype=object)[order]
+        columns = {name: np.asarray(each)[:, None] for name, each in rows.items()}
+        feature = {"feature": names}
+        columns = {**feature, **columns} if by_feature else {**columns, **feature}
+        if reader.has_data:
+            columns["value"] = reader.table(order)
+        columns |= {self._column: values, **(cells(values) if cells else {})}
+        flat = {}
+        for name, column in columns.items():
+            column = np.broadcast_to(column, values.shape)
+            flat[name] = (column.T if by_feature else column).ravel()
+        return pandas.DataFrame(flat)
 
     def _positions(self):
         """Positions in the explanation of the rows that are drawn."""

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.bars import name_rows, row_height
 from sklearn_interpret._plotting.colours import ink, shade
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
@@ -113,8 +112,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         ordered = explanation[self.row_order_]
         shown, parts, names = strongest(ordered, max_entries)
         height = row_height(len(names), PITCH) + CURVE_HEIGHT
-        ax = take_single(ax, (7.6, height), caller=self._caller())
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (7.6, height))
         sizes = np.abs(parts)
         reach = clipped_range(sizes[:, : len(shown)].ravel(), TAIL)[1] or 1.0
         # Places count from the bottom, features from the top.

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, SEQUENTIAL_MAP
 from sklearn_interpret._plotting.displays import Display
@@ -145,9 +144,7 @@ class ShapleyInteractionDisplay(Display):
         table = self._checked()
         order = np.argsort(-table.sum(axis=1), kind="stable")[:max_entries]
         names = [str(self.feature_names[j]) for j in order]
-        caller = f"{type(self).__name__}.plot"
-        ax = take_single(ax, table_size(len(names)), caller=caller)
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, table_size(len(names)))
         table = table[np.ix_(order, order)]
         pairs = table[np.triu_indices(len(names), 1)].max(initial=0.0)
         response = shorten(self._response_label(self.output_names, 0), 44)

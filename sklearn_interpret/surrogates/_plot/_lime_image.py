@@ -10,11 +10,9 @@ import numpy as np
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
 from sklearn_interpret._plotting.axes import (
-    Slot,
     axes_inches,
     is_constrained,
     merged_style,
-    take_axes,
 )
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.images import drawable, placing
@@ -147,13 +145,9 @@ class LimeImageDisplay(LocalDisplay):
         """
         row, outputs = self._position(), self._outputs()
         shown = self.explanation[row]
-        canvas = take_axes(
-            ax,
-            [Slot()] * (1 + len(outputs)),
-            n_columns=_room(ax) if n_cols is None else n_cols,
-            caller=f"{type(self).__name__}.plot",
-        )
-        self.figure_, self.axes_ = canvas.figure, canvas.axes
+        n_cols = _room(ax) if n_cols is None else n_cols
+        canvas = self._take_grid(ax, 1 + len(outputs), n_cols, None)
+        self.axes_ = canvas.axes
         first, *others = canvas.main
         image = drawable(shown.images[0])
         looks = placing(shown.segments.shape[1:])
@@ -166,7 +160,7 @@ class LimeImageDisplay(LocalDisplay):
         self.overlays_, self.outlines_ = [], []
         for panel, output in zip(others, outputs, strict=True):
             self._draw_label(panel, image, looks, shown, output, limits)
-            chosen = self._weights(row, output).first(max_entries).features
+            chosen = self._weights(row, output).features[:max_entries]
             lines = _outlines(shown.segments[0], chosen)
             self.outlines_.append(_draw_outlines(panel, lines, outline_kw))
             panel.set_title(self._label_title(shown, output), fontsize=size)
@@ -216,7 +210,7 @@ class LimeImageDisplay(LocalDisplay):
         """Weights of the segments of the image that are in use."""
         weights = super()._weights(row, output)
         there = np.isin(weights.features, self.explanation.segments[row])
-        return weights.those(np.flatnonzero(there))
+        return weights[there]
 
     def _draw_label(self, panel, image, looks, shown, output, limits):
         """The image in grey, and colours for the weights over it."""
