@@ -31,14 +31,14 @@ from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
 
-# Names in the description of a display.
+# Largest number of names in the description of a display.
 MOST_SHOWN = 5
 
 
 class DisplayMixin:
-    """What all displays have: words for the response, and a short description."""
+    """Adds words for the response, and a short description, to a display."""
 
-    # What labels call the target, and the unit of the response.
+    # Name of the target, and unit of the response, in labels.
     target_name = unit = None
     # Parameters of `from_estimator` and `from_cv_results` that the display lacks, and
     # parameters of others that may be given by position, after the data.
@@ -92,19 +92,19 @@ class DisplayMixin:
         return import_pandas(f"{type(self).__name__}.to_frame").DataFrame(columns)
 
     def _call(self, inspectors, target_name, unit):
-        """Set what labels call the target and the unit of the response."""
+        """Set the name of the target, and the unit of the response, for labels."""
         if target_name is None and inspectors:
             target_name = getattr(inspectors[0], "_target_name", None)
         self.target_name, self.unit = target_name, unit
 
     def _response_label(self, output_names, output=None):
-        """What is predicted, in words, for the output that alone is drawn."""
+        """Name of the response of the one output drawn, or of all."""
         output = drawn_output(self.response_name, output_names, output)
         return response_label(self.response_name, output, self.target_name, self.unit)
 
 
 def _with_room(plot):
-    """Drawing that leaves room for its texts around the axes that a user gives."""
+    """A `plot` that makes room for texts around the axes that a user gives."""
 
     @wraps(plot)
     def drawn(self, ax=None, **looks):
@@ -119,10 +119,10 @@ def _with_room(plot):
 class Display(DisplayMixin, ABC):
     """Base of all displays.
 
-    A subclass names the inspectors that it shows (`_kinds`: classes, or a method that
-    they must have; the first inspects predictors), what users may choose among the
-    results of a fitted one (`_choices`: keywords of `_from_inspector`), and makes
-    itself from a fitted inspector (`_from_inspector`).
+    A subclass has the inspectors that it shows (`_kinds`: classes, or a method that
+    they must have; the first inspects predictors), the keywords of `_from_inspector`
+    that users may set (`_choices`), and the constructor from a fitted inspector
+    (`_from_inspector`).
     """
 
     _kinds: ClassVar[tuple[Any, ...]]
@@ -258,7 +258,7 @@ default=None
 
     @classmethod
     def _takers(cls, method):
-        """Names that a method's user may set, and who has them as parameters."""
+        """Names that users of a method may set, each with its documentation."""
         choices = cls._choice_names()
         takers = [(choices, cls), (keyword_names(cls.plot), cls.plot)]
         if method == "from_explanation":
@@ -421,14 +421,14 @@ class ExplanationDisplay(Display):
         ax: Any = None,
         **params: Any,
     ) -> Self:
-        """Draw an explanation that was made before.
+        """Draw an explanation.
 
         Parameters
         ----------
         explanation : Explanation
             Explained rows, of the kind that the display shows.
         target_name : str, default=None
-            What labels call the target; None takes the explanation's name of it.
+            Name of the target in labels; None takes the explanation's.
         unit : str, default=None
             Unit of the response, for labels.
         ax : matplotlib Axes, default=None
@@ -447,7 +447,7 @@ class ExplanationDisplay(Display):
         TypeError
             No explanation of the display's kind, or an unknown parameter.
         ValueError
-            Several outputs or rows of which one is to be chosen; values that are not
+            Several outputs or rows of which one must be chosen; values that are not
             finite.
         """
         takers = [cls._choice_names(), keyword_names(cls.plot)]

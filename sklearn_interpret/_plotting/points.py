@@ -1,4 +1,4 @@
-"""Points: coloured by numbers, in swarms, and where the data lie."""
+"""Points: coloured by numbers, in swarms, and of the data."""
 
 import numpy as np
 
@@ -6,8 +6,8 @@ from sklearn_interpret._core.statistics.weighted import weighted_quantile
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, feature_map
 
-MANY_POINTS = 3000
-MAX_POSITIONS = 500
+MANY_POINTS = 3000  # more points are rasterized in vector graphics
+MAX_POSITIONS = 500  # points drawn of the data
 POINTS_PER_INCH = 72.0
 
 
@@ -74,7 +74,7 @@ def swarm_offsets(places, limits, *, n_bins, diameter, reach=0.4):
 
     The row is cut into bins along it. The points of a bin stand side by side across
     the row, centred. Where the fullest bin would reach beyond `reach`, the extents of
-    all are drawn together, the wider the more: a fuller bin is still a wider one.
+    all are reduced, wider ones by more: a fuller bin is still wider.
     There are `n_bins` between the `limits`; a point has the `diameter`, in rows.
     """
     bins = np.zeros(len(places), dtype=np.intp)
@@ -103,7 +103,7 @@ def _centre_out(ranks, sizes):
 
 
 def clipped_range(values, share=0.05):
-    """Range of numbers without a share in each tail, if that leaves more than one.
+    """Range of numbers without a share in each tail, if more than one number is left.
 
     NaN is left out. Both ends are equal where all numbers are, and zero where there
     are none.
@@ -120,7 +120,7 @@ def clipped_range(values, share=0.05):
 
 def shares_of_range(values, low, high):
     """Numbers as shares of a range, cut at its ends; NaN stays, equal ends give 1/2."""
-    # The difference of huge numbers may overflow, that of halves does not.
+    # The difference of huge numbers may overflow; that of halves does not.
     if low / 2 == high / 2:
         return np.where(np.isfinite(values), 0.5, np.nan)
     return np.clip((values / 2 - low / 2) / (high / 2 - low / 2), 0, 1)
@@ -136,7 +136,7 @@ def draw_positions(ax, x, y, style):
         inside = np.random.default_rng(0).choice(inside, MAX_POSITIONS, replace=False)
     looks = {"s": 8, "facecolors": "white", "edgecolors": "black", "linewidths": 0.5}
     looks = merged_style({**looks, "alpha": 0.55}, style, PathCollection)
-    # The points lie within the range: no margin is to be added around them.
+    # The points are within the range, and add no margin.
     limits = ax.get_xlim(), ax.get_ylim()
     points = ax.scatter(x[inside], y[inside], **looks)
     ax.set(xlim=limits[0], ylim=limits[1])
@@ -144,5 +144,5 @@ def draw_positions(ax, x, y, style):
 
 
 def jittered(places, seed):
-    """Positions of levels moved a little, always by the same amounts."""
+    """Positions of levels with a jitter that depends on the seed alone."""
     return places + np.random.default_rng(seed).uniform(-0.3, 0.3, len(places))

@@ -1,4 +1,4 @@
-"""From a predictor, an inspector or a cross-validation to the inspectors to draw."""
+"""Inspectors to draw, from a predictor, an inspector or a cross-validation."""
 
 import inspect
 import re
@@ -65,8 +65,8 @@ def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
     display : str
         Name of the display, for errors.
     check : callable, default=None
-        ``check(estimator, X, parameters)`` refuses what a predictor's inspector would
-        do in vain.
+        ``check(estimator, X, parameters)`` refuses a request before the inspection
+        runs.
     """
     if is_inspector(estimator, kinds):
         refuse_other_inspectors(estimator, kinds, display)
@@ -118,11 +118,11 @@ def inspectors_of_folds(
 ):
     """One inspector for each fold of a cross-validation.
 
-    A fold's predictor is inspected, as `inspector_of` does. A fold's fitted inspector
-    is drawn as it is, and then its results must be comparable, which the display
-    checks. Curves over a grid are not, since each fold has a grid of its own rows:
-    with `again`, the inspector's predictor is inspected on the given rows, with the
-    inspector's parameters but for those given.
+    A fold's predictor is inspected as by `inspector_of`. A fold's fitted inspector is
+    drawn as it is; the display checks that the results are comparable. Curves over a
+    grid are not, since each fold has a grid of its own rows: with `again`, the
+    inspector's predictor is inspected on the given rows, with the inspector's
+    parameters, except those given.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def inspectors_of_folds(
     parts = data if isinstance(data, list) else [data] * len(estimators)
     seeded = len(estimators) > 1 and "random_state" in parameter_names(kinds[0])
     if seeded:
-        # Without a number of its own, each fold would draw other rows.
+        # A number, so that all folds draw the same rows.
         state = check_random_state(parameters.get("random_state"))
         seed = state.randint(np.iinfo(np.int32).max)
     inspectors = []
@@ -217,7 +217,7 @@ def _is_one_of(estimator, kinds):
 
 
 def _refuse_parameters(inspector, parameters, sample_weight):
-    """Refuse what can only be set before an inspector is fitted."""
+    """Refuse parameters that can only be set before an inspector is fitted."""
     names = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
     if names:
         raise ValueError(
@@ -232,7 +232,7 @@ def keyword_names(function, *, without=("self", "ax")):
 
 
 def parameter_names(kind):
-    """Names of an inspector's parameters, but for its predictor."""
+    """Names of an inspector's parameters, except its predictor."""
     return keyword_names(kind, without=("estimator",))
 
 
@@ -254,23 +254,23 @@ def refuse_unknown(given, known, display):
 
 
 def response_name(inspector):
-    """What a fitted inspector's response is, in words."""
+    """Name of a fitted inspector's response."""
     return getattr(inspector, "_response_name", "response")
 
 
 def outputs_have_names(inspector):
-    """Whether outputs are classes, or one of several; a single one needs no name."""
+    """Whether outputs have names: classes do, and a chosen one of several."""
     classifies = is_classifier(getattr(inspector, "estimator_", None))
     return classifies or getattr(inspector, "target", None) is not None
 
 
 class ForwardedSignature:
-    """A class method that names in its signature and docstring what `**params` are.
+    """A class method whose signature and docstring name the parameters in `**params`.
 
-    Its class lists who takes them in `_takers(name of the method)`: pairs of names and
-    of a function or class that has them as parameters, and documents them. Of two that
-    have the same name, the first counts. A descriptor of its own, as Sphinx shows for a
-    `classmethod` the docstring of the function behind it.
+    Its class lists them in `_takers(name of the method)`: pairs of names, and of a
+    function or class that has them as parameters, and documents them. Of two that
+    have the same name, the first counts. It is no `classmethod`, for which Sphinx shows
+    the docstring of the function behind it.
     """
 
     def __init__(self, function):
@@ -300,7 +300,7 @@ class ForwardedSignature:
 
 
 def _with_parameters(own, takers, owner):
-    """A signature with the parameters of the takers in the place of `**params`."""
+    """A signature with the parameters of the takers in place of `**params`."""
     # Features are a parameter of most displays, but not of all.
     without = {"features"}.difference(*(names for names, _ in takers)) | owner._without
     named = {
@@ -320,7 +320,7 @@ def _with_parameters(own, takers, owner):
 
 
 def _with_entries(doc, takers, named, without):
-    """A docstring with the takers' entries in the place of that of `**params`."""
+    """A docstring with the takers' entries in place of that of `**params`."""
     before, _, rest = inspect.cleandoc(doc).partition("\n**params : dict\n")
     found = {n: t for n, t in _entries(before).items() if n not in without}
     for names, taker in takers:
@@ -333,8 +333,8 @@ def _with_entries(doc, takers, named, without):
 
 @cache
 def _entries(doc):
-    """What a docstring says of each parameter: its type and text."""
+    """Type and text of each parameter in a docstring."""
     entry = r"^(\w+(?:, \w+)*) (: .*(?:\n+ .+)*)"
     found = re.findall(entry, inspect.cleandoc(doc or ""), re.MULTILINE)
-    # An attribute may have the name of a parameter, which comes before.
+    # An attribute may have the name of a parameter; the parameter comes first.
     return {n: text for names, text in reversed(found) for n in names.split(", ")}

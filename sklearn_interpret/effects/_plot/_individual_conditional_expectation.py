@@ -10,17 +10,17 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._plotting.colours import OKABE_ITO
-from sklearn_interpret._plotting.panels.lines import Looks, Shades, SpreadPanel
-from sklearn_interpret.effects._individual_conditional_expectation import (
-    IndividualConditionalExpectation,
-)
-from sklearn_interpret.effects._plot._effect import (
-    EffectDisplay,
+from sklearn_interpret._plotting.panels.effects import (
     curve_columns,
     effect_columns,
     fold_band,
     with_outputs,
 )
+from sklearn_interpret._plotting.panels.lines import Looks, Shades, SpreadPanel
+from sklearn_interpret.effects._individual_conditional_expectation import (
+    IndividualConditionalExpectation,
+)
+from sklearn_interpret.effects._plot._effect import EffectDisplay
 from sklearn_interpret.effects._plot._sources import values_of
 
 
@@ -47,7 +47,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     output_names : list, default=None
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="response"
-        What the values are values of.
+        Name of the response, for labels.
     categorical : list of bool or pair of bool, default=None
         Which axes are categories; None takes those whose values are not numbers.
     data : list of ndarray of shape (n,), or pair of those, default=None
@@ -300,7 +300,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         outputs = self._outputs(n_outputs)
         panels = []
         for output in range(n_outputs):
-            # Titles tell the outputs: one colour is that of the legend.
+            # Titles name the outputs, so that the legend has one colour.
             series = output, outputs[output], OKABE_ITO[0]
             title = outputs[output] if n_outputs > 1 else None
             panel = self._line_panel(
@@ -313,7 +313,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         return panels
 
     def _shades(self):
-        """What colours the curves drawn, or None."""
+        """The feature that colours the curves drawn, or None."""
         if self.color_values is None:
             return None
         values, levels = np.asarray(self.color_values), self.color_levels
@@ -348,7 +348,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
 
 def _of_entry(parts, entry, n_axes):
-    """The part of one entry with an axis of outputs, or None where it has none."""
+    """The numbers of one entry with an axis of outputs, or None."""
     if parts is None or parts[entry] is None:
         return None
     return with_outputs(parts[entry], n_axes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -26,14 +27,15 @@ from sklearn_interpret.influence._regression_influence import RegressionInfluenc
 _N_PLACES, _NAME_WIDTH = 400, 18
 # Height of a line of text, and width of a letter, in sizes of its font.
 _PITCH, _LETTER = 1.15, 0.6
-# Part of the axes where a name has no room on the right any more.
+# Share of the axes beyond which a name has no room to the right.
 _FAR_RIGHT = 0.75
 
 
+@dataclass(eq=False, repr=False)
 class RegressionInfluenceDisplay(Display):
     """Residuals over leverages, with contours of Cook's distance.
 
-    A row changes the fit much if it is both far from it and far from the other rows:
+    A row changes the fit much if it is far from the fit and far from the other rows:
     beyond the contours. The rows of the largest Cook's distances are named. Build it
     with `from_estimator`, or from arrays of your own.
 
@@ -68,7 +70,7 @@ class RegressionInfluenceDisplay(Display):
     texts_ : list of Annotation
         Names of rows, that of the largest distance first.
     legend_ : Legend or None
-        What the contours are, if any pass through the axes.
+        Name of the contours, if any pass through the axes.
 
     See Also
     --------
@@ -96,22 +98,13 @@ class RegressionInfluenceDisplay(Display):
     _kinds = (RegressionInfluence,)
     _without = frozenset({"target_name", "unit"})
 
-    def __init__(
-        self,
-        leverages: ArrayLike,
-        residuals: ArrayLike,
-        cooks_distances: ArrayLike,
-        *,
-        effective_dof: float,
-        residual_dof: float | None = None,
-        row_names: Sequence[Any] | None = None,
-    ) -> None:
-        self.leverages = leverages
-        self.residuals = residuals
-        self.cooks_distances = cooks_distances
-        self.effective_dof = effective_dof
-        self.residual_dof = residual_dof
-        self.row_names = row_names
+    leverages: ArrayLike
+    residuals: ArrayLike
+    cooks_distances: ArrayLike
+    _: KW_ONLY
+    effective_dof: float
+    residual_dof: float | None = None
+    row_names: Sequence[Any] | None = None
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight):
@@ -209,7 +202,7 @@ class RegressionInfluenceDisplay(Display):
         return columns
 
     def _draw_contours(self, ax, levels, style):
-        """Contours above and below zero, named in the middle of what is seen."""
+        """Contours above and below zero, named in the middle of their visible part."""
         (_, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
         heights = np.linspace(0, max(-bottom, top), _N_PLACES)
         style = {"linestyle": "--", "alpha": 1, **(style or {})}
@@ -267,7 +260,7 @@ def _draw_points(ax, x, y, area, colour, style):
 
 
 def _set_limits(ax, leverages, residuals):
-    """Room for all points, and for names beside them."""
+    """Set limits with room for all points and their names."""
     low, high = min(residuals.min(), 0.0), max(residuals.max(), 0.0)
     room = 0.1 * (high - low) or 1.0
     ax.set(xlim=(0, 1.08 * leverages.max() or 1.0), ylim=(low - room, high + room))
@@ -283,7 +276,7 @@ def _name_contour(ax, x, y, text):
 
 
 def _name_points(ax, x, y, names):
-    """Names beside points, before those far right, each above those it would cover."""
+    """Names next to points, to the left of those far right, moved up to not overlap."""
     to_left = x > _FAR_RIGHT * ax.get_xlim()[1]
     places = ax.transData.transform(np.column_stack([x, y]))
     places *= 72 / ax.figure.figure.dpi

@@ -29,7 +29,7 @@ from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 _WIDTH = 6.0  # inches
-# What exponentials of weights are, by what the weights add up to.
+# Names of the exponentials of weights, by the response.
 _RATIOS = {"log-odds": "Odds ratio", "log": "Ratio of means"}
 
 
@@ -37,7 +37,7 @@ _RATIOS = {"log-odds": "Odds ratio", "log": "Ratio of means"}
 class CoefficientDisplay(Display):
     """Weights of a linear model as points, with their confidence intervals.
 
-    The line at zero, or at one of ratios, is that of no effect. Weights are in units of
+    The line at zero, or at one for ratios, marks no effect. Weights are in units of
     the terms, and can be compared only where these can. Build it with `from_estimator`,
     which leaves the intercept out, or from arrays of your own.
 
@@ -50,11 +50,11 @@ class CoefficientDisplay(Display):
     term_names : sequence of str
         Name of each term.
     confidence_level : float, default=0.95
-        Of the intervals, for the axis.
+        Level of the intervals, for the axis.
     response_name : {"prediction", "log-odds", "log"}, default="prediction"
-        What the weights add up to, for the axis.
+        Name of the sum of the weighted terms, for the axis.
     output_names : sequence, default=None
-        The class that log-odds are of, alone.
+        The class of log-odds alone.
 
     Attributes
     ----------
@@ -126,11 +126,11 @@ class CoefficientDisplay(Display):
         ax : matplotlib Axes, default=None
             None makes a figure.
         max_entries : int, default=20
-            Largest number of terms, those whose weights are largest beside their
+            Largest number of terms, those whose weights are largest relative to their
             intervals; None shows all.
         exponentiate : bool, default=False
-            Draw odds ratios in the place of weights of log-odds, and ratios of means in
-            the place of weights of their logarithm, on a logarithmic axis.
+            Draw odds ratios in place of weights of log-odds, and ratios of means in
+            place of weights of their logarithm, on a logarithmic axis.
         point_kw : dict, default=None
             Style of the points.
         line_kw : dict, default=None
@@ -145,14 +145,15 @@ class CoefficientDisplay(Display):
         ------
         ValueError
             Arrays of different lengths, weights that are not finite, a `max_entries`
-            that is no number of lines, or `exponentiate` for weights of predictions.
+            that is not a positive whole number, or `exponentiate` for weights of
+            predictions.
         """
         from matplotlib.collections import LineCollection, PathCollection
 
         coef, low, high = self._arrays()
         reach = np.where(high > low, high - low, np.inf)
         shown, others = ranked(np.abs(coef) / reach, max_entries)
-        if len(others):  # they have no line together
+        if len(others):  # they share no line
             shown = np.append(shown, others[:1])
         shown = np.sort(shown)
         size = (_WIDTH, row_height(len(shown)))
@@ -190,7 +191,7 @@ class CoefficientDisplay(Display):
             return np.exp(weights)
 
     def _label(self, exponentiate, n_left_out):
-        """What the axis shows, and how many terms are not drawn."""
+        """Label of the axis, with the number of terms that are not drawn."""
         what, of = "Weight", self._response_label(self.output_names, 0)
         if exponentiate:
             what = _RATIOS[self.response_name]

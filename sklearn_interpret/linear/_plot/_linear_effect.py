@@ -45,8 +45,8 @@ _COLUMNS = ("minimum", "first_quartile", "median", "third_quartile", "maximum")
 class LinearEffectDisplay(Display):
     """Effects of a linear model's features on rows, weight times value, as boxes.
 
-    Terms made of one feature, such as the levels of a category, are summed, unless a
-    step of a pipeline mixes features. Unlike weights, effects can be compared: they
+    Terms of one feature, such as the levels of a category, are summed, unless a step of
+    a pipeline mixes features. Unlike weights, effects can be compared: they
     are in the unit of the linear predictor. Boxes reach from quartile to quartile,
     whiskers to the smallest and the largest effect. Terms beyond `max_entries`, those
     whose effects differ least between rows, share the last line, which shows the sum of
@@ -59,14 +59,13 @@ class LinearEffectDisplay(Display):
     term_names : sequence of str
         Name of each term.
     values : array-like of shape (n_samples, n_terms), default=None
-        What the rows have there. Where one row is marked, names are followed by its
-        values.
+        Values of the rows. If one row is marked, names are followed by its values.
     row_names : sequence, default=None
         Names of the rows; None takes positions.
     response_name : str, default="prediction"
-        What effects add up to, for the axis.
+        Name of the sum of the effects, for the axis.
     output_names : sequence, default=None
-        The class that log-odds are of, alone.
+        The class of log-odds alone.
 
     Attributes
     ----------
@@ -158,15 +157,15 @@ class LinearEffectDisplay(Display):
         Raises
         ------
         ValueError
-            Effects of another shape than the names, or not finite; a row that is not
-            there, or too many; a `max_entries` that is no number of lines.
+            Effects of another shape than the names, or not finite; an unknown row, or
+            too many; a `max_entries` that is not a positive whole number.
         """
         effects = self._array()
         rows = [row_position(row, len(effects)) for row in rows]
         if len(rows) > len(_MARKERS):
             raise ValueError(
                 f"rows has {len(rows)} rows to mark; at most {len(_MARKERS)} can be "
-                "told apart."
+                "distinguished."
             )
         shown, others = ranked(effects.std(axis=0), max_entries)
         lines, names = effects[:, shown], self._names(shown, rows)
