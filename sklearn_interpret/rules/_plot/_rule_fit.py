@@ -229,8 +229,8 @@ def _draw(ax, names, importances, colours, texts, max_entries, n_lines):
         palette.append(NEUTRAL_COLOUR)
         names.append(f"mean of {len(others)} others")
         texts.append("")
-    names += [""] * (n_lines - len(names))
-    bars, _ = draw_ranked_bars(ax, names, lengths, None, palette=palette, texts=texts)
+    room, looks = [""] * (n_lines - len(names)), {"palette": palette, "texts": texts}
+    bars, _ = draw_ranked_bars(ax, names + room, lengths, None, **looks)
     words = ["\n".join(lines_of(name.split(AND), _LETTERS, _LINES)) for name in names]
     ax.set_yticks(ax.get_yticks(), map(literal, words), fontsize="small")
     return bars

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.bars import others_text, ranked
 from sklearn_interpret._plotting.displays import ExplanationDisplay
+from sklearn_interpret._plotting.labels import literal
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position, row_position
 from sklearn_interpret.shapley._plot._features import FeatureReader
@@ -80,6 +81,14 @@ class ShapleyDisplay(ExplanationDisplay):
         if self.row is None:
             return np.arange(n_rows)
         return np.array([row_position(self.row, n_rows)])
+
+
+def add_colour_bar(ax, shown, label, **looks):
+    """A narrow colour bar next to an axes."""
+    bar = ax.figure.colorbar(shown, ax=ax, pad=0.02, **{"aspect": 30, **looks})
+    bar.outline.set_visible(False)
+    bar.set_label(literal(label))
+    return bar
 
 
 def checked(explanation):

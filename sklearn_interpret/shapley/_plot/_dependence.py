@@ -38,7 +38,7 @@ from sklearn_interpret._plotting.points import (
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay, add_colour_bar
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
 MAX_ROWS = 5000  # in which the colouring feature is searched
@@ -457,18 +457,12 @@ def _add_bar(ax, points, companion):
 
     known, (low, high) = companion.numbers[companion.known], points.get_clim()
     beyond = (known.min() < low) + 2 * (known.max() > high)
-    bar = ax.figure.colorbar(
-        points,
-        ax=ax,
-        extend=("neither", "min", "max", "both")[beyond],
-        ticks=MaxNLocator(nbins=6, integer=bool(np.all(known == np.round(known)))),
-        aspect=30,
-        pad=0.02,
-    )
-    bar.outline.set_visible(False)
-    bar.solids.set_alpha(1)
+    whole = bool(np.all(known == np.round(known)))
+    looks = {"extend": ("neither", "min", "max", "both")[beyond]}
+    looks["ticks"] = MaxNLocator(nbins=6, integer=whole)
     note = "" if companion.known.all() else "\n(grey: missing)"
-    bar.set_label(literal(shorten(companion.name) + note))
+    bar = add_colour_bar(ax, points, shorten(companion.name) + note, **looks)
+    bar.solids.set_alpha(1)
     return bar
 
 

@@ -209,25 +209,25 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         names, few = _few_outputs(importances, self._outputs(importances.shape[1]))
         shown, others = ranked(importances.sum(axis=1), max_entries)
         lengths = _lines(few(importances), shown, others)
-        stacked = arrangement == "stacked"
+        stacks = arrangement == "stacked"
         features = [self.feature_names[j] for j in shown]
         if len(others):
             features.append(f"sum of {others_text(len(others))}")
-        pitch = 0.36 if stacked else 0.2 + 0.16 * len(names)
+        pitch = 0.36 if stacks else 0.2 + 0.16 * len(names)
         ax = self._take(ax, (6.4, row_height(len(features), pitch)))
         palette = colours(len(names))
         if len(names) < importances.shape[1]:
             palette[-1] = NEUTRAL_COLOUR
-        places = self._draw_bars(ax, lengths, palette, stacked, bar_kw)
+        places = self._draw_bars(ax, lengths, palette, stacks, bar_kw)
         if len(others) and len(names) == 1:
             grey_last(self.bars_[0])
         name_rows(ax, features)
-        reach = lengths.sum(axis=1) if stacked else lengths.max(axis=1)
+        reach = lengths.sum(axis=1) if stacks else lengths.max(axis=1)
         self.fold_points_, self.labels_ = [], []
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)
             folds = few(folds.reshape(*folds.shape[:2], -1))
-            ends = self._draw_folds(ax, _lines(folds, shown, others), places, stacked)
+            ends = self._draw_folds(ax, _lines(folds, shown, others), places, stacks)
             reach = np.maximum(reach, ends)
         elif len(names) == 1:
             # The sum of many features has a precision of its own.
@@ -266,11 +266,11 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     def _outputs(self, n_outputs):
         return range(n_outputs) if self.output_names is None else self.output_names
 
-    def _draw_bars(self, ax, lengths, palette, stacked, style):
+    def _draw_bars(self, ax, lengths, palette, stacks, style):
         """Set the bars; return their places (n_lines, 1), or for each output."""
         offsets, height = np.zeros(1), BAR_HEIGHT
         starts = np.cumsum(lengths, axis=1) - lengths
-        if not stacked:
+        if not stacks:
             offsets, height = side_by_side(lengths.shape[1], BAR_HEIGHT)
             starts = np.zeros_like(lengths)
         places = np.arange(len(lengths))[::-1, None] + offsets
@@ -281,9 +281,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         ]
         return places
 
-    def _draw_folds(self, ax, folds, places, stacked):
+    def _draw_folds(self, ax, folds, places, stacks):
         """A point for each fold at the end of its bar, or stack; the largest ends."""
-        ends = folds.sum(axis=2, keepdims=True) if stacked else folds
+        ends = folds.sum(axis=2, keepdims=True) if stacks else folds
         looks = {"facecolor": paper(ax), "edgecolor": ink(ax), "linewidth": 0.8}
         looks |= {"s": 16, "zorder": 3}
         self.fold_points_ = [ax.scatter(x.T, places.T, **looks) for x in ends]

@@ -18,7 +18,11 @@ from sklearn_interpret._plotting.points import (
     swarm_sizes,
 )
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay, strongest
+from sklearn_interpret.shapley._plot._base import (
+    ShapleyDisplay,
+    add_colour_bar,
+    strongest,
+)
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
 MOST_STRETCHED = 1.5  # times as long an axis, for the sums of the other features
@@ -170,13 +174,11 @@ default="auto"
     def _add_colorbar(self, ax):
         from matplotlib.cm import ScalarMappable
 
-        bar = ax.figure.colorbar(
-            ScalarMappable(cmap=feature_map(ax)), ax=ax, ticks=[], aspect=35, pad=0.02
-        )
-        bar.outline.set_visible(False)
+        scale = ScalarMappable(cmap=feature_map(ax))
+        bar = add_colour_bar(ax, scale, "Feature value", ticks=[], aspect=35)
         bar.set_ticks([0, 1], labels=["low", "high"])
         bar.ax.tick_params(length=0)
-        bar.set_label("Feature value", labelpad=-8)
+        bar.ax.yaxis.labelpad = -8
         return bar
 
     def to_frame(self) -> Any:

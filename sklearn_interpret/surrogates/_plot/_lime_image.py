@@ -11,19 +11,21 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
 from sklearn_interpret._plotting.axes import (
     axes_inches,
-    is_constrained,
     merged_style,
 )
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.images import drawable, placing
 from sklearn_interpret._plotting.labels import (
-    NICE_STEPS,
     literal,
     number_text,
     shorten,
     two_lines,
 )
-from sklearn_interpret._plotting.surfaces import colour_limits
+from sklearn_interpret._plotting.surfaces import (
+    colour_limits,
+    colour_scale,
+    draw_colour_bar,
+)
 from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
@@ -31,8 +33,6 @@ from sklearn_interpret.surrogates._plot._base import LocalDisplay
 # How much of the image the strongest weight covers, and the darkest grey under it.
 _COVER, _DARKEST = 0.85, 0.55
 _TITLE_WIDTH = 26
-# Room for the colour bar, its numbers and its label.
-_BAR_INCHES = 1.3
 # Width of the narrowest panel, and most panels in a row.
 _PANEL_INCHES, _N_COLUMNS = 1.7, 4
 
@@ -224,28 +224,14 @@ class LimeImageDisplay(LocalDisplay):
 
     def _draw_bar(self, canvas, limits):
         """One scale for all labels, in the colours that weights have on white."""
-        from matplotlib.cm import ScalarMappable
-        from matplotlib.colors import ListedColormap, Normalize
-        from matplotlib.ticker import MaxNLocator
+        from matplotlib.colors import ListedColormap
 
         colours = _colours(np.linspace(-1, 1, 256))
         colours[:, :3] = 1 + colours[:, 3:] * (colours[:, :3] - 1)
-        scale = ScalarMappable(Normalize(*limits), ListedColormap(colours[:, :3]))
-        fraction = 0.15
-        if not is_constrained(canvas.figure):  # nobody else makes room for its label
-            width = axes_inches(canvas.main[0])[0] * canvas.axes.shape[1]
-            fraction = float(np.clip(_BAR_INCHES / width, 0.15, 0.5))
-        bar = self.figure_.colorbar(
-            scale,
-            ax=canvas.main,
-            ticks=MaxNLocator(nbins=6, steps=NICE_STEPS),
-            fraction=fraction,
-            shrink=0.85,
-            aspect=25,
-        )
+        scale = colour_scale(ListedColormap(colours[:, :3]), limits)
         response = shorten(self._response_label(None), 30)
-        bar.set_label(two_lines("what the segment adds", response))
-        return bar
+        label = two_lines("what the segment adds", response)
+        return draw_colour_bar(canvas.main, scale, label)
 
     def _label_title(self, shown, output):
         name = self._response_label(shown.output_names, output)
