@@ -19,6 +19,7 @@ from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
 from sklearn_interpret._plotting.labels import column_texts, literal, literal_lines
 from sklearn_interpret._plotting.matrices import checked_strengths
+from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.interactions._plot._circle import (
@@ -197,16 +198,9 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         return edges
 
     def _draw_nodes(self, points, diameters, alone, style):
-        from matplotlib.collections import PathCollection
-
-        defaults = {
-            "facecolor": [self._node_colour(each) for each in alone],
-            "edgecolor": paper(self.ax_),
-            "linewidth": 0.8,
-            "zorder": 2,
-        }
-        looks = merged_style(defaults, style, PathCollection)
-        return self.ax_.scatter(*points.T, s=diameters**2, **looks)
+        looks = {"edgecolor": paper(self.ax_), "linewidth": 0.8, "zorder": 2}
+        looks["facecolor"] = [self._node_colour(each) for each in alone]
+        return draw_points(self.ax_, *points.T, style, s=diameters**2, **looks)
 
     def _node_colour(self, alone):
         return shade(self.ax_, ALONE) if alone else seen(NODE_COLOUR, self.ax_)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_interpret._plotting.axes import merged_style, side_legend
+from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.bars import (
     draw_boxes,
     name_rows,
@@ -31,6 +31,7 @@ from sklearn_interpret._plotting.labels import (
     two_lines,
     value_text,
 )
+from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
@@ -203,16 +204,14 @@ class LinearEffectDisplay(Display):
 
     def _mark_rows(self, lines, places, rows, style):
         """Points of rows, and a legend of their names."""
-        from matplotlib.collections import PathCollection
-
         ax, self.points_, self.legend_ = self.ax_, [], None
         palette = [colour for colour in OKABE_ITO if colour != _BOX_COLOUR]
         for number, row in enumerate(rows):
             looks = {"color": seen(palette[(number + 1) % len(palette)], ax), "s": 40}
             looks |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}
-            looks |= {"edgecolor": paper(ax)}
-            looks = merged_style(looks, style, PathCollection)
-            self.points_.append(ax.scatter(lines[row], places, **looks))
+            looks["edgecolor"] = paper(ax)
+            points = draw_points(ax, lines[row], places, style, **looks)
+            self.points_.append(points)
         if rows:
             names = range(len(lines)) if self.row_names is None else self.row_names
             texts = [names[row] for row in rows]
