@@ -38,7 +38,7 @@ def test_averages_depend_on_neither_order_nor_way_nor_portions(monkeypatch):
     expected = effects.averages(effects.leaf_weights(codes, weights), weights.sum())
     monkeypatch.setattr(module, "_NODES_OF_SMALL_TREES", 0)
     monkeypatch.setattr(tree_arrivals, "_WORDS_AT_ONCE", 40)
-    monkeypatch.setattr(tree_arrivals.DescentWeights, "rows_at_once", 128)
+    monkeypatch.setattr(tree_arrivals.DescentWeights, "block_rows", 128)
     effects = TreeEffects(trees, trees.value, trees.base, parts, n_rows=10**6)
     assert effects.wants_order
     order = order_of_likeness(trees, codes)

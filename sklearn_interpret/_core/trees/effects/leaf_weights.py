@@ -29,7 +29,7 @@ class SplitWeights:
         The trees.
     blocks : list of BlockOfTrees
         The splits above their leaves.
-    rows_at_once : int
+    block_rows : int
         How many rows to give at once.
 
     Attributes
@@ -38,9 +38,9 @@ class SplitWeights:
         Number of weights that are found.
     """
 
-    def __init__(self, ensemble, blocks, rows_at_once):
+    def __init__(self, ensemble, blocks, block_rows):
         self._ensemble, self._blocks = ensemble, blocks
-        self.rows_at_once = rows_at_once
+        self.block_rows = block_rows
         self._shapes = [
             (2, len(splits.conditions) + 2, len(splits.nodes))
             for block in blocks
@@ -151,11 +151,11 @@ class DescentWeights:
     ----------
     size : int
         Number of weights that are found.
-    rows_at_once : int
+    block_rows : int
         How many rows to give at once.
     """
 
-    rows_at_once = 2**11
+    block_rows = 2**11
 
     def __init__(self, ensemble, paths, n_parts):
         self._ensemble, self._paths = ensemble, paths

@@ -46,6 +46,13 @@ class MovedFeatures:
         height, width = (1, *self.shape)[-2:]
         return height, -(-width // 64)
 
+    def sum_up(self, changes, axis):
+        """Cumulate changes in place over the grid whose points lie along an axis."""
+        shape = *changes.shape[:axis], *self.shape, *changes.shape[axis + 1 :]
+        on_grid = changes.reshape(shape)  # a view
+        for along in range(axis, axis + len(self.shape)):
+            np.cumsum(on_grid, axis=along, out=on_grid)
+
 
 @dataclass(frozen=True, eq=False)
 class ConditionSteps:
