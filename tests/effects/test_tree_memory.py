@@ -108,7 +108,6 @@ def test_rows_put_in_order_piece_by_piece_give_the_same_averages(monkeypatch):
     forest = fitted(RandomForestRegressor(n_estimators=3, random_state=0))
     X = table(3000)
     expected = partial_dependence(X, forest)
-    monkeypatch.setattr(tree_effects, "_NODES_OF_SMALL_TREES", 0)
     monkeypatch.setattr(tree_effects, "_MANY_ROWS", 0)
     monkeypatch.setattr(replaced_trees, "_LEAST_IN_ORDER", 700)
     monkeypatch.setattr(parallel, "_PORTION_BYTES", 0)

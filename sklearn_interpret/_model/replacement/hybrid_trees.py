@@ -144,7 +144,9 @@ class HybridTrees(PointMeans, ReplacedTrees):
             self.positions.append(at.astype(np.min_scalar_type(len(points))))
         self.n_points = [part.n_points for part in parts]
         self._groups = [(range(len(parts)), parts)]
-        self._moved = TreeEffects(ensemble, ensemble.value, ensemble.base, parts)
+        self._moved = TreeEffects(
+            ensemble, ensemble.value, ensemble.base, parts, len(self._codes)
+        )
         self._sums = ensemble.raw_of_codes(self._codes)
         self.predictions = trees.of_sums(self._sums)
 

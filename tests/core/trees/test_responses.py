@@ -48,13 +48,6 @@ def outputs(trees, codes, part):
     return np.stack(found, axis=1)
 
 
-def following(trees, parts):
-    """As `effects_of`, with sets of rows that are followed down the trees."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_NODES_OF_SMALL_TREES", 0)
-        return TreeEffects(trees, trees.value, trees.base, parts, n_rows=10**6)
-
-
 def whole_curves(effects, codes):
     """Outputs of all rows, for each part: (n, G, k)."""
     k = len(effects.constant)
@@ -66,18 +59,13 @@ def whole_curves(effects, codes):
 
 def check(trees, codes, weights, parts):
     effects = effects_of(trees, parts)
-    assert not effects.wants_order
     curves = whole_curves(effects, codes)
-    averages = [
-        way.averages(way.leaf_weights(codes, weights), weights.sum())
-        for way in (effects, following(trees, parts))
-    ]
-    for part, curve, *means in zip(parts, curves, *averages, strict=True):
+    averages = effects.averages(effects.leaf_weights(codes, weights), weights.sum())
+    for part, curve, mean in zip(parts, curves, averages, strict=True):
         expected = outputs(trees, codes, part)
         np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-12)
         expected = np.average(expected, axis=0, weights=weights)
-        for mean in means:
-            np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 3])

@@ -99,22 +99,24 @@ class TreePairs:
         """
         sums = _PairSums(self.effects, self.pairs, at)
         groups = ((block, s) for block in self.effects.blocks for s in block.groups)
-        leaf_weights = self.effects.weigher.by_split(leaf_weights)
-        given = zip(groups, self._openings, leaf_weights, together, strict=True)
-        for (block, splits), openings, alone, both in given:
+        weigher = self.effects.weigher
+        given = zip(groups, self._openings, together, strict=True)
+        for (block, splits), openings, both in given:
             nodes = np.append(block.nodes, -1)
             for child in range(2):
                 leaves = splits.is_leaf[child, openings.split[openings.at]]
                 entries = np.flatnonzero(leaves)
                 split = openings.split[openings.at[entries]]
                 slots = openings.slots[:, entries]
-                values = self.effects.values[splits.children[child, split]] / total
+                leaf = splits.children[child, split]
+                values = self.effects.values[leaf] / total
+                alone = [weigher.without(leaf_weights, leaf, slot) for slot in slots]
                 sums.add(
                     openings.pair[entries],
                     nodes[splits.names[child, slots, split]],
                     values * both[child, entries, None],
-                    [-values * alone[child, slot, split, None] for slot in slots],
-                    values * alone[child, -1, split, None],
+                    [-values * weight[:, None] for weight in alone],
+                    values * weigher.inside(leaf_weights, leaf)[:, None],
                 )
         return sums.totals()
 

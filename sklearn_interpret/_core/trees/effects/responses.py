@@ -18,10 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_interpret._core.trees.effects.condition_steps import ConditionSteps
-from sklearn_interpret._core.trees.effects.leaf_weights import (
-    DescentWeights,
-    SplitWeights,
-)
+from sklearn_interpret._core.trees.effects.leaf_weights import LeafWeights
 from sklearn_interpret._core.trees.structure.bits import (
     WORD,
     Conditions,
@@ -38,10 +35,8 @@ _WORDS_AT_ONCE = 2**15
 _WORDS_OF_TABLES = 2**23
 _LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
 
-# Small trees: all splits above leaves, for all rows. Large trees: many rows, sorted so
-# that neighbours reach the same leaves, are followed down.
-_NODES_OF_SMALL_TREES = 2**9
-_MANY_ROWS = 2**14
+# Rows from which sorting them by likeness takes less time than it saves.
+_MANY_ROWS = 2**13
 
 
 class TreeEffects:
@@ -95,10 +90,7 @@ class TreeEffects:
         self.first, self.n_points = ends[:-1], int(ends[-1])
         self.steps = ConditionSteps.of_parts(ensemble, self.paths, parts)
         self.block_rows = _block_rows(ensemble)
-        nodes_per_tree = ensemble.n_nodes / max(1, ensemble.n_trees)
-        self.wants_order = (
-            n_rows >= _MANY_ROWS and nodes_per_tree > _NODES_OF_SMALL_TREES
-        )
+        self.wants_order = n_rows >= _MANY_ROWS
 
     @cached_property
     def blocks(self):
@@ -112,9 +104,7 @@ class TreeEffects:
     @cached_property
     def weigher(self):
         """Finds :meth:`leaf_weights`, and sorts them by condition."""
-        if self.wants_order:
-            return DescentWeights(self.ensemble, self.paths, len(self.parts))
-        return SplitWeights(self.ensemble, self.blocks, self.block_rows)
+        return LeafWeights(self.ensemble, self.paths, len(self.parts))
 
     def leaf_weights(self, codes, weights):
         """Weight of the rows that reach each leaf, if only in spite of one condition.
@@ -131,11 +121,10 @@ class TreeEffects:
         ndarray of float
             To be added up, and given to :meth:`averages`.
         """
-        weigher = self.weigher
-        found = np.zeros(weigher.size)
-        for start in range(0, len(codes), weigher.block_rows):
-            rows = slice(start, start + weigher.block_rows)
-            weigher.add_rows(codes[rows], weights[rows], found)
+        found = np.zeros(self.weigher.size)
+        for start in range(0, len(codes), self.block_rows):
+            rows = slice(start, start + self.block_rows)
+            self.weigher.add_rows(codes[rows], weights[rows], found)
         return found
 
     def averages(self, leaf_weights, total):
