@@ -18,7 +18,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
-from sklearn_interpret._model.perturbation.perturbed import Replacement
+from sklearn_interpret._model.replacement.replaced import Replacement
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.axes import grid_axis, label_text, level_axis
 from sklearn_interpret._model.rows.base import label_key

@@ -23,7 +23,7 @@ from sklearn_interpret._model.parallel import (
     run,
     slices,
 )
-from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGame
+from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.validation import empty_for_no_rows

@@ -1,7 +1,13 @@
-r"""Functions of trees' outputs, averaged over rows that take parts of other rows.
+r"""Mean outputs of trees, or of a function of them, given any set of features.
 
-With :math:`w_l` the value of leaf l and :math:`a_{lj}` its condition on part j, leaves
-that have conditions on the parts T, and on no others of the set S that moves, add
+`TreeSets` finds partial dependence at rows' own values. With the features of the set as
+one player and all others as another, a leaf has at most one condition on each: it adds
+its value, times the share of the background that meets the condition on the others, to
+all rows that meet the condition on the set.
+
+`LinkedTreeSets` finds the mean of a function of the output. With :math:`w_l` the value
+of leaf l and :math:`a_{lj}` its condition on part j, leaves that
+have conditions on the parts T, and on no others of the set S that moves, add
 
 .. math:: G_T(b, u) = \sum_l \Big[ \prod_{j \notin T} a_{lj}(x_b) \Big]
     \Big[ w_l \prod_{j \in T} a_{lj}(u) \Big]
@@ -20,14 +26,115 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from sklearn_interpret._core.trees.structure.bits import Conditions, RowBits
+from sklearn_interpret._core.trees.structure.bits import (
+    Conditions,
+    RowBits,
+    RowWeights,
+    blocks_of_trees,
+    set_bits,
+)
+from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Outputs, and numbers of a matrix, that should stay in the processor's cache.
-_OUTPUTS_AT_ONCE = 2**18
-_NUMBERS_AT_ONCE = 2**19
+# Words of bit sets that are evaluated together; they fit the processor's cache.
+_WORDS_OF_CONDITIONS = 2**18
+_MOST_WORDS = 2**16
+
+# Outputs, and numbers of a matrix, that are evaluated together; they fit the cache.
+_MOST_OUTPUTS = 2**18
+_MOST_NUMBERS = 2**19
 
 
-class TreeHybrids:
+class TreeSets:
+    """Partial dependence of trees on a set of features.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    values : ndarray of shape (n_nodes, k)
+        Value of each leaf, zero at other nodes.
+    features : ndarray of intp
+        The set.
+    block_rows : int
+        How many rows will be given at once.
+    """
+
+    def __init__(self, ensemble, values, features, block_rows):
+        self.ensemble, self.values = ensemble, values
+        self.block_rows = block_rows
+        player = np.ones(ensemble.n_features, dtype=np.intp)
+        player[features] = 0
+        paths = TreePaths.of_ensemble(ensemble, player, n_players=2)
+        self._names = _conditions_of_leaves(ensemble, paths)
+        leaves = self._names[2]
+        most = max(1, _WORDS_OF_CONDITIONS * 64 // block_rows)
+        self._blocks = []
+        for nodes in blocks_of_trees(ensemble, most):
+            mine = np.zeros(ensemble.n_nodes, dtype=bool)
+            mine[nodes] = True
+            conditions = [
+                Conditions.of_nodes(ensemble, paths, nodes[paths.player[nodes] == part])
+                for part in range(2)
+            ]
+            self._blocks.append((np.flatnonzero(mine[leaves]), *conditions))
+
+    def leaf_weights(self, codes, weights):
+        """Weight of the rows that meet each condition on the features outside.
+
+        A list of one array, by the node that names the condition; last the weight of
+        all rows.
+        """
+        bits, weigh = RowBits(self.ensemble, codes), RowWeights(weights)
+        found = np.empty(self.ensemble.n_nodes + 1)
+        found[-1] = weights.sum()
+        for _, _, outside in self._blocks:
+            if len(outside.nodes):
+                found[outside.nodes] = weigh.of(outside.met(bits))
+        return [found]
+
+    def outputs(self, codes, leaf_weights):
+        """Partial dependence at rows, without the base: (n_rows, k).
+
+        From sums over the background of what :meth:`leaf_weights` returns.
+        """
+        n_rows = len(codes)
+        bits = RowBits(self.ensemble, codes)
+        found = np.zeros((self.values.shape[1], n_rows))
+        inside, outside, leaves = self._names
+        shares = leaf_weights[0][outside] / leaf_weights[0][-1]
+        amounts = self.values[leaves] * shares[:, None]
+        step = max(1, _MOST_WORDS // bits.n_words)
+        place = np.empty(self.ensemble.n_nodes + 1, dtype=np.intp)
+        for at, conditions, _ in self._blocks:
+            place[conditions.nodes] = np.arange(len(conditions.nodes))
+            place[-1] = len(conditions.nodes)
+            for output, sums in enumerate(found):
+                amount = np.bincount(
+                    place[inside[at]], amounts[at, output], len(conditions.nodes) + 1
+                )
+                sums += amount[-1]
+                amount = amount[:-1]
+                used = np.flatnonzero(amount)
+                if not len(used):
+                    continue
+                met = conditions.met(bits)
+                for start in range(0, len(used), step):
+                    some = used[start : start + step]
+                    which, row = set_bits(met[some])
+                    sums += np.bincount(row, amount[some][which], n_rows)
+        return found.T
+
+
+def _conditions_of_leaves(ensemble, paths):
+    """Conditions of all leaves on both players, -1 where there is none; the leaves."""
+    leaves = np.flatnonzero(ensemble.is_leaf)
+    names = np.full((2, len(leaves)), -1)
+    leaf, name = paths.conditions_of(leaves)
+    names[paths.player[name], leaf] = name
+    return *names, leaves
+
+
+class LinkedTreeSets:
     """Outputs of rows whose parts take the values of other rows.
 
     Parameters
@@ -78,13 +185,13 @@ class TreeHybrids:
         """
         moves = [self._move(parts) for parts in sets]
         sums = [0.0] * len(sets)
-        size = self.effects.rows_at_once
+        size = self.effects.block_rows
         for start in range(0, len(codes), size):
             bits = RowBits(self.effects.ensemble, codes[start : start + size])
             # Behind the conditions stands one that all rows meet.
             met = np.vstack([self._conditions.met(bits), bits.valid])
             for number, move in enumerate(moves):
-                step = max(1, _OUTPUTS_AT_ONCE // (64 * move.n_points))
+                step = max(1, _MOST_OUTPUTS // (64 * move.n_points))
                 for word in range(0, bits.n_words, step):
                     first = start + 64 * word
                     rows = slice(first, min(first + 64 * step, start + bits.n_rows))
@@ -114,8 +221,8 @@ class TreeHybrids:
             if len(leaves):
                 own, of_point = np.unique(points[members], axis=1, return_inverse=True)
                 term = [parts[member] for member in members], leaves
-                terms.append(Term(*term, names[members][:, leaves], own, of_point))
-        return Move(at, len(known), terms)
+                terms.append(_Term(*term, names[members][:, leaves], own, of_point))
+        return _Move(at, len(known), terms)
 
     def _moved(self, move, met, rows, outputs):
         """Outputs (n, n_points, k) of rows that meet conditions (m, n_words)."""
@@ -133,7 +240,7 @@ class TreeHybrids:
         n_points = term.points.shape[1]
         values = self.effects.values[term.leaves, output]
         used = np.flatnonzero(values)
-        step = max(1, _NUMBERS_AT_ONCE // max(n_rows, n_points))
+        step = max(1, _MOST_NUMBERS // max(n_rows, n_points))
         found = np.zeros((n_rows, n_points))
         for start in range(0, len(used), step):
             some = used[start : start + step]
@@ -169,7 +276,7 @@ class TreeHybrids:
 
 
 @dataclass(frozen=True, eq=False)
-class Term:
+class _Term:
     """Leaves that have conditions on the same of the parts that move.
 
     Parameters
@@ -194,7 +301,7 @@ class Term:
 
 
 @dataclass(frozen=True, eq=False)
-class Move:
+class _Move:
     """A set of parts at all points that the rows have.
 
     Parameters

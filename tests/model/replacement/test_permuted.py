@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from sklearn_interpret._model.perturbation.permuted import RepeatedScore
+from sklearn_interpret._model.replacement.permuted import RepeatedScore
 from sklearn_interpret._model.scoring import resolve_metrics
 
 REGRESSION = [

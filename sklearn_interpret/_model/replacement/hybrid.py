@@ -16,9 +16,8 @@ from joblib import effective_n_jobs
 from sklearn import get_config
 
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
-from sklearn_interpret._model.perturbation.linked_trees import LinkedHybridTrees
-from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.replacement.hybrid_trees import HybridTrees, PointMeans
+from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -50,7 +49,7 @@ def hybrid(method, response, rows, weights, players, *, averaged, **loop):
 
     Returns
     -------
-    HybridTrees, LinkedHybridTrees or HybridResponses
+    HybridTrees or HybridResponses
 
     Raises
     ------
@@ -60,15 +59,14 @@ def hybrid(method, response, rows, weights, players, *, averaged, **loop):
     if method != "brute":
         try:
             trees = tree_response(response, labels=not averaged)
-            kind = HybridTrees if trees.additive else LinkedHybridTrees
-            return kind(trees, rows, weights, players, **loop)
+            return HybridTrees(trees, rows, weights, players, **loop)
         except UnreadableModelError:
             if method == "tree":
                 raise
     return HybridResponses(response, rows, weights, players, **loop)
 
 
-class HybridResponses:
+class HybridResponses(PointMeans):
     """Responses to hybrid rows, which are sent to the model.
 
     Points that are the same are sent once, as far as a quarter of the working memory
@@ -138,7 +136,6 @@ class HybridResponses:
         # the bases of their points apart, and one that only one set has, the donors.
         unique = all(own.max() + 1 == rows.n_rows for own in codes)
         self._may_repeat = not unique or len(codes) <= 2 * _MOST_PLAYERS
-        self._alone_at_points = {}
         self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
 
     @cached_property
@@ -148,43 +145,6 @@ class HybridResponses:
         if len(first) == self._rows.n_rows:
             return plain_responses(self._response, self._rows)
         return plain_responses(self._response, self._rows.take(first))[which]
-
-    def alone(self, player, rows=slice(None)):
-        """Partial dependence on a player at rows' own values.
-
-        Known of the players that :meth:`all_but` has passed.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, k)
-            The weighted mean over the sample of the response with the row's value of
-            the player.
-        """
-        return self._alone_at_points[player][self.positions[player][rows]]
-
-    def all_but(self):
-        """Partial dependence on all but one player at rows' own values, in parts.
-
-        Yields
-        ------
-        rows, players : slice
-            Some of them, each pair of both once.
-        means : ndarray of shape (rows, players, k)
-            The weighted mean, over the values of the player in the sample, of the
-            response to the row.
-        """
-        n_rows, n_outputs = self.predictions.shape
-        for player, grid, block, responses in self._responses(self._alone):
-            if not block.start:
-                at_points = np.zeros((len(grid.donors), n_outputs))
-                all_but = np.empty((n_rows, 1, n_outputs))
-            at_points += np.einsum("b,bdk->dk", grid.base_shares[block], responses)
-            means = np.einsum("d,bdk->bk", grid.donor_shares, responses)
-            inside = (grid.base_of >= block.start) & (grid.base_of < block.stop)
-            all_but[inside, 0] = means[grid.base_of[inside] - block.start]
-            if block.stop == len(grid.bases):
-                self._alone_at_points[player] = at_points
-                yield slice(None), slice(player, player + 1), all_but
 
     def joint(self, sets):
         """Partial dependence on several players at each row's own values.

@@ -21,10 +21,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from sklearn_interpret._core.trees.effects import hybrids
-from sklearn_interpret._model.perturbation import linked_trees, perturbed_trees
-from sklearn_interpret._model.perturbation.hybrid import HybridResponses, hybrid
-from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
+from sklearn_interpret._core.trees.effects import feature_sets
+from sklearn_interpret._model.replacement import hybrid_trees, replaced_trees
+from sklearn_interpret._model.replacement.hybrid import HybridResponses, hybrid
+from sklearn_interpret._model.replacement.hybrid_trees import HybridTrees
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import tree_response
@@ -258,10 +258,10 @@ def test_means_of_labels_are_those_of_the_model(name):
 
 
 def test_functions_of_sums_in_small_pieces(monkeypatch):
-    monkeypatch.setattr(hybrids, "_OUTPUTS_AT_ONCE", 64 * 7)
-    monkeypatch.setattr(hybrids, "_NUMBERS_AT_ONCE", 200)
-    monkeypatch.setattr(linked_trees, "_SETS_OF_TASK", 2)
-    monkeypatch.setattr(linked_trees, "_SETS_AT_ONCE", 3)
+    monkeypatch.setattr(feature_sets, "_MOST_OUTPUTS", 64 * 7)
+    monkeypatch.setattr(feature_sets, "_MOST_NUMBERS", 200)
+    monkeypatch.setattr(hybrid_trees, "_SETS_OF_TASK", 2)
+    monkeypatch.setattr(hybrid_trees, "_SETS_OF_WAVE", 3)
     model, X, asked = LINKS["softmax"]
     X, weights = np.tile(X, (20, 1)), np.tile(weights_of("any"), 20)
     X[N_ROWS:, :3] += np.random.default_rng(0).normal(size=(19 * N_ROWS, 3))
@@ -269,7 +269,7 @@ def test_functions_of_sums_in_small_pieces(monkeypatch):
 
     def joint(**how):
         observed, _ = observe(model, X, asked, SINGLE, weights, **how)
-        monkeypatch.setattr(observed._effects, "rows_at_once", 128)
+        monkeypatch.setattr(observed._moved, "block_rows", 128)
         return np.stack([*observed.joint(sets)])
 
     brute = HybridResponses(make_response(model, **asked), as_rows(X), weights, SINGLE)
@@ -301,7 +301,7 @@ def test_points_are_what_the_trees_tell_apart():
 
 
 def test_numbers_depend_neither_on_workers_nor_on_memory(monkeypatch):
-    monkeypatch.setattr(perturbed_trees, "_MOST_TASKS", 3)
+    monkeypatch.setattr(replaced_trees, "_MOST_TASKS", 3)
     model, X, asked = SUMS["forest of two targets"]
     X, weights = np.tile(X, (5, 1)), np.tile(weights_of("any"), 5)
     X[N_ROWS:] += np.random.default_rng(0).normal(size=(4 * N_ROWS, 5))

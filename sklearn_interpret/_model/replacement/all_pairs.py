@@ -14,11 +14,11 @@ from sklearn_interpret._core.statistics import losses, losses_of_pairs
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.perturbation.additive import (
+from sklearn_interpret._model.replacement.additive import (
     additive_linear,
     additive_trees,
 )
-from sklearn_interpret._model.perturbation.hybrid import hybrid, responses_to_mixed
+from sklearn_interpret._model.replacement.hybrid import hybrid, responses_to_mixed
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError

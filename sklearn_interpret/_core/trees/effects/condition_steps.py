@@ -1,4 +1,4 @@
-"""Where the conditions of trees begin and cease to hold, as something moves."""
+"""Points at which the conditions of trees begin and cease to hold, as features move."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,8 @@ from sklearn_interpret._core.trees.structure.bits import (
     set_bits,
 )
 
-# Words of the conditions that are worked on at once.
-_WORDS_AT_ONCE = 2**18
+# Words of bit sets that are evaluated together, to bound memory.
+_MOST_WORDS = 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class MovedFeatures:
     Parameters
     ----------
     features : ndarray of shape (m,), intp
-        The features; none where the trees do not look at what moves.
+        The features; none where the trees do not split on the moved columns.
     codes : ndarray of shape (n_points, m), int
         Their codes at each point, the last axis of the grid fastest.
     shape : tuple of int
@@ -42,14 +42,21 @@ class MovedFeatures:
 
     @property
     def words(self):
-        """Rows of the grid, and words that the bits of each take."""
+        """Height of the grid, and number of words for the bits of one of its rows."""
         height, width = (1, *self.shape)[-2:]
         return height, -(-width // 64)
+
+    def sum_up(self, changes, axis):
+        """Cumulate changes in place over the grid whose points lie along an axis."""
+        shape = *changes.shape[:axis], *self.shape, *changes.shape[axis + 1 :]
+        on_grid = changes.reshape(shape)  # a view
+        for along in range(axis, axis + len(self.shape)):
+            np.cumsum(on_grid, axis=along, out=on_grid)
 
 
 @dataclass(frozen=True, eq=False)
 class ConditionSteps:
-    """Where along its player's points each condition begins and ceases to hold.
+    """Points of a player at which each condition begins and ceases to hold.
 
     A condition is 0 or 1 at each point, and its steps are the differences from each
     point to the next, 0 before the first one; of points on a grid with two axes the
@@ -59,7 +66,7 @@ class ConditionSteps:
     Parameters
     ----------
     starts : ndarray of shape (n_nodes + 1,), intp
-        Where each condition's steps start.
+        Position of each condition's first step.
     point : ndarray of shape (n_steps,), intp
         The points.
     sign : ndarray of shape (n_steps,), intp
@@ -73,16 +80,13 @@ class ConditionSteps:
     @classmethod
     def of_parts(cls, ensemble, paths, parts):
         """The steps of conditions on all parts, the first players of the paths."""
-        grids, lines = {}, []
+        by_size = {}
         for player, part in enumerate(parts):
-            if _is_line(part, ensemble):
-                lines.append(player)
-            elif part.n_points and len(part.features):
-                grids.setdefault(part.words, []).append(player)
+            if part.n_points and len(part.features):
+                by_size.setdefault(part.words, []).append(player)
         found = [(np.empty(0, dtype=np.intp),) * 3]
-        found += _of_lines(ensemble, paths, parts, lines)
-        for words, players in grids.items():
-            found += _of_grids(ensemble, paths, parts, players, words)
+        for words, players in by_size.items():
+            found += _steps_of_parts(ensemble, paths, parts, players, words)
         node, point, sign = map(np.concatenate, zip(*found, strict=True))
         order = np.argsort(node, kind="stable")
         starts = np.searchsorted(node[order], np.arange(ensemble.n_nodes + 1))
@@ -98,38 +102,10 @@ class ConditionSteps:
         return which, self.point[steps], self.sign[steps]
 
 
-def _is_line(part, ensemble):
-    """Whether a part is one number, at increasing points of which none is missing."""
-    if len(part.features) != 1 or len(part.shape) != 1 or not part.n_points:
-        return False
-    codes, kinds = part.codes[:, 0], ensemble.split_codes
-    (feature,) = part.features
-    if kinds.categorical[feature] or codes[-1] >= kinds.n_codes[feature] - 1:
-        return False
-    return bool((np.diff(codes) > 0).all())
+def _steps_of_parts(ensemble, paths, parts, players, words):
+    """Nodes, points and signs of the steps of conditions on parts of one size.
 
-
-def _of_lines(ensemble, paths, parts, players):
-    """Nodes, points and signs of the steps of conditions that are intervals."""
-    if not players:
-        return
-    low, high = paths.code_intervals(ensemble)
-    first = np.cumsum([0, *(part.n_points for part in parts)])
-    for player in players:
-        nodes = np.flatnonzero(paths.player == player)
-        codes = parts[player].codes[:, 0]
-        begin = np.searchsorted(codes, low[nodes], side="left")
-        end = np.searchsorted(codes, high[nodes], side="right")
-        holds = begin < end
-        ceases = holds & (end < len(codes))
-        for point, at, sign in ((begin, holds, 1), (end, ceases, -1)):
-            yield nodes[at], first[player] + point[at], np.full(at.sum(), sign)
-
-
-def _of_grids(ensemble, paths, parts, players, words):
-    """Nodes, points and signs of the steps of the conditions on some parts.
-
-    All of the parts are moved at once, in rows that stand for the points of each.
+    The bits of one block of rows stand for the points of all of these parts.
     """
     height, n_words = words
     bits = _point_bits(ensemble, [parts[player] for player in players], words)
@@ -139,10 +115,10 @@ def _of_grids(ensemble, paths, parts, players, words):
     for player in players:
         valid[player, : -(-width[player] // 64)] = first_bits(width[player])
     mine = np.isin(paths.player, players)
-    if np.count_nonzero(mine) * bits.n_words <= _WORDS_AT_ONCE:
+    if np.count_nonzero(mine) * bits.n_words <= _MOST_WORDS:
         pieces = [np.flatnonzero(mine)]
     else:
-        pieces = blocks_of_trees(ensemble, _WORDS_AT_ONCE // bits.n_words)
+        pieces = blocks_of_trees(ensemble, _MOST_WORDS // bits.n_words)
     for nodes in pieces:
         nodes = nodes[mine[nodes]]
         conditions = Conditions.of_nodes(ensemble, paths, nodes)
@@ -157,7 +133,7 @@ def _of_grids(ensemble, paths, parts, players, words):
 
 
 def _point_bits(ensemble, parts, words):
-    """The points as rows; those of each row of a grid start a word of their own."""
+    """The points as rows; each row of a grid starts with a new word."""
     height, n_words = words
     codes = []
     for part in parts:

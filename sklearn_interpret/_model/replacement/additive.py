@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sklearn_interpret._model.linear import explained_linear
-from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.rows.arrays import as_rows
 
 

@@ -15,15 +15,14 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LinearRegression
 
-from sklearn_interpret._model.perturbation.hybrid import (
+from sklearn_interpret._model.replacement.hybrid import (
     HybridResponses,
     ResponseCache,
     RowKeys,
     distinct,
     hybrid,
 )
-from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
-from sklearn_interpret._model.perturbation.linked_trees import LinkedHybridTrees
+from sklearn_interpret._model.replacement.hybrid_trees import HybridTrees
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -330,8 +329,8 @@ LINEAR = LinearRegression().fit(TREES, TARGET)
         (BOOSTED, "tree", HybridTrees),
         (BOOSTED, "brute", HybridResponses),
         (LINEAR, "auto", HybridResponses),
-        (LINKED, "auto", LinkedHybridTrees),
-        (LINKED, "tree", LinkedHybridTrees),
+        (LINKED, "auto", HybridTrees),
+        (LINKED, "tree", HybridTrees),
         (LINKED, "brute", HybridResponses),
     ],
 )

@@ -10,8 +10,8 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.perturbation.perturbed import (
-    PerturbedResponses,
+from sklearn_interpret._model.replacement.replaced import (
+    ReplacedResponses,
     Replacement,
     plain_responses,
 )
@@ -23,7 +23,7 @@ from tests.model.containers import CONTAINERS, cells, same_cells, schema
 
 def responses(response, rows, replacements, reduce, **loop):
     """Reduced responses of any model."""
-    return PerturbedResponses(response, rows, replacements).responses(reduce, **loop)
+    return ReplacedResponses(response, rows, replacements).responses(reduce, **loop)
 
 
 RNG = np.random.default_rng(0)

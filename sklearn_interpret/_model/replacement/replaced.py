@@ -1,8 +1,8 @@
-"""Model responses to perturbed rows: some columns replaced, the rest unchanged.
+"""Model responses to rows with replaced columns, all other columns unchanged.
 
-Three classes give the same: `PerturbedTrees` from the trees of a model that is their
-sum, `LinkedPerturbedTrees` from those of one that is a function of it, and
-`PerturbedResponses` by sending perturbed rows to any model. `perturbed` chooses.
+`replaced` chooses between two evaluators with the same methods: `ReplacedTrees` follows
+the trees of a model whose response is their sum or a function of it, and
+`ReplacedResponses` sends the rows to any model.
 """
 
 from collections import namedtuple
@@ -13,12 +13,9 @@ from itertools import chain, pairwise
 import numpy as np
 from joblib import effective_n_jobs
 
+from sklearn_interpret._core.statistics.weighted import Averages, Moments, RowMoments
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._model.perturbation.linked_trees import LinkedPerturbedTrees
-from sklearn_interpret._model.perturbation.perturbed_trees import (
-    PerturbedTrees,
-    averages_of,
-)
+from sklearn_interpret._model.replacement.replaced_trees import ReplacedTrees
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -64,8 +61,8 @@ class Replacement:
         return replace(self, levels=levels)
 
 
-def perturbed(method, response, rows, replacements, *, additive=False):
-    """Responses to perturbed rows, from trees or from the model's `predict`.
+def replaced(method, response, rows, replacements, *, additive=False):
+    """Responses to rows with replaced columns, from trees or from the model.
 
     Parameters
     ----------
@@ -75,15 +72,15 @@ def perturbed(method, response, rows, replacements, *, additive=False):
     response : Response
         The model.
     rows : Rows
-        The rows to perturb.
+        The rows.
     replacements : list of Replacement
-        What to replace, the same for every row.
+        The new values, the same for every row.
     additive : bool, default=False
         Whether only a plain sum of trees will do: for differences.
 
     Returns
     -------
-    PerturbedTrees, LinkedPerturbedTrees or PerturbedResponses
+    ReplacedTrees or ReplacedResponses
 
     Raises
     ------
@@ -93,15 +90,14 @@ def perturbed(method, response, rows, replacements, *, additive=False):
     if method != "brute":
         try:
             trees = tree_response(response, additive=additive, labels=False)
-            kind = PerturbedTrees if trees.additive else LinkedPerturbedTrees
-            return kind(trees, rows, replacements)
+            return ReplacedTrees(trees, rows, replacements)
         except UnreadableModelError:
             if method == "tree":
                 raise
-    return PerturbedResponses(response, rows, replacements)
+    return ReplacedResponses(response, rows, replacements)
 
 
-class PerturbedResponses:
+class ReplacedResponses:
     """Responses to perturbed rows, which are sent to the model.
 
     Each row stands in a batch with all of its variants next to each other; the new
@@ -112,7 +108,7 @@ class PerturbedResponses:
     Parameters
     ----------
     response, rows, replacements : object
-        As :func:`perturbed` takes them.
+        As :func:`replaced` takes them.
     """
 
     def __init__(self, response, rows, replacements):
@@ -145,7 +141,9 @@ class PerturbedResponses:
         -------
         Averages
         """
-        return averages_of(self, weights, masses, **loop)
+        reduce = RowMoments(weights, masses)
+        blocks = self.responses(reduce, merge=Moments.merge, **loop)
+        return Averages.of_blocks(blocks, self.n_outputs)
 
     def responses(self, reduce, *, merge=None, n_jobs=None, verbose=0, on_block=None):
         """Responses to all perturbed rows, reduced block by block.
@@ -225,7 +223,7 @@ class PerturbedResponses:
         taken = [own.taken(cells) for own in steps]
         entries = zip(self._replacements, steps, taken, strict=True)
         to_neighbours = [_to_neighbours(*entry, cells) for entry in entries]
-        model = PerturbedResponses(self._response, self._rows, to_neighbours)
+        model = ReplacedResponses(self._response, self._rows, to_neighbours)
         found = model.responses(partial(_difference, reduce, steps, taken), **loop)
         self._n_outputs = model.n_outputs
         return found

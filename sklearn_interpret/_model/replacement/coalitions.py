@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import logit
 
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.replacement.replaced import plain_responses
 
 # Probabilities are clipped by so much before their logit, which is then at most 36.
 _EPSILON = np.finfo(np.float64).eps
