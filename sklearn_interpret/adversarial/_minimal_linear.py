@@ -3,8 +3,7 @@
 import numpy as np
 
 from sklearn_interpret._core.search.nearest_points import nearest_beyond_all
-from sklearn_interpret._model.actions.target_sums import SumTarget
-from sklearn_interpret._model.linear_moves import ColumnEffects, precision
+from sklearn_interpret._model.linear_search import ColumnEffects
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
 from sklearn_interpret.adversarial._minimal_steps import (
@@ -32,16 +31,11 @@ class LinearPerturbation:
     """
 
     def __init__(self, known):
-        outcome = known.outcome
-        self._effects = ColumnEffects(
-            outcome.estimator, known.actionability, known.rows, known.decode
-        )
-        model = self._effects.model
-        link = "exp" if model.exponential else "identity"
-        self._outcome = SumTarget.of(outcome, len(model.intercept), link, 1.0, 0.0)
-        self.rows_each = len(model.intercept)
-        zero = np.zeros(len(model.intercept))
-        slopes = [zero if part is None else part for part in self._effects.slopes]
+        self._effects = ColumnEffects(known)
+        self._target = self._effects.target()
+        self.rows_each = len(self._effects.model.intercept)
+        slopes = self._effects.slopes
+        slopes = [np.zeros(self.rows_each) if s is None else s for s in slopes]
         self._slopes = np.array(slopes) / known.actionability.costs[:, None]
 
     def tries(self, problem, index):
@@ -62,7 +56,7 @@ class LinearPerturbation:
         for excess in _EXCESS:
             if not len(left):
                 break
-            raised = np.minimum(excess * precision(problem.actionability) * sizes, most)
+            raised = np.minimum(excess * self._effects.precision * sizes, most)
             here, some = every.part(left), slopes[left]
             found = self._steps(some, here, (needs + raised)[left], steps[left])
             _keep_nearer(values, distances, every, left, rows_after(here, found))
@@ -96,7 +90,7 @@ class LinearPerturbation:
             if problem.own is None
             else problem.own[index]
         )
-        ways = [self._outcome.ways(k) for k in range(max(n_sums, 2))]
+        ways = [self._target.ways(k) for k in range(max(n_sums, 2))]
         weights, ends = (
             np.array([[way[part] for way in of_class] for of_class in ways])
             for part in (0, 1)
@@ -108,7 +102,7 @@ class LinearPerturbation:
         sizes = np.einsum("nwmp,np->nwm", np.abs(slopes), np.nan_to_num(places))
         sizes += np.abs(ends) + np.einsum("nwmk,nk->nwm", np.abs(weights), np.abs(sums))
         most = np.full(ends.shape, np.inf)
-        if ends.shape[2] == 2 and self._outcome.interval is not None:
+        if ends.shape[2] == 2 and self._target.interval is not None:
             most[:] = -ends.sum(axis=2, keepdims=True) / 2
         return slopes, needs, sizes, most
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._model.linear_moves import precision
+from sklearn_interpret._model.linear_search import precision
 
 # Multiples of steps, until rows are as wished: rounding asks for a little more, whole
 # numbers for much.

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_interpret._core.search.regions import shared_room
+from sklearn_interpret._core.search.linear_program import shared_room
+from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import LARGEST_INTEGER
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.linear import read_linear
+from sklearn_interpret._model.linear_search import LinearSearch
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret._model.trees.nearest import TreeSearch
 from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
-from sklearn_interpret.counterfactuals._exact_linear import LinearSearch
-from sklearn_interpret.counterfactuals._exact_trees import Settings
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # What may make a wish impossible.
@@ -224,7 +224,7 @@ class ExactCounterfactual(BaseCounterfactual):
     def _prepare(self, sample, outcome, actionability):
         search = _kind_of_search(outcome.estimator)
         known = SearchProblem(outcome, actionability, sample.rows)
-        self._searcher = search(outcome, known, self.margin)
+        self._searcher = search(known, self.margin)
 
     def _search(self, problem, index):
         return run(
@@ -237,15 +237,13 @@ class ExactCounterfactual(BaseCounterfactual):
     def _search_row(self, problem, row):
         end = monotonic() + self.time_limit
         seconds = self.time_limit / self.n_counterfactuals
-        settings = Settings(seconds, self.objective, self.max_changes)
-        values, lower = self._searcher.found(
-            problem, row, settings, problem.actionability
-        )
+        goal = Goal(seconds, self.objective, self.max_changes)
+        values, lower = self._searcher.found(problem, row, goal, problem.actionability)
         if values is not None:
-            found = self._apart(problem, row, settings, values, end)
+            found = self._apart(problem, row, goal, values, end)
             few = len(found) < self.n_counterfactuals
             reason = f"only {len(found)} rows were found that are apart" if few else ""
-            low, high = self._boxes(problem, row, settings, found)
+            low, high = self._boxes(problem, row, goal, found)
             return Found(found, reason, lower_bound=lower, low=low, high=high)
         nothing = np.empty((0, problem.values.shape[1]))
         if lower == np.inf:
@@ -254,18 +252,18 @@ class ExactCounterfactual(BaseCounterfactual):
         reason = f"nothing was found within time_limit={self.time_limit}"
         return Found(nothing, reason, lower_bound=lower)
 
-    def _boxes(self, problem, row, settings, found):
+    def _boxes(self, problem, row, goal, found):
         """Lowest and highest values of the boxes around rows found, if wished."""
         if not self.region:
             return None, None
         boxes = []
         for values in found:
-            low, high = self._searcher.region(problem, row, values, settings)
+            low, high = self._searcher.region(problem, row, values, goal)
             low, high = _keeping(problem.actionability, values, low, high)
             boxes.append(problem.actionability.within_dtypes(low, high))
         return np.array(boxes).transpose(1, 0, 2)
 
-    def _apart(self, problem, row, settings, values, end):
+    def _apart(self, problem, row, goal, values, end):
         """An encoded row and others, each the nearest that is apart from those before.
 
         The time that is left is shared out among them.
@@ -278,14 +276,12 @@ class ExactCounterfactual(BaseCounterfactual):
             # Changes may be so small that what they cost underflows.
             shares = changes / changes.max() * problem.actionability.costs
             seconds = (end - monotonic()) / (self.n_counterfactuals - len(found))
-            settings = replace(
-                settings,
-                apart=(*settings.apart, shares / shares.sum()),
+            goal = replace(
+                goal,
+                apart=(*goal.apart, shares / shares.sum()),
                 time_limit=max(seconds, 0.0),
             )
-            values, _ = self._searcher.found(
-                problem, row, settings, problem.actionability
-            )
+            values, _ = self._searcher.found(problem, row, goal, problem.actionability)
             if values is None:
                 break
             found.append(values)
@@ -329,8 +325,8 @@ class ExactCounterfactual(BaseCounterfactual):
                 most = None
             else:
                 actionability = actionability.without(name)
-        settings = Settings(seconds, "distance", most, any_row=True)
-        return self._searcher.found(problem, row, settings, actionability)
+        goal = Goal(seconds, "any", most)
+        return self._searcher.found(problem, row, goal, actionability)
 
     def _proofs(self, found, problem):
         lower = np.array([of_row.lower_bound for of_row in found])

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_interpret._core.search import box_program
+from sklearn_interpret._core.search import programs
 from sklearn_interpret.counterfactuals import ExactCounterfactual
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from tests.counterfactuals.data import brute_force
@@ -269,7 +269,7 @@ def test_bounds_of_a_search_that_is_ended(monkeypatch):
     ended = set()
     for n_looks in (2, 4, 9):
         looks = [0.0] * n_looks + [np.inf] * 10_000
-        monkeypatch.setattr(box_program, "monotonic", lambda looks=looks: looks.pop(0))
+        monkeypatch.setattr(programs, "monotonic", lambda looks=looks: looks.pop(0))
         for row, nearest in zip(rows, proved.distances, strict=True):
             looks[:] = [0.0] * n_looks + [np.inf] * 10_000
             found = search.explain(row[None])

@@ -1,23 +1,138 @@
-"""Sums over boxes of cells: the cheapest point at which they are as wished, nearly."""
+"""Sums over boxes of cells, and near points at which they reach their needs."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import monotonic
 
 import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
 
-from sklearn_interpret._core.search.cell_values import CellValues
-
-# Points that are valued together.
-_AT_ONCE = 16
-# Starts that are followed, and those of them that are followed further if time allows.
+# Number of points that are evaluated in one block.
+_BLOCK = 16
+# Starts that are descended from, and the nearest results that are refined in time.
 _STARTS, _REFINED = 16, 12
-# Those that are in any case; with more boxes than `_MANY` a single one.
+# Results that are refined in any case; a single one with more boxes than `_MANY`.
 _SURELY, _MANY = 3, 1000
-# Rounds of changes that may come no nearer to the sums.
+# Rounds of changes without progress before a climb stops.
 _IDLE = 2
-# Costs that differ by less, relatively, are the same.
+# Relative difference of costs that count as equal.
 _SAME_COST = 1e-9
+# Relative rounding error of sums.
+_ROUNDING = 1e-12
+# Largest relative error of the constraints in solutions of `milp`.
+_MISSED = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class CellValues:
+    """Values of some columns within their cells, away from the nearest of each.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (k,), intp
+        Positions of the columns that constraints have coefficients of.
+    coefficients : ndarray of shape (m, k)
+        Coefficients of m constraints.
+    bounds : ndarray of shape (m,)
+        What the sums of coefficients times values must not exceed.
+    nearest : list of ndarray
+        The value that costs nothing more than its cell, for all cells of each column.
+    low, high : list of ndarray
+        Ends of the cells.
+    costs : ndarray of shape (k,)
+        What a unit away from the nearest costs.
+    whole : ndarray of shape (k,), bool
+        Whose values are away by whole units.
+    """
+
+    columns: np.ndarray
+    coefficients: np.ndarray
+    bounds: np.ndarray
+    nearest: list
+    low: list
+    high: list
+    costs: np.ndarray
+    whole: np.ndarray
+
+    def _at(self, cells):
+        """Nearest values and ends at some cells of each column."""
+        return (
+            [values[at] for values, at in zip(part, cells, strict=True)]
+            for part in (self.nearest, self.low, self.high)
+        )
+
+    def kept(self, values):
+        """Whether values (p,) of all columns keep the constraints, to rounding."""
+        terms = self.coefficients * values[self.columns]
+        rounding = _ROUNDING * (np.abs(terms).sum(axis=1) + np.abs(self.bounds))
+        return (terms.sum(axis=1) <= self.bounds + rounding).all()
+
+    def shifts(self, point):
+        """How far values are away at least cost, (k,), and the cost: infinite for None.
+
+        `point` has the cells of all columns.
+        """
+        near, low, high = (np.array(p) for p in self._at(point[self.columns]))
+        spare = self.bounds - self.coefficients @ near
+        if (spare >= 0).all():
+            return np.zeros(len(near)), 0.0
+        if not len(near):
+            return None, np.inf
+        found = milp(
+            np.tile(self.costs, 2),
+            integrality=np.tile(self.whole, 2),
+            bounds=Bounds(0, np.append(high - near, near - low)),
+            constraints=LinearConstraint(
+                np.hstack([self.coefficients, -self.coefficients]), -np.inf, spare
+            ),
+        )
+        if found.x is None:
+            return None, np.inf
+        up, down = np.split(found.x, 2)
+        shifts = up - down
+        shifts = np.where(self.whole, np.rint(shifts), shifts)
+        # Solvers miss constraints by a little: numbers go that much farther.
+        parts = np.where(self.whole, 0, shifts)
+        lacking = self.coefficients @ shifts - spare
+        rates = -(self.coefficients @ parts)
+        useful = (lacking > 0) & (rates > 0)
+        farther = (lacking[useful] / rates[useful]).max(initial=0)
+        shifts = np.clip(
+            shifts + min(farther, _MISSED) * parts, low - near, high - near
+        )
+        return shifts, np.abs(shifts) @ self.costs
+
+    def rows(self, cells, binaries, first, most):
+        """Rows of a program: variables, coefficients, most of their sum.
+
+        Parameters
+        ----------
+        cells : list of ndarray
+            The cells of each column that the program tells apart.
+        binaries : list of ndarray
+            Variables that say from which of them on a point lies.
+        first : int
+            Variables from here on are how far values are up, then how far down.
+        most : float
+            No more than this may be paid.
+        """
+        up, down = first + np.arange(2 * len(self.columns)).reshape(2, -1)
+        near, low, high = self._at(cells)
+        for k, of_column in enumerate(binaries):
+            paid = most / self.costs[k] if self.costs[k] > 0 else np.inf
+            rooms = high[k] - near[k], near[k] - low[k]
+            for shift, room in zip((up[k], down[k]), rooms, strict=True):
+                room = np.minimum(room, paid)
+                size = max(np.abs(np.diff(room)).max(initial=0), 1.0)
+                row = np.append(-np.diff(room), 1.0)
+                yield [*of_column, shift], row / size, room[0] / size
+        variables = np.concatenate([*binaries, up, down])
+        for row, bound in zip(self.coefficients, self.bounds, strict=True):
+            of_cells = [a * np.diff(value) for a, value in zip(row, near, strict=True)]
+            start = sum(a * value[0] for a, value in zip(row, near, strict=True))
+            row = np.concatenate([*of_cells, row, -row])
+            size = np.abs(row).max(initial=0) or 1.0
+            yield variables, row / size, (bound - start) / size
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,8 +285,8 @@ class BoxSums:
     def sums(self, points):
         """Sums at points (n, p): (n, m)."""
         sums = np.empty((len(points), len(self.needs)))
-        for start in range(0, len(points), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
+        for start in range(0, len(points), _BLOCK):
+            part = slice(start, start + _BLOCK)
             sums[part] = self._reached(self._missed(points[part])[1]).T
         return sums
 
@@ -306,7 +421,7 @@ class BoxSums:
             missing = np.maximum(missing, 0).sum(axis=0)
             missing[:, np.isinf(flat)] = np.inf
             least, first = np.unique(missing, return_index=True)
-            parent, cell = np.divmod(first[:_AT_ONCE], len(flat))
+            parent, cell = np.divmod(first[:_BLOCK], len(flat))
             points, changed = points[parent], column[cell]
             points[np.arange(len(cell)), changed] = cell - self._starts[changed]
             if least[0] == 0:
@@ -325,8 +440,8 @@ class BoxSums:
             near = boxes.taken(np.sort(boxes._conditions[0][few]))
             tried = near._savings(point)
             found = None
-            for start in range(0, len(tried), _AT_ONCE):
-                part = tried[start : start + _AT_ONCE]
+            for start in range(0, len(tried), _BLOCK):
+                part = tried[start : start + _BLOCK]
                 columns, cells, reached = near._moves(part)
                 best = reached.argmin()
                 if reached[best] < cost * (1 - _SAME_COST):
@@ -395,3 +510,31 @@ class BoxSums:
     def holds_but_for_changes(self, points):
         """Whether the sums at points are as wished."""
         return (self.sums(points) >= self.needs).all(axis=1)
+
+    def widened(self, low, high, columns):
+        """A wider box of cells (p,) to (p,) in which the sums reach their needs.
+
+        Each side of some columns is moved by one cell in turn, until none can be.
+        """
+        low, high = low.copy(), high.copy()
+        n_missed = ((self.low > high) | (self.high < low)).sum(axis=1)
+        starts = np.flatnonzero(np.diff(self.tree, prepend=-1))
+        sides = [(j, step) for j in columns for step in (-1, 1)]
+        while sides:
+            wider = []
+            for j, step in sides:
+                at, ends = (low, self.high) if step < 0 else (high, self.low)
+                cell = at[j] + step
+                usable = 0 <= cell < len(self.costs[j])
+                if not usable or np.isinf(self.costs[j][cell]):
+                    continue
+                entered = ends[:, j] == cell
+                met = (n_missed == entered)[:, None]
+                gains = np.where(met, self.gains, np.inf)
+                least = np.minimum.reduceat(gains, starts, axis=0).sum(axis=0)
+                if (least >= self.needs).all():
+                    at[j] = cell
+                    n_missed -= entered
+                    wider.append((j, step))
+            sides = wider
+        return low, high

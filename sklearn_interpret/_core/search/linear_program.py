@@ -166,3 +166,32 @@ class Moves:
             alone = np.abs(needs).max() / gains
         alone = np.where(gains > 0, alone, 0).max(axis=1, initial=0)
         return np.maximum(1.0, np.ceil(_FAR * alone))
+
+
+def shared_room(rooms, losses, slack, whole):
+    """How far moves may go (n,), no function losing more than slack; the slack left.
+
+    Parameters
+    ----------
+    rooms : ndarray of shape (n,)
+        How far at most.
+    losses : ndarray of shape (n, m)
+        What a unit of each move takes from each function.
+    slack : ndarray of shape (m,)
+        What all of them together may take; each move has an equal share of what those
+        before left.
+    whole : ndarray of shape (n,), bool
+        Moves in whole units.
+    """
+    moved, slack = np.array(rooms, dtype=np.float64), slack.copy()
+    n_left = (losses > 0).sum(axis=0)
+    for move, loss in enumerate(losses):
+        loses = loss > 0
+        if loses.any():
+            share = (slack / np.maximum(n_left, 1))[loses] / loss[loses]
+            moved[move] = max(min(moved[move], share.min()), 0)
+        if whole[move]:
+            moved[move] = np.floor(moved[move])
+        slack[loses] -= moved[move] * loss[loses]
+        n_left -= loses
+    return moved, slack
