@@ -1,4 +1,4 @@
-"""Base of searches that return rows: what may change, what the model answers to it."""
+"""Base of searches that return rows: actionability, targets, the model's answers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from sklearn_interpret.explanations import RowExplanation
 
 
 class BaseRowSearch(TransformerMixin, BaseInspector):
-    """Base of searches that return rows which the model answers as wished.
+    """Base of searches that return rows which satisfy a target.
 
-    A subclass says what is wished (`_make_response`) and what rows may become
-    (`_make_feasible`), gets ready in `fit` (`_prepare`) and returns rows (`explain`).
+    A subclass makes the target (`_make_response`) and the constraints on changes
+    (`_make_actionability`), gets ready in `fit` (`_prepare`) and returns rows
+    (`explain`).
     """
 
     _parameter_constraints = {
@@ -69,10 +70,10 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
 
     @abstractmethod
     def _make_actionability(self, rows, weights):
-        """What rows may become, from the parameters."""
+        """The constraints on changes, from the parameters."""
 
     def _prepare(self, sample, outcome, actionability):
-        """Get ready to search; all that is random is drawn here."""
+        """Get ready to search; all randomness is drawn here."""
 
     def _varying(self, rows):
         """Which columns may change, bool, from `features_to_vary`."""
@@ -88,7 +89,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         return vary
 
     def _explanation(self, problem, values, origin, **fields):
-        """A RowExplanation of encoded rows found for the rows of a task."""
+        """A RowExplanation of encoded rows found for the rows of a problem."""
         response, rows = problem.outcome.response, problem.rows
         native = problem.decode(values, origin)
         original = response(rows.native)

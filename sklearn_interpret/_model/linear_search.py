@@ -222,9 +222,7 @@ class LinearSearch:
         )
         constrained = -(actionability.coefficients[:, moves.column] * targets).T
         errors = self.effects.errors[moves.column]
-        for weights, needs, _, rounding in self.target.ways(
-            None if problem.own is None else problem.own[row]
-        ):
+        for weights, needs, _, rounding in self.target.ways(problem.own_of(row)):
             short, gains = needs - weights @ start, moves.gains @ weights.T
             most = gains + errors @ np.abs(weights).T
             # Without gains all rows have the same answer.
@@ -264,9 +262,7 @@ class LinearSearch:
         groups = [wide & changed]
         if goal.max_changes is None:
             groups.append(wide & ~changed)
-        for weights, needs, _, rounding in self.target.ways(
-            None if problem.own is None else problem.own[row]
-        ):
+        for weights, needs, _, rounding in self.target.ways(problem.own_of(row)):
             slack = weights @ start - needs - np.abs(weights) @ doubt - rounding
             if (slack < 0).any():
                 continue

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._core.search.nearest_points import nearest_beyond_all
+from sklearn_interpret._core.search.norm_balls import nearest_beyond_all
 from sklearn_interpret._model.linear_search import ColumnEffects
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
@@ -11,13 +11,13 @@ from sklearn_interpret.adversarial._minimal_steps import (
     rows_after,
 )
 
-# By how much the linear functions exceed what is needed, relative to the size of their
-# terms and in the precision of the numbers: more until the model answers as wished.
+# Excess over the needs, relative to the size of the terms and in the precision of the
+# numbers: more until the model's own answer satisfies the target.
 _EXCESS = (2.0**3, 2.0**15, 2.0**25)
 
 
 class LinearPerturbation:
-    """Finds the nearest rows that a linear model answers as wished.
+    """Finds the nearest rows for which a linear model reaches a target.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class LinearPerturbation:
     Attributes
     ----------
     rows_each : int
-        How many rows the model is asked about at once for each row.
+        Number of rows in one call of the model, per attacked row.
     """
 
     def __init__(self, known):
@@ -39,7 +39,7 @@ class LinearPerturbation:
         self._slopes = np.array(slopes) / known.actionability.costs[:, None]
 
     def tries(self, problem, index):
-        """The nearest rows; none as wished is nearer than relaxed programs say."""
+        """The nearest rows, with the distances of relaxed programs as lower bounds."""
         slopes, needs, sizes, most = self._programs(problem, index)
         n_ways = slopes.shape[1]
         slopes, needs, sizes, most = (
@@ -79,17 +79,14 @@ class LinearPerturbation:
         return cut + nearest_beyond_all(slopes, low, high, needs, budget.norm)[0]
 
     def _programs(self, problem, index):
-        """Slopes (n, n_ways, m, p) of m functions, what they need, sizes of the terms.
+        """Slopes (n, n_ways, m, p), needs and sizes of the terms of m functions.
 
-        And by how much they may gain more.
+        And the largest excess over the needs.
         """
         sums = self._effects.margins(problem.rows.take(index).native)
         n_sums = sums.shape[1]
-        own = (
-            np.zeros(len(index), dtype=int)
-            if problem.own is None
-            else problem.own[index]
-        )
+        own = problem.own_of(index)
+        own = np.zeros(len(index), dtype=int) if own is None else own
         ways = [self._target.ways(k) for k in range(max(n_sums, 2))]
         weights, ends = (
             np.array([[way[part] for way in of_class] for of_class in ways])
@@ -108,7 +105,7 @@ class LinearPerturbation:
 
 
 def _keep_nearer(values, distances, budget, rows, found):
-    """Exchange some rows for others found, where these are as wished and nearer."""
+    """Exchange some rows for others that satisfy the target and are nearer."""
     if not len(rows):
         return
     index = budget.index[rows]

@@ -27,17 +27,17 @@ class MinimalPerturbation(BaseAttack):
         Pass a fitted one as ``FrozenEstimator(model)``.
     target : class label or int, default=None
         The class to be reached; None means any other than the row's own. Of a regressor
-        with several outputs, which one.
+        with several outputs, the output.
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
     norm : {"inf", "2", "1"}, default="2"
         Norm of the perturbation; of trees "inf" or "1".
     units : {"std", "raw"}, default="std"
-        What numbers are measured in: the standard deviation of their feature in `fit`,
-        or as they are.
+        Unit of the numbers: the standard deviation of their feature in `fit`, or the
+        number itself.
     bounds : (low, high) or dict, default=None
-        What numbers may become: a pair of numbers, or of arrays of one for each
-        feature, or pairs by feature. None, or a feature left out, means the lowest and
+        Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
+        or pairs by feature. None, or a feature left out, means the lowest and
         highest in `fit`. A number that lies outside already stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
@@ -63,8 +63,8 @@ class MinimalPerturbation(BaseAttack):
         In `fit`: a model whose responses change in steps, and that is made of no trees
         that can be read.
     ValueError
-        In `fit`: a class, an interval or bounds that the model or the table has no
-        place for.
+        In `fit`: a class, an interval or bounds that do not fit the model or the
+        table.
     TypeError
         In `fit`: a sparse table.
 
@@ -92,10 +92,11 @@ class MinimalPerturbation(BaseAttack):
     - Models of trees: an exact program, in the norms "inf" and "1", which stops after
       `time_limit` with the best row and the bound that it has proved.
     - Other models: each step goes towards the nearest point where the model's linear
-      approximation at the current point is as wished, seen from the row itself (as
-      DeepFool, Moosavi-Dezfooli et al. 2016, but for the origin and the line search).
-      Each row has several starts, some of them known rows of `fit` that are as wished,
-      and the nearest of what they lead to is returned. That is a local optimum.
+      approximation at the current point satisfies the target, seen from the row itself
+      (as DeepFool, Moosavi-Dezfooli et al. 2016, but for the origin and the line
+      search). Each row has several starts, some of them known rows of `fit` that
+      satisfy the target, and the nearest of the results is returned. That is a local
+      optimum.
 
     References
     ----------

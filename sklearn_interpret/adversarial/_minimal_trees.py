@@ -6,7 +6,7 @@ from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model.trees.nearest import TreeSearch
 from sklearn_interpret.adversarial._base import Tries
 
-# What is least, by norm.
+# The objective of each norm.
 _OBJECTIVES = {1: "distance", np.inf: "largest_change"}
 
 

@@ -394,7 +394,7 @@ REASONS = {
     "direction leaves": {"direction": {"a": "decrease"}, "max_changes": 2},
     "constraints leave": {"constraints": [({"a": 1, "b": 1}, 0.5)]},
     "several of them": {"max_changes": 1, "features_to_vary": ["a"]},
-    "the model answers no row": {"max_changes": 2, "margin": 2.0},
+    "no row at all": {"max_changes": 2, "margin": 2.0},
 }
 
 
@@ -418,7 +418,7 @@ def test_a_reason_that_time_does_not_tell(limits, monkeypatch):
         return None, np.inf if len(asked) == 1 else 0.0
 
     monkeypatch.setattr(search._searcher, "found", found)
-    reason = "why is not known within" if limits else "the model answers no row"
+    reason = "the reason was not found within" if limits else "no row at all"
     with pytest.warns(NoCounterfactualWarning, match=reason):
         assert search.explain(CORNER[:1]).status == ["impossible"]
     assert len(asked) == 1 + len(limits)

@@ -25,7 +25,7 @@ _MISSED = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class CellValues:
-    """Values of some columns within their cells, away from the nearest of each.
+    """Linear constraints on the values of some columns within their cells.
 
     Parameters
     ----------
@@ -34,15 +34,15 @@ class CellValues:
     coefficients : ndarray of shape (m, k)
         Coefficients of m constraints.
     bounds : ndarray of shape (m,)
-        What the sums of coefficients times values must not exceed.
+        Upper bounds of the sums of coefficients times values.
     nearest : list of ndarray
-        The value that costs nothing more than its cell, for all cells of each column.
+        The value of each cell that costs no more than the cell, by column.
     low, high : list of ndarray
         Ends of the cells.
     costs : ndarray of shape (k,)
-        What a unit away from the nearest costs.
+        Costs of a unit away from the nearest.
     whole : ndarray of shape (k,), bool
-        Whose values are away by whole units.
+        Mask of columns whose values move by whole units.
     """
 
     columns: np.ndarray
@@ -62,15 +62,15 @@ class CellValues:
         )
 
     def kept(self, values):
-        """Whether values (p,) of all columns keep the constraints, to rounding."""
+        """Whether values (p,) of all columns satisfy the constraints, to rounding."""
         terms = self.coefficients * values[self.columns]
         rounding = _ROUNDING * (np.abs(terms).sum(axis=1) + np.abs(self.bounds))
         return (terms.sum(axis=1) <= self.bounds + rounding).all()
 
     def shifts(self, point):
-        """How far values are away at least cost, (k,), and the cost: infinite for None.
+        """The cheapest shifts (k,) from the nearest values of a point, and their cost.
 
-        `point` has the cells of all columns.
+        None, at infinite cost, where no shifts satisfy the constraints.
         """
         near, low, high = (np.array(p) for p in self._at(point[self.columns]))
         spare = self.bounds - self.coefficients @ near
@@ -91,7 +91,7 @@ class CellValues:
         up, down = np.split(found.x, 2)
         shifts = up - down
         shifts = np.where(self.whole, np.rint(shifts), shifts)
-        # Solvers miss constraints by a little: numbers go that much farther.
+        # Solvers miss constraints by a little: shifts are extended by that.
         parts = np.where(self.whole, 0, shifts)
         lacking = self.coefficients @ shifts - spare
         rates = -(self.coefficients @ parts)
@@ -103,18 +103,18 @@ class CellValues:
         return shifts, np.abs(shifts) @ self.costs
 
     def rows(self, cells, binaries, first, most):
-        """Rows of a program: variables, coefficients, most of their sum.
+        """Rows of a program: variables, coefficients, upper limits of the sums.
 
         Parameters
         ----------
         cells : list of ndarray
-            The cells of each column that the program tells apart.
+            The cells of each column that are variables of the program.
         binaries : list of ndarray
-            Variables that say from which of them on a point lies.
+            Variables of the cells from which on a point lies.
         first : int
-            Variables from here on are how far values are up, then how far down.
+            The first variable of the shifts up, then down.
         most : float
-            No more than this may be paid.
+            Upper limit of the costs.
         """
         up, down = first + np.arange(2 * len(self.columns)).reshape(2, -1)
         near, low, high = self._at(cells)
@@ -137,7 +137,7 @@ class CellValues:
 
 @dataclass(frozen=True, eq=False)
 class BoxSums:
-    """Sums of values over the boxes that a point lies in, and what a point costs.
+    """Sums of values over the boxes that a point lies in, and the costs of points.
 
     A point has a cell in each column, columns have cells 0, 1, ..., and a box spans
     consecutive cells of each column. The boxes of one tree share out all points.
@@ -145,7 +145,7 @@ class BoxSums:
     Parameters
     ----------
     costs : list of ndarray
-        What each cell of each column costs; infinite for those that may not be taken.
+        Costs of the cells of each column; infinite for those that may not be taken.
     own : ndarray of shape (p,), intp
         The cells that cost nothing.
     tree : ndarray of shape (n_boxes,), intp
@@ -153,15 +153,15 @@ class BoxSums:
     low, high : ndarray of shape (n_boxes, p), intp
         First and last cell of each box in each column.
     gains : ndarray of shape (n_boxes, m)
-        What each box adds to each of m sums.
+        Contribution of each box to each of m sums.
     needs : ndarray of shape (m,)
-        What the sums must reach.
+        Lower bounds that the sums have to reach.
     change_weights : ndarray of shape (k, p)
-        Weights of columns, which may be no rows.
+        Weights of changed columns; k may be zero.
     most_changed : ndarray of shape (k,)
-        What the weights of columns that have another cell than their own may add up to.
+        Upper limits of the summed weights of columns off their own cell.
     within : CellValues or None
-        Linear constraints on values within the cells.
+        Linear constraints on the values within the cells.
     """
 
     costs: list
@@ -198,7 +198,7 @@ class BoxSums:
         """Box, column, first and last cell where a box does not span a whole column.
 
         First one of each box, then a second of those that have more, and so on, the
-        boxes with most of them in front; and where each of these turns starts.
+        boxes with most conditions in front; and the starts of these turns.
         """
         bounded = (self.low > 0) | (self.high < self.sizes - 1)
         bounded[:, :1] |= ~bounded.any(axis=1, keepdims=True)  # every box has one
@@ -214,7 +214,7 @@ class BoxSums:
         return box, column, low, high, np.flatnonzero(np.diff(turn[order], prepend=-1))
 
     def taken(self, kept):
-        """The same with some of the boxes."""
+        """The sums over some of the boxes."""
         return replace(
             self,
             tree=self.tree[kept],
@@ -224,9 +224,9 @@ class BoxSums:
         )
 
     def without(self, point):
-        """The same, where points in the same boxes never satisfy the target.
+        """The sums, where points in the same boxes never reach the needs.
 
-        One more tree takes from the sums in the box around these, and nowhere else.
+        One more tree subtracts from the sums in the box around these, and only there.
         """
         around = ((self.low <= point) & (point <= self.high)).all(axis=1)
         first, last = self.low[around].max(axis=0), self.high[around].min(axis=0)
@@ -252,7 +252,7 @@ class BoxSums:
         )
 
     def least_costs(self):
-        """The least that each box costs in each column, (n_boxes, p)."""
+        """Least costs of the cells of each box in each column, (n_boxes, p)."""
         least = np.empty(self.low.shape)
         for j, (cost, own) in enumerate(zip(self.costs, self.own, strict=True)):
             low, high = self.low[:, j], self.high[:, j]
@@ -266,7 +266,7 @@ class BoxSums:
         return least
 
     def within_cost(self, most):
-        """The same with the boxes alone that points of a cost may lie in."""
+        """The sums over the boxes that points up to a cost may lie in."""
         return self.taken(self.least_costs().sum(axis=1) <= most * (1 + _SAME_COST))
 
     def cost(self, points):
@@ -274,12 +274,12 @@ class BoxSums:
         return self._costs[0][self._starts + points].sum(axis=1)
 
     def total_cost(self, point):
-        """What a point costs whose values keep the constraints; infinite if none do."""
+        """The cost of a point within its constraints; infinite if they exclude it."""
         extra = 0.0 if self.within is None else self.within.shifts(point)[1]
         return self.cost(point[None])[0] + extra
 
     def n_changes(self, points):
-        """How many cells of points (n, p) are not the own."""
+        """Numbers of changed cells of points (n, p)."""
         return (points != self.own).sum(axis=1)
 
     def sums(self, points):
@@ -291,26 +291,26 @@ class BoxSums:
         return sums
 
     def missing(self, points):
-        """What is missing to the sums at points (n, p) in all: (n,)."""
+        """Shortfall of the sums at points (n, p), over all needs: (n,)."""
         return np.maximum(self.needs - self.sums(points), 0).sum(axis=1)
 
     def _reached(self, counts):
-        """Sums (m, n) over the boxes of which no conditions are missed."""
+        """Sums (m, n) over the boxes of which all conditions are met."""
         point, place = np.divmod(np.flatnonzero(counts == 0), counts.shape[1])
         gains = self.gains[self._conditions[0][place]].T
         return np.array([np.bincount(point, gain, len(counts)) for gain in gains])
 
     def holds(self, points):
-        """Whether the sums at points are as wished, and few columns are changed."""
+        """Whether the sums at points reach their needs, with few changed columns."""
         return self.holds_but_for_changes(points) & self._few(points)
 
     def _few(self, points):
-        """Whether no more columns of points are changed than may be."""
+        """Whether the changed columns of points are within their limits."""
         weights = (points != self.own) @ self.change_weights.T
         return (weights <= self.most_changed).all(axis=1)
 
     def _missed(self, points):
-        """Which conditions points do not meet, and how many of each box."""
+        """Mask of conditions that points miss, and their numbers by box."""
         _, column, low, high, starts = self._conditions
         cells = points.astype(low.dtype).take(column, axis=1)
         missed = (cells < low) | (cells > high)
@@ -333,7 +333,7 @@ class BoxSums:
         n_points, n_cells = len(points), len(self._costs[0])
         row = point * n_cells + self._starts[column[condition]]
         places = np.concatenate([row + low[condition], row + high[condition] + 1])
-        # Along a column of a box that is reached, it counts within its condition.
+        # In a column of a box that is met, its gain counts within the condition alone.
         lost_at = (point * len(self.sizes) + column[condition])[met]
         profiles = np.empty((len(self.needs), n_points, n_cells))
         for k, gain in enumerate(self.gains[box[condition]].T):
@@ -349,7 +349,7 @@ class BoxSums:
     def _moves(self, points):
         """The best change of one cell of each point: column, cell, cost reached.
 
-        The cost is infinite where no change of one cell leads to sums as wished.
+        The cost is infinite where no change of one cell reaches the needs.
         """
         enough = (self.profiles(points) >= self.needs[:, None, None]).all(axis=0)
         flat, column = self._costs
@@ -363,7 +363,7 @@ class BoxSums:
             total = changed @ weights
             after = (total[:, None] - changed[:, :, None] * weights)[:, column]
             after += ~is_own[:, None] * weights[column]
-            # Too many changes are fewer first.
+            # Points with too many changes may lower them.
             fewer = after < total[:, None]
             costs[~((after <= self.most_changed) | fewer).all(axis=2)] = np.inf
         costs[~enough] = np.inf
@@ -372,7 +372,7 @@ class BoxSums:
         return column[best], best - self._starts[column[best]], cost
 
     def descended(self, points):
-        """Points at which the sums are as wished, moved cell by cell to lower costs."""
+        """Points at which the sums reach the needs, moved to lower costs by cells."""
         points = points.copy()
         costs = self.cost(points)
         boxes = self.within_cost(costs.max())
@@ -386,7 +386,7 @@ class BoxSums:
         return points
 
     def climbed(self):
-        """From the own one by the best gain for the cost, or None."""
+        """The end of a climb from the own cells by the best gain per cost, or None."""
         point = self.own[None].copy()
         flat, column = self._costs
         for _ in range(4 * len(self.own)):
@@ -409,10 +409,10 @@ class BoxSums:
         return None
 
     def attained(self, points):
-        """A point as wished that changes of single cells attain, or None.
+        """A point that reaches the needs, by changes of single cells, or None.
 
-        They start from points (n, p), cost what they may, and are followed from those
-        where least is missing to the sums.
+        A beam search at any cost, from points (n, p): it keeps those of the smallest
+        shortfall.
         """
         flat, column = self._costs
         best, idle = np.inf, 0
@@ -431,11 +431,11 @@ class BoxSums:
         return None
 
     def refined(self, point):
-        """A point after changes of two cells at once, one of which saves cost."""
+        """A point after changes of two cells together, one of which saves cost."""
         while True:
             cost = self.cost(point[None])[0]
             boxes = self.within_cost(cost)
-            # Changes of two cells lead to no other boxes.
+            # Changes of two cells enter no boxes with more missed conditions.
             few = np.flatnonzero(boxes._missed(point[None])[1][0] <= 2)
             near = boxes.taken(np.sort(boxes._conditions[0][few]))
             tried = near._savings(point)
@@ -455,7 +455,7 @@ class BoxSums:
     def _savings(self, point):
         """Points with one cell replaced by a cheaper one, the largest saving first.
 
-        Of cells that no box tells apart, the cheapest.
+        Of cells in the same boxes, the cheapest.
         """
         flat, column = self._costs
         now = flat[self._starts + point]
@@ -473,9 +473,9 @@ class BoxSums:
         return tried
 
     def near_point(self, starts, end=0.0):
-        """A point as wished at low cost: from starts (n, p), and from the own point.
+        """A cheap point that reaches the needs: from starts (n, p) and the own point.
 
-        None where none is found. The cheapest are followed further, others until `end`.
+        None where none is found. The cheapest are refined, others until `end`.
         """
         usable = np.isfinite(self.cost(starts))
         starts = starts[usable]
@@ -508,7 +508,7 @@ class BoxSums:
         return best
 
     def holds_but_for_changes(self, points):
-        """Whether the sums at points are as wished."""
+        """Whether the sums at points reach the needs."""
         return (self.sums(points) >= self.needs).all(axis=1)
 
     def widened(self, low, high, columns):

@@ -2,18 +2,18 @@
 
 import numpy as np
 
-# Every so many steps all moves are tried, and so many of the best in between.
+# All moves are tried in each eighth step, and the 64 best of these in between.
 _ALL_EVERY, _KEPT = 8, 64
 
 
 def coordinate_search(
     origins, cells, moved, margins, price, *, aim, most_changes, max_iter
 ):
-    r"""Change one coordinate after the other, the one that is worth most.
+    r"""Change one coordinate after the other, by the move that saves most.
 
     The objective is that of Wachter et al., :math:`\lambda \max(0, a - m(x))^2 + d(x)`
     with the margin m and its aim a; where no move lowers it, lambda is raised until one
-    does. Moves back to the origin are tried in every step, the others in some.
+    does. Moves back to the origin are tried in every step.
 
     Parameters
     ----------
@@ -26,12 +26,12 @@ def coordinate_search(
     margins : callable
         ``margins(values, rows)``: (k,).
     price : callable
-        ``price(values, rows)``: what the changes since the origins cost, (k,), and
-        their number, (k,).
+        ``price(values, rows)``: costs (k,) and numbers (k,) of the changes since the
+        origins.
     aim : float
         Margin to be reached.
     most_changes : int
-        How many coordinates may differ.
+        Largest number of coordinates that may differ.
     max_iter : int
         Largest number of moves.
 
@@ -58,7 +58,7 @@ def coordinate_search(
         prices, n_changed = (part.reshape(shape) for part in price(trials, of))
         trial_gaps = np.maximum(aim - margins(trials, of).reshape(shape), 0.0) ** 2
         trials = trials.reshape(*prices.shape, -1)
-        if n_steps == 1:  # a move back of what has not moved
+        if n_steps == 1:  # the last move back leaves points as they are
             gaps = trial_gaps[:, -1].copy()
 
         possible, each = n_changed <= most_changes, np.arange(len(active))
@@ -100,9 +100,9 @@ def _best_moves(every, rates, active):
 
 
 def _choice(closed, paid, possible, rates, weights):
-    """The moves that are worth most, and the weights at which they are.
+    """The moves that save most, and the weights at which they do.
 
-    An infinite weight where no move is worth anything at any.
+    The weight is infinite where no move saves anything at any.
     """
     worth = np.where(possible, weights[:, None] * closed - paid, -np.inf)
     pays = worth.max(axis=1) > 1e-12 * (1 + np.abs(paid).max(axis=1))

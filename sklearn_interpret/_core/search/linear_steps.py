@@ -1,8 +1,8 @@
-"""Cheapest steps to a value of a linear function, where not all of it is paid for."""
+"""Descents to a margin at a penalty, by steps of its linear model."""
 
 import numpy as np
 
-# A point that moves by less than this part of its distance has settled.
+# Moves shorter than this part of the distance have settled.
 _STILL = 1e-5
 
 
@@ -20,9 +20,9 @@ def penalised_steps(values, gradients, gaps, weights, low, high):
     values : ndarray of shape (m, n_columns)
         Points v at which the gaps are known.
     gradients : ndarray of shape (m, n_columns)
-        By how much a unit of a column closes the gap.
+        Reduction of the gap per unit of a column.
     gaps : ndarray of shape (m,)
-        What is missing at these points, negative where there is more than enough.
+        Gaps at these points, negative where the aim is exceeded.
     weights : ndarray of shape (m,)
         Weights of the squared gaps.
     low, high : ndarray of shape (m, n_columns)
@@ -57,8 +57,8 @@ def penalised_steps(values, gradients, gaps, weights, low, high):
 def penalised_descent(start, low, high, evaluate, *, aim, max_iter):
     r"""Minimise :math:`\lambda \max(0, a - m(z))^2 + \sum_j |z_j|`, lambda raised.
 
-    Each step is that of the margin's linear model within a distance that it can be
-    trusted for. Lambda is raised tenfold where a point has settled that lacks margin.
+    Each step is that of the margin's linear model within a trust region. Lambda is
+    raised tenfold where a point has settled that lacks margin.
 
     Parameters
     ----------

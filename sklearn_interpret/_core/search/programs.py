@@ -33,7 +33,7 @@ _APART = 0.5 + 1e-9
 
 @dataclass(frozen=True)
 class Goal:
-    """What a search minimises, its limits, and the time that it may take.
+    """The objective of a search, its limits, and its time.
 
     Parameters
     ----------

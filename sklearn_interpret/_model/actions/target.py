@@ -56,8 +56,8 @@ class TargetOutcome:
         if not is_classifier(estimator):
             if interval is None:
                 raise ValueError(
-                    f"desired={desired!r}: of a regressor an interval (low, high) of "
-                    "the prediction can be wished, with None for an open end."
+                    f"desired={desired!r}: a regressor takes an interval (low, high) "
+                    "of the prediction, with None for an open end."
                 )
             return cls(estimator, make_response(estimator, "predict", target), interval)
         if interval is not None:
@@ -90,7 +90,7 @@ class TargetOutcome:
                 f'desired={desired!r} is neither "other", nor one of the classes '
                 f"{shortened(classes.tolist())}, nor an interval (low, high) of a "
                 "probability."
-                + " It holds for all rows: explain those of other wishes apart."
+                + " It holds for all rows: explain those of other targets apart."
                 * several
             )
         return cls(estimator, response, wanted=int(found[0]))
@@ -189,7 +189,7 @@ class SumTarget:
             n_classes = len(outcome.response.classes)
             if n_sums not in (n_classes, 1) or (n_sums == 1 and n_classes != 2):
                 raise UnreadableModelError(
-                    f"{n_sums} sums do not tell which of {n_classes} classes wins."
+                    f"{n_sums} sums do not determine which of {n_classes} classes wins."
                 )
             rounding = 0.0 if link == "identity" else error / scale
             return cls(
@@ -202,7 +202,7 @@ class SumTarget:
         if link not in _INVERSE or (n_sums > 1 and link == "logistic"):
             raise UnreadableModelError(
                 f"desired={outcome.interval!r} is an interval of a response that is no "
-                "known function of a single sum; a class can be wished."
+                "known function of a single sum; a class can be the target."
             )
         (low, high), rounding = outcome.interval, (0.0, 0.0)
         if link != "identity":

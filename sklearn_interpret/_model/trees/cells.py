@@ -1,4 +1,4 @@
-"""Cells of the columns of a table, within which no tree tells values apart."""
+"""Cells of the columns of a table, within which all trees are constant."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Numbers beyond are none that a row has.
+# Larger numbers are taken for infinite.
 _MOST = 1e30
 
 
@@ -322,7 +322,7 @@ class TreeCells:
         met = np.append(self.conditions_met(codes), True)  # True for no condition
         kept = met[self.condition[:, fixed]].all(axis=1)
         kept &= ~self.repeated[:, fixed].any(axis=1)
-        # What only missing values reach has no cells.
+        # Boxes that only missing values reach have no cells.
         kept &= (self.low_cells <= self.high_cells)[:, ~fixed].all(axis=1)
         return (
             self.tree[kept],

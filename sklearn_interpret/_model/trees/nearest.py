@@ -123,7 +123,7 @@ class TreeSearch:
 
     def _possible_ways(self, problem, row):
         """Ways in which the target can be reached, as of `SumTarget`."""
-        ways = self.target.ways(None if problem.own is None else problem.own[row])
+        ways = self.target.ways(problem.own_of(row))
         return [way for way in ways if np.isfinite(way[1]).all()]
 
     def _without(self, boxes, doubt, point):
