@@ -114,7 +114,7 @@ class BaseGradientAttack(BaseAttack):
         return best, valid, towards
 
     def _failure(self):
-        return f"no row within epsilon={self.epsilon} satisfies the target"
+        return f"no row that reaches the target was found within epsilon={self.epsilon}"
 
     def _rows_each(self):
         n_columns = len(self._actionability.vary)

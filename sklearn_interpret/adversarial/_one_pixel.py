@@ -174,7 +174,7 @@ class OnePixelAttack(BaseAttack):
         return 2 * self.population_size
 
     def _failure(self):
-        return f"no row tried with n_pixels={self.n_pixels} satisfies the target"
+        return f"no row that reaches the target was found with n_pixels={self.n_pixels}"
 
     def _explained(self, problem, tries):
         explanation = super()._explained(problem, tries)

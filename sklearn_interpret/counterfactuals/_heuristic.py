@@ -140,7 +140,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         limit = "" if most is None else f" with at most {most} changes"
         reason = ""
         if not n_found:
-            reason = f"no row{limit} that satisfies the target was found {self._tried}"
+            reason = f"no row{limit} that reaches the target was found {self._tried}"
         elif n_found < self.n_counterfactuals:
             reason = f"only {n_found} rows{limit} were found that are apart"
         return Found(np.reshape(values, (n_found, self._known.shape[1])), reason)

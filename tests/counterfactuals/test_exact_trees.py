@@ -267,7 +267,7 @@ def test_bounds_of_a_search_that_is_ended(monkeypatch):
     proved = search.explain(rows)
     assert proved.optimal.all()
     ended = set()
-    for n_looks in (2, 4, 9):
+    for n_looks in (5, 7, 12):
         looks = [0.0] * n_looks + [np.inf] * 10_000
         monkeypatch.setattr(programs, "monotonic", lambda looks=looks: looks.pop(0))
         for row, nearest in zip(rows, proved.distances, strict=True):
