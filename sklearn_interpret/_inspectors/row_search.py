@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
+from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -87,6 +89,17 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         ):
             vary[column] = True
         return vary
+
+    def _in_blocks(self, search, problem, index, together):
+        """Blocks of up to `together` rows at `index`, and the results of `search`.
+
+        Workers share the blocks.
+        """
+        shared = -(-len(index) // effective_n_jobs(self.n_jobs))
+        parts = slices(len(index), max(1, min(together, shared)))
+        blocks = [(problem, index[part]) for part in parts]
+        found = run(search, blocks, n_jobs=self.n_jobs, verbose=self.verbose)
+        return zip((block for _, block in blocks), found, strict=True)
 
     def _explanation(self, problem, values, origin, **fields):
         """A RowExplanation of encoded rows found for the rows of a problem."""

@@ -10,7 +10,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -21,7 +20,7 @@ from sklearn_interpret._model._sklearn_compat import StrOptions, check_sample_we
 from sklearn_interpret._model.actions.actionability import Actionability
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
-from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -179,12 +178,8 @@ class BaseAttack(BaseRowSearch):
         index = np.flatnonzero(~problem.fulfilled)
         values = problem.values.copy()
         bounds = None
-        each = problem.rows.row_bytes * self._rows_each()
-        shared = -(-len(index) // effective_n_jobs(self.n_jobs))
-        together = max(1, min(batch_rows(each), shared))
-        blocks = [(problem, index[part]) for part in slices(len(index), together)]
-        attacked = run(self._attack, blocks, n_jobs=self.n_jobs, verbose=self.verbose)
-        for (_, block), tries in zip(blocks, attacked, strict=True):
+        together = batch_rows(problem.rows.row_bytes * self._rows_each())
+        for block, tries in self._in_blocks(self._attack, problem, index, together):
             values[block] = tries.values
             if tries.lower_bounds is not None:
                 bounds = np.zeros(len(values)) if bounds is None else bounds

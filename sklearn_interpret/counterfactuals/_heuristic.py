@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from sklearn_interpret._core.search.coordinate_search import coordinate_search
+from sklearn_interpret._core.search.penalised_descents import coordinate_search
 from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._model.actions.problem import KnownRows
-from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 
 # Known rows that the model is asked about: this number of the nearest and of others.
@@ -106,12 +105,8 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     def _search(self, problem, index):
         each = max(self._rows_each(), len(self._grid_columns) + len(self._known[0]))
-        together = max(1, batch_rows(problem.rows.row_bytes) // each)
-        together = min(together, -(-len(index) // effective_n_jobs(self.n_jobs)))
-        blocks = [(problem, index[part]) for part in slices(len(index), together)]
-        for found in run(
-            self._search_block, blocks, n_jobs=self.n_jobs, verbose=self.verbose
-        ):
+        together = batch_rows(problem.rows.row_bytes) // each
+        for _, found in self._in_blocks(self._search_block, problem, index, together):
             yield from found
 
     def _search_block(self, problem, index):
