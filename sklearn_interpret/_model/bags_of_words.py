@@ -92,9 +92,9 @@ class BagOfWords:
         return sets, (min if self.outcome.is_other else max)(bounds)
 
     def _half_spaces(self, own):
-        """Functions way @ margin + shift that are not negative where it is as wished.
+        """Functions way @ margin + shift that the target keeps from being negative.
 
-        One of them for the wish of any other class, else all.
+        One of them for the target of any other class, else all.
         """
         outcome, n_outputs = self.outcome, len(self.model.intercept)
         if outcome.interval is None:
@@ -116,7 +116,7 @@ class BagOfWords:
         return (ways[bounded], shifts[bounded]) if bounded.any() else None
 
     def _parts(self, tokens):
-        """What words add to the linear functions and the norm, the sum, which norm."""
+        """Contributions of words to linear functions and norm, the sum, which norm."""
         if not self._stand_alone(tokens):
             return None
         n_words = len(tokens.keys)
@@ -149,7 +149,7 @@ class BagOfWords:
         return None
 
     def _stand_alone(self, tokens):
-        """Whether the vectorizer finds the same in each word, whatever is beside it."""
+        """Whether the vectorizer finds the same in each word next to any others."""
         analyze = self.vectorizer.build_analyzer()
         found, apart = [], True
         for piece, feature in zip(tokens.pieces, tokens.features, strict=True):
@@ -176,7 +176,7 @@ def word_form(estimator):
 
 
 def _form(analyzers, word):
-    """What all analyzers make of a word; the word where they differ."""
+    """The form that all analyzers give a word; the word where they differ."""
     forms = set()
     for kind, analyze, preprocess in analyzers:
         of_letters = kind in ("char", "char_wb")

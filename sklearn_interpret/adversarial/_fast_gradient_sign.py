@@ -23,17 +23,17 @@ class FastGradientSign(BaseGradientAttack):
         Size of the step, in `norm` and `units`.
     target : class label or int, default=None
         The class to be reached; None means any other than the row's own. Of a regressor
-        with several outputs, which one.
+        with several outputs, the output.
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
     norm : {"inf", "2", "1"}, default="inf"
         Norm of the perturbation.
     units : {"std", "raw"}, default="std"
-        What numbers are measured in: the standard deviation of their feature in `fit`,
-        or as they are.
+        Unit of the numbers: the standard deviation of their feature in `fit`, or the
+        number itself.
     bounds : (low, high) or dict, default=None
-        What numbers may become: a pair of numbers, or of arrays of one for each
-        feature, or pairs by feature. None, or a feature left out, means the lowest and
+        Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
+        or pairs by feature. None, or a feature left out, means the lowest and
         highest in `fit`. A number that lies outside already stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
@@ -57,8 +57,8 @@ class FastGradientSign(BaseGradientAttack):
     UnreadableModelError
         In `fit`: a model whose responses change in steps, such as trees.
     ValueError
-        In `fit`: a class, an interval or bounds that the model or the table has no
-        place for.
+        In `fit`: a class, an interval or bounds that do not fit the model or the
+        table.
     TypeError
         In `fit`: a sparse table.
 

@@ -14,16 +14,17 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
-# How far a child is from one of its three parents, in the difference of the others.
+# Step of a child from one of its three parents, in differences of the others.
 _DIFFERENTIAL = 0.5
 
 
 class OnePixelAttack(BaseAttack):
     r"""Few pixels or features, changed by any amount (Su, Vargas & Sakurai).
 
-    Differential evolution looks for pixels, and values for them, that bring the model
-    as near to the wish as can be. A row is left as soon as the model answers it as
-    wished. Of a table a pixel is a feature: the attack changes `n_pixels` numbers.
+    Differential evolution searches for pixels, and values for them, that bring the
+    model as near to the target as possible. The search for a row ends as soon as its
+    target is satisfied. In a table a pixel is a feature: the attack changes `n_pixels`
+    numbers.
 
     Parameters
     ----------
@@ -31,22 +32,22 @@ class OnePixelAttack(BaseAttack):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     n_pixels : int, default=1
-        How many pixels may change.
+        Number of pixels that may change.
     image_shape : (height, width) or (height, width, channels), default=None
         Of images as rows of pixels, in C order: a pixel is then a place with all its
         channels. None means that each feature is one.
     population_size : int, default=100
-        How many candidates a generation has.
+        Number of candidates of a generation.
     n_generations : int, default=100
         Number of generations.
     target : class label or int, default=None
         The class to be reached; None means any other than the row's own. Of a regressor
-        with several outputs, which one.
+        with several outputs, the output.
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
     bounds : (low, high) or dict, default=None
-        What numbers may become: a pair of numbers, or of arrays of one for each
-        feature, or pairs by feature. None, an infinite end, or a feature left out,
+        Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
+        or pairs by feature. None, an infinite end, or a feature left out,
         means the lowest and highest in `fit`. A number that lies outside already stays
         as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
@@ -173,7 +174,7 @@ class OnePixelAttack(BaseAttack):
         return 2 * self.population_size
 
     def _failure(self):
-        return f"no row as wished was met with n_pixels={self.n_pixels}"
+        return f"no row that reaches the target was found with n_pixels={self.n_pixels}"
 
     def _explained(self, problem, tries):
         explanation = super()._explained(problem, tries)
@@ -211,7 +212,7 @@ class OnePixelAttack(BaseAttack):
     def _first(self, random):
         """The first candidates, (population_size, n_pixels, n_axes + n_channels).
 
-        Places and values as shares of what there is.
+        Places and values are shares of their ranges.
         """
         *axes, n_channels = self._columns.shape
         n_numbers = len(axes) + n_channels

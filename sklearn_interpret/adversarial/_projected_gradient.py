@@ -13,15 +13,15 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import BaseGradientAttack, Budget
 
-# The size of a step where none is given: this times epsilon over the number of steps.
+# Default size of a step, in units of epsilon over the number of steps.
 _STEP = 2.5
 
 
 class ProjectedGradient(BaseGradientAttack):
     r"""Many small steps along the slopes of the model, within a budget (Madry et al.).
 
-    Each step goes towards the class that is nearest to winning where the row has come
-    to. A row is left as soon as the model answers it as wished.
+    Each step goes towards the class that is nearest to winning at the current point.
+    The search for a row ends as soon as its target is satisfied.
 
     Parameters
     ----------
@@ -39,17 +39,17 @@ class ProjectedGradient(BaseGradientAttack):
         steps from the row itself do not succeed.
     target : class label or int, default=None
         The class to be reached; None means any other than the row's own. Of a regressor
-        with several outputs, which one.
+        with several outputs, the output.
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
     norm : {"inf", "2", "1"}, default="inf"
         Norm of the perturbation.
     units : {"std", "raw"}, default="std"
-        What numbers are measured in: the standard deviation of their feature in `fit`,
-        or as they are.
+        Unit of the numbers: the standard deviation of their feature in `fit`, or the
+        number itself.
     bounds : (low, high) or dict, default=None
-        What numbers may become: a pair of numbers, or of arrays of one for each
-        feature, or pairs by feature. None, or a feature left out, means the lowest and
+        Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
+        or pairs by feature. None, or a feature left out, means the lowest and
         highest in `fit`. A number that lies outside already stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
@@ -75,8 +75,8 @@ class ProjectedGradient(BaseGradientAttack):
     UnreadableModelError
         In `fit`: a model whose responses change in steps, such as trees.
     ValueError
-        In `fit`: a class, an interval or bounds that the model or the table has no
-        place for.
+        In `fit`: a class, an interval or bounds that do not fit the model or the
+        table.
     TypeError
         In `fit`: a sparse table.
 
@@ -193,10 +193,7 @@ class ProjectedGradient(BaseGradientAttack):
             rows = left[going]
             here, index = budget.part(rows), budget.index[rows]
             values = here.values(steps)
-            own = None if problem.own is None else problem.own[index]
-            native = problem.decode(values, index)
-            reached = self._margins.margins(native, own)
-            rival, margin = self._margins.binding(reached)
+            rival, margin, _ = self._margins.at(problem, values, index)
             better = margin > margins[rows]
             best[rows[better]], margins[rows[better]] = values[better], margin[better]
             over = np.flatnonzero(margin >= 0)

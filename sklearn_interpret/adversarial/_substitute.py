@@ -31,7 +31,7 @@ from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 # Steps of the default substitute, a network.
 _MAX_ITER = 300
-# Share of the distinct rows that are never seeds, so that agreement is known.
+# Share of the distinct rows that are never seeds, to measure the agreement.
 _HELD_OUT = 0.1
 
 
@@ -48,22 +48,22 @@ class SubstituteAttack(BaseAttack):
         ``FrozenEstimator(model)``.
     attack : attack or None, default=None
         The attack on the substitute, around anything, such as
-        ``ProjectedGradient(None, epsilon=0.2)``. What is wished, and what may change,
-        are parameters of it. None takes :class:`ProjectedGradient`.
+        ``ProjectedGradient(None, epsilon=0.2)``. Its parameters say what the target is
+        and what may change. None takes :class:`ProjectedGradient`.
     substitute : estimator or None, default=None
         The model that learns; a clone of it is fitted. None takes a multi-layer
         perceptron of scaled columns. Columns of categories are encoded for one that
         does not take them.
     n_seeds : int, default=100
-        How many rows of `fit` the model is asked about; a tenth of the distinct rows,
-        and at least one, are left for `agreement_`.
+        Number of rows of `fit` that the model is asked about; a tenth of the distinct
+        rows, and at least one, are left for `agreement_`.
     n_rounds : int, default=2
-        How often rows are added. Each round doubles them, and the queries.
+        Number of rounds that add rows. Each doubles them, and the queries.
     step : float, default=0.1
-        How far added rows are from those that they come from, in standard deviations
-        of each number.
+        Distance of added rows from those that they come from, in standard deviations of
+        each number.
     max_queries : int or None, default=None
-        At most so many rows are sent to the model to be learned; None sets no limit.
+        Largest number of rows sent to the model to be learned; None sets no limit.
     random_state : int, RandomState or None, default=None
         Draws the seeds; also that of `attack` and `substitute` where they have None.
     n_jobs : int or None, default=None
@@ -94,10 +94,10 @@ class SubstituteAttack(BaseAttack):
     UnreadableModelError
         In `fit`: a substitute without slopes, or one that the attack does not take.
     ValueError
-        In `fit`: no row that the model sends to the wished class among those it was
-        asked about, and what the attack refuses.
+        In `fit`: no row of the target class among those that the model was asked about,
+        and what the attack refuses.
     TypeError
-        In `fit`: an `attack` that is none, a sparse table.
+        In `fit`: an `attack` that is not an attack, a sparse table.
 
     See Also
     --------
@@ -198,7 +198,7 @@ class SubstituteAttack(BaseAttack):
         self._seed = random.randint(2**31)
         attack = ProjectedGradient(None) if self.attack is None else self.attack
         self.attack_ = _seeded(attack, self._seed)
-        # The wish is that of the attack, for the model.
+        # The target is that of the attack, for the model.
         asked = copy(self.attack_)
         asked.estimator_ = self.estimator_
         return asked._make_response()
@@ -273,7 +273,7 @@ class SubstituteAttack(BaseAttack):
             substitute = make_pipeline(StandardScaler(), kind(max_iter=_MAX_ITER))
         substitute = _seeded(substitute, self._seed)
         with warnings.catch_warnings():
-            # It need not have learned all there is.
+            # The substitute need not converge.
             warnings.simplefilter("ignore", ConvergenceWarning)
             weights = np.ones(rows.n_rows)
             self.substitute_ = fit_surrogate(substitute, rows, labels, weights)
@@ -321,7 +321,7 @@ class SubstituteAttack(BaseAttack):
 
 
 def _seeded(estimator, seed):
-    """A clone in which each `random_state` that is None is the seed."""
+    """A clone in which the seed replaces each `random_state` of None."""
     seeded = clone(estimator)
     open_ones = [
         name
@@ -332,7 +332,7 @@ def _seeded(estimator, seed):
 
 
 def _labels(outcome, native):
-    """What the model predicts: labels, or numbers."""
+    """Predictions of the model: labels, or numbers."""
     if outcome.interval is not None:
         return outcome.response(native)[:, 0]
     return outcome.response.labels(native)

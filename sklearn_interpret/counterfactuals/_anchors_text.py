@@ -46,16 +46,16 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     n_coverage_samples : int, default=10000
         How many texts of `fit` are kept to count coverage on.
     replacement : {"mask", "corpus"}, default="mask"
-        What stands in place of a word that is left out: `mask_token`, or a word of the
-        texts of `fit`, as often as it stands there.
+        The replacement of a word that is left out: `mask_token`, or a word of the texts
+        of `fit`, drawn by its frequency.
     mask_token : str, default=None
         Stands in place of a word that is left out; None leaves nothing there.
     tokenizer : callable, default=None
         ``tokenizer(text)``: the words of a text as a list of str, as they stand in it
-        and in their order. What stands between them stays where it is. None splits by
+        and in their order. The text between them stays. None splits by
         `split_expression`.
     split_expression : str, default=r"\W+"
-        Regular expression of what stands between words; ``""`` splits into letters.
+        Regular expression of the separators of words; ``""`` splits into letters.
     bow : bool, default=True
         Whether a word is one wherever it stands, as in a bag of words. False leaves out
         each of its places on its own, for models that look at the order of words.
@@ -82,7 +82,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     TypeError
         `X` is a single text, no container of texts, or has entries that are no str.
     ValueError
-        In `fit`: no texts, a `split_expression` that is no regular expression.
+        In `fit`: no texts, an invalid regular expression as `split_expression`.
 
     See Also
     --------
@@ -93,7 +93,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     In `fit` and `explain`, `X` is a list, a one-dimensional array or a pandas or polars
     Series of str. The model gets texts in the container of `fit`. There is no
     `n_features_in_`. Words are one word where the analyzer of the model's vectorizer
-    makes them equal, as by case; of other models they are told apart as they stand.
+    makes them equal, as by case; for other models each spelling is a word.
 
     The precision of a rule is the probability that the model keeps its answer when its
     words stay, and each other word is left out with probability one half. Coverage is

@@ -37,7 +37,7 @@ class BaseAnchors(BaseInspector):
 
     # Rules of less coverage are not extended.
     _least_coverage: ClassVar[float] = 0.0
-    # What may help where no rule is found.
+    # Advice for where no rule is found.
     _better: ClassVar[str] = "a lower precision"
 
     _parameter_constraints = {
@@ -110,7 +110,7 @@ class BaseAnchors(BaseInspector):
         Warns
         -----
         NoAnchorWarning
-            No rule of the wished precision was found for some sample.
+            No rule of the required precision was found for some sample.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)

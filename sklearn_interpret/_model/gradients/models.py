@@ -33,7 +33,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of a model, and which classes they tell apart.
+    """Scores of a model, and which classes they compare.
 
     Parameters
     ----------

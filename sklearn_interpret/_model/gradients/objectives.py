@@ -1,4 +1,4 @@
-"""What models minimise when they are fitted: losses of rows, slopes of parameters."""
+"""Training objectives of models: losses of rows, slopes of parameters."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -137,7 +137,7 @@ class Objective:
 
     @property
     def loss_scale(self):
-        """What makes halves, summed over outputs, the squared error or deviance."""
+        """The factor from halves, summed over outputs, to squared error or deviance."""
         halved = isinstance(self.loss, HalfSquared | HalfTweedie | HalfHuber)
         return 2 / self.network.n_outputs if halved else 1.0
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_interpret._core.search.coordinate_search import coordinate_search
+from sklearn_interpret._core.search.penalised_descents import coordinate_search
 
 
 def search(margin, grid, *, n_columns, most_changes=np.inf, max_iter=50):

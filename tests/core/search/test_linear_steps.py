@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from sklearn_interpret._core.search.linear_steps import (
+from sklearn_interpret._core.search.penalised_descents import (
     penalised_descent,
     penalised_steps,
 )

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog, minimize
 
-from sklearn_interpret._core.search.nearest_points import nearest_beyond_all
-from sklearn_interpret._core.search.norm_balls import nearest_beyond
+from sklearn_interpret._core.search.norm_balls import nearest_beyond, nearest_beyond_all
 
 ORDERS = [np.inf, 2, 1]
 
