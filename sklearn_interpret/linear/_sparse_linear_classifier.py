@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
-from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from sklearn_interpret._core.statistics.lasso_path import LogLoss
+from sklearn_interpret._inspectors.predictor import MostProbableClassMixin
 from sklearn_interpret.linear._sparse_linear_model import SparseLinearModel
 
 
-class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
+class SparseLinearClassifier(MostProbableClassMixin, SparseLinearModel):
     """Logistic regression of exactly as many features as asked for.
 
     The lasso penalty is lowered until so many features have a coefficient that is not
@@ -128,23 +128,6 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
         """
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most likely classes of rows.
-
-        Parameters
-        ----------
-        X : {array-like, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        scores = self.decision_function(X)
-        likeliest = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[likeliest.astype(np.intp)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes.

@@ -1,30 +1,24 @@
-"""What sparse linear models share: the lasso path, stopped at a number of features."""
+"""Base of sparse linear models: the lasso path, stopped at a number of features."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from numbers import Integral
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import is_regressor
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.lasso_path import lasso_path
-from sklearn_interpret._model._sklearn_compat import Interval, fit_context, warn
-from sklearn_interpret._model.validation import (
-    check_known,
-    check_rows,
-    check_scales,
-    check_weights,
-)
+from sklearn_interpret._inspectors.predictor import BasePredictor
+from sklearn_interpret._model._sklearn_compat import Interval, warn
+from sklearn_interpret._model.validation import check_scales
 from sklearn_interpret.exceptions import SkippedSizeWarning
 
 
-class SparseLinearModel(SelectorMixin, BaseEstimator):
+class SparseLinearModel(SelectorMixin, BasePredictor):
     """Base of sparse linear models.
 
     A subclass says what is fitted (`_targets`).
@@ -41,52 +35,17 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):
     def _targets(self, y, shares):
         """Targets (n, K), their loss, and the number and the unit they start from."""
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Follow the lasso path to the number of features.
-
-        Parameters
-        ----------
-        X : {array-like, DataFrame} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,), default=None
-            Their targets, which are needed.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        rows = check_rows(self, X, reset=True)
-        if y is not None:
-            check_known(y)
-        X, y = validate_data(
-            self,
-            rows.native,
-            y,
-            reset=False,
-            dtype=np.float64,
-            y_numeric=is_regressor(self),
-        )
-        check_scales(rows)
-        size = self.n_features_to_select
+    def _fit(self, sample):
+        check_scales(sample.rows)
+        X, size = self._numbers(sample.rows), self.n_features_to_select
         if size is not None and size > X.shape[1]:
             raise ValueError(
                 f"n_features_to_select={size} is too large: X has n_features="
                 f"{X.shape[1]}."
             )
-        weights = check_weights(sample_weight, rows)
-        kept = weights > 0
-        shares = weights[kept] / weights.sum()
-        targets, loss, start, unit = self._targets(y[kept], shares)
-        path = lasso_path(X[kept], targets, shares, loss, size)
+        shares = sample.weights / sample.weights.sum()
+        targets, loss, start, unit = self._targets(sample.y, shares)
+        path = lasso_path(X, targets, shares, loss, size)
         chosen = len(path.sizes) - 1 if size is None else _chosen(path.sizes, size)
         coefs = unit * np.moveaxis(path.coefficients, (0, 1, 2), (2, 1, 0))
         intercepts = start + unit * path.intercepts[chosen]
@@ -96,7 +55,11 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):
         self.alpha_, self.coef_ = float(self.alphas_[chosen]), coefs[..., chosen].copy()
         self.intercept_, self.scale_ = intercepts, path.scale
         self.entry_order_ = np.array(path.order, dtype=np.intp)
-        return self
+
+    def _numbers(self, rows):
+        """Rows as an array of numbers."""
+        native = rows.native
+        return check_array(native, dtype=np.float64, estimator=self, input_name="X")
 
     def _get_support_mask(self):
         check_is_fitted(self, "coef_")
@@ -105,8 +68,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):
     def _scores(self, X):
         """Values of the linear functions, (n_rows,) or (n_rows, n_outputs)."""
         check_is_fitted(self, "coef_")
-        native = check_rows(self, X, reset=False).native
-        X = check_array(native, dtype=np.float64, estimator=self, input_name="X")
+        X = self._numbers(self._check_rows(X, reset=False))
         return X @ self.coef_.T + self.intercept_
 
 
