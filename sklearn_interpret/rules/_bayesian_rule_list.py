@@ -19,7 +19,7 @@ from sklearn_interpret._core.rules.rule_list_posterior import (
 )
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret.exceptions import DisagreeingChainsWarning
-from sklearn_interpret.rules._rule_lists import RuleListClassifier
+from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 from sklearn_interpret.rules._rules import Rule
 
 # Above this, chains disagree (Gelman and Rubin).
@@ -132,6 +132,8 @@ class BayesianRuleListClassifier(RuleListClassifier):
     DisagreeingChainsWarning
         The chains sample different regions, so that `posterior_` is not the posterior,
         and there may be a better list than `rules_`: raise `n_samples` or `n_chains`.
+    NoRuleWarning
+        Some class is predicted for no row of `fit`, as where its rows are few.
 
     See Also
     --------

@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 
 from sklearn_interpret._core.rules.bins import majority_bins, uniform_bins
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret.rules._rule_lists import RuleListClassifier
+from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 
 
 class OneRClassifier(RuleListClassifier):
@@ -58,6 +58,11 @@ class OneRClassifier(RuleListClassifier):
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
+
+    Warns
+    -----
+    NoRuleWarning
+        Some class is predicted for no row of `fit`, as where its rows are few.
 
     See Also
     --------

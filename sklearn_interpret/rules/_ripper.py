@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.rules.ripper import ripper
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret.rules._rule_lists import RuleListClassifier
+from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 
 
 class RIPPERClassifier(RuleListClassifier):
@@ -56,6 +56,11 @@ class RIPPERClassifier(RuleListClassifier):
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
+
+    Warns
+    -----
+    NoRuleWarning
+        Some class is predicted for no row of `fit`, as where its rows are few.
 
     See Also
     --------

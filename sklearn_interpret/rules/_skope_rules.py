@@ -16,7 +16,7 @@ from sklearn_interpret._core.rules.coded_conditions import all_hold, distinct_ro
 from sklearn_interpret._core.rules.out_of_bag import draw_share, f1, judge, unlike
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret.rules._ordered_table import OrderedTable
+from sklearn_interpret.rules._condition_space import OrderedTable
 from sklearn_interpret.rules._rule_classifiers import RuleClassifier
 from sklearn_interpret.rules._rules import Rule
 
@@ -103,6 +103,11 @@ class SkopeRulesClassifier(RuleClassifier):
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
+
+    Warns
+    -----
+    NoRuleWarning
+        Some class is predicted for no row of `fit`, as where its rows are few.
 
     See Also
     --------

@@ -29,7 +29,7 @@ from sklearn_interpret._plotting.colours import (
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import AND, lines_of, literal, number_text
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.rules._rule_fit import RuleFit
+from sklearn_interpret.rules._rule_ensemble import RuleFit
 
 # Characters in a line of a rule, and lines at most; inches of a line and of a panel.
 _LETTERS, _LINES, _LINE, _WIDTH = 38, 3, 0.17, 6.4
