@@ -21,7 +21,7 @@ from sklearn_interpret._model.validation import (
 class BasePredictor(BaseEstimator):
     """Base of predictors of our own: a template `fit`, with one hook per method.
 
-    A subclass fills `_fit(sample)`.
+    A subclass is a dataclass of its parameters and fills `_fit(sample)`.
     """
 
     # Whether standard errors take the sum of the weights for the number of rows.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn_interpret._inspectors.predictor import MostProbableClassMixin
 from sklearn_interpret.additive._gam import BaseGAM
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GAMClassifier(MostProbableClassMixin, BaseGAM):
     """Sum of smooth functions of features, for the log-odds of classes.
 
@@ -169,38 +171,21 @@ class GAMClassifier(MostProbableClassMixin, BaseGAM):
            [1.  , 0.  ]])
     """
 
-    _family, _link = "binomial", "logit"
+    terms: dict[Any, str] | list[Any] | None = None
+    n_splines: int | dict[Any, int] = 20
+    knots: str = "uniform"
+    by: dict[Any, Any] | None = None
+    periods: dict[Any, float] | None = None
+    monotonic_cst: dict[Any, int] | None = None
+    offset: int | str | None = None
+    smoothing: str | float = "reml"
+    shrinkage: bool = True
+    extrapolation: str = "linear"
+    handle_unknown: str = "error"
+    missing: str = "error"
+    max_iter: int = 100
 
-    def __init__(
-        self,
-        *,
-        terms: dict[Any, str] | list[Any] | None = None,
-        n_splines: int | dict[Any, int] = 20,
-        knots: str = "uniform",
-        by: dict[Any, Any] | None = None,
-        periods: dict[Any, float] | None = None,
-        monotonic_cst: dict[Any, int] | None = None,
-        offset: int | str | None = None,
-        smoothing: str | float = "reml",
-        shrinkage: bool = True,
-        extrapolation: str = "linear",
-        handle_unknown: str = "error",
-        missing: str = "error",
-        max_iter: int = 100,
-    ) -> None:
-        self.terms = terms
-        self.n_splines = n_splines
-        self.knots = knots
-        self.by = by
-        self.periods = periods
-        self.monotonic_cst = monotonic_cst
-        self.offset = offset
-        self.smoothing = smoothing
-        self.shrinkage = shrinkage
-        self.extrapolation = extrapolation
-        self.handle_unknown = handle_unknown
-        self.missing = missing
-        self.max_iter = max_iter
+    _family, _link = "binomial", "logit"
 
     def _read_targets(self, sample):
         check_classification_targets(sample.y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ _DISPERSED, _SIGNIFICANT = 1.5, 0.001
 _LARGEST = 1e75
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GAMRegressor(RegressorMixin, BaseGAM):
     """Sum of smooth functions of features, each as smooth as the data say.
 
@@ -190,46 +192,27 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     array([208.,  98.])
     """
 
+    terms: dict[Any, str] | list[Any] | None = None
+    family: str = "normal"
+    link: str | None = None
+    n_splines: int | dict[Any, int] = 20
+    knots: str = "uniform"
+    by: dict[Any, Any] | None = None
+    periods: dict[Any, float] | None = None
+    monotonic_cst: dict[Any, int] | None = None
+    offset: int | str | None = None
+    smoothing: str | float = "reml"
+    shrinkage: bool = True
+    extrapolation: str = "linear"
+    handle_unknown: str = "error"
+    missing: str = "error"
+    max_iter: int = 100
+
     _parameter_constraints = {
         **BaseGAM._parameter_constraints,
         "family": [StrOptions(set(FAMILIES))],
         "link": [StrOptions(set(LINKS)), None],
     }
-
-    def __init__(
-        self,
-        *,
-        terms: dict[Any, str] | list[Any] | None = None,
-        family: str = "normal",
-        link: str | None = None,
-        n_splines: int | dict[Any, int] = 20,
-        knots: str = "uniform",
-        by: dict[Any, Any] | None = None,
-        periods: dict[Any, float] | None = None,
-        monotonic_cst: dict[Any, int] | None = None,
-        offset: int | str | None = None,
-        smoothing: str | float = "reml",
-        shrinkage: bool = True,
-        extrapolation: str = "linear",
-        handle_unknown: str = "error",
-        missing: str = "error",
-        max_iter: int = 100,
-    ) -> None:
-        self.terms = terms
-        self.family = family
-        self.link = link
-        self.n_splines = n_splines
-        self.knots = knots
-        self.by = by
-        self.periods = periods
-        self.monotonic_cst = monotonic_cst
-        self.offset = offset
-        self.smoothing = smoothing
-        self.shrinkage = shrinkage
-        self.extrapolation = extrapolation
-        self.handle_unknown = handle_unknown
-        self.missing = missing
-        self.max_iter = max_iter
 
     def _read_targets(self, sample):
         family = FAMILIES[self.family]

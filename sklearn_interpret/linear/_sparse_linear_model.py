@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -18,18 +19,18 @@ from sklearn_interpret._model.validation import check_scales
 from sklearn_interpret.exceptions import SkippedSizeWarning
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SparseLinearModel(SelectorMixin, BasePredictor):
     """Base of sparse linear models.
 
     A subclass says what is fitted (`_targets`).
     """
 
+    n_features_to_select: int | None = None
+
     _parameter_constraints = {
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None]
     }
-
-    def __init__(self, *, n_features_to_select: int | None = None) -> None:
-        self.n_features_to_select = n_features_to_select
 
     @abstractmethod
     def _targets(self, y, shares):

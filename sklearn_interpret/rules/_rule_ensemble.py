@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -26,11 +26,19 @@ from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 _GROWTH = ("max_rules", "tree_size", "learning_rate")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RuleFit(RuleModel):
     """Base of both: grows rules, and fits the lasso on them and linear terms.
 
     A subclass says what is fitted (`_targets`) and by which `_loss`.
     """
+
+    max_rules: int = 2000
+    tree_size: float = 4
+    learning_rate: float = 0.01
+    linear: bool = True
+    trim: float = 0.025
+    n_folds: int = 5
 
     # Rows are drawn, by their number.
     _weights_count_rows = True
@@ -46,27 +54,6 @@ class RuleFit(RuleModel):
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        *,
-        max_rules: int = 2000,
-        tree_size: float = 4,
-        learning_rate: float = 0.01,
-        linear: bool = True,
-        trim: float = 0.025,
-        n_folds: int = 5,
-        categorical_features: Any = "auto",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.max_rules = max_rules
-        self.tree_size = tree_size
-        self.learning_rate = learning_rate
-        self.linear = linear
-        self.trim = trim
-        self.n_folds = n_folds
-        self.categorical_features = categorical_features
-        self.random_state = random_state
 
     @abstractmethod
     def _targets(self, y, weights):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from sklearn_interpret.rules._rule_ensemble import RuleFit
 _CONSTANT = 1e-12
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RuleFitRegressor(RegressorMixin, RuleFit):
     """A sparse sum of rules and linear terms, for numbers.
 
@@ -112,6 +114,9 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     sex, linear from 1 to 2
     """
 
+    categorical_features: Any = "auto"
+    random_state: int | np.random.RandomState | None = None
+
     _loss, _response_name = HalfSquared(), "prediction"
 
     def _targets(self, y, weights):
@@ -137,6 +142,7 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
         return self._scores(X)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RuleFitClassifier(MostProbableClassMixin, RuleFit):
     """A sparse sum of rules and linear terms, for the log-odds of classes.
 
@@ -243,37 +249,16 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
     True
     """
 
+    class_weight: str | dict[Any, float] | None = None
+    categorical_features: Any = "auto"
+    random_state: int | np.random.RandomState | None = None
+
     _loss, _response_name = Logistic(), "log-odds"
 
     _parameter_constraints = {
         **RuleFit._parameter_constraints,
         "class_weight": CLASS_WEIGHT,
     }
-
-    def __init__(
-        self,
-        *,
-        max_rules: int = 2000,
-        tree_size: float = 4,
-        learning_rate: float = 0.01,
-        linear: bool = True,
-        trim: float = 0.025,
-        n_folds: int = 5,
-        class_weight: str | dict[Any, float] | None = None,
-        categorical_features: Any = "auto",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            max_rules=max_rules,
-            tree_size=tree_size,
-            learning_rate=learning_rate,
-            linear=linear,
-            trim=trim,
-            n_folds=n_folds,
-            categorical_features=categorical_features,
-            random_state=random_state,
-        )
-        self.class_weight = class_weight
 
     def _fit(self, sample):
         super()._fit(sample)
