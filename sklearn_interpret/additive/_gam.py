@@ -19,8 +19,11 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS
 from sklearn_interpret._core.additive.fitting import Targets, fit_additive
 from sklearn_interpret._core.additive.gram import RoundedDesign
-from sklearn_interpret._core.additive.inference import separated_terms, term_tests
-from sklearn_interpret._core.additive.uncertainty import smoothing_covariance
+from sklearn_interpret._core.additive.inference import (
+    separated_terms,
+    smoothing_covariance,
+    term_tests,
+)
 from sklearn_interpret._inspectors.predictor import BasePredictor
 from sklearn_interpret._model._sklearn_compat import (
     Interval,

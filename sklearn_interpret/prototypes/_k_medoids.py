@@ -41,7 +41,7 @@ from sklearn_interpret._model.validation import (
     check_weights,
     empty_for_no_rows,
 )
-from sklearn_interpret.prototypes._gower_columns import GowerColumns
+from sklearn_interpret.prototypes._kernels import GowerColumns
 
 # Metrics of scikit-learn's that take sparse matrices.
 _OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")

@@ -33,7 +33,7 @@ from sklearn_interpret._plotting.labels import (
     two_lines,
 )
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.linear._sparse_linear_model import SparseLinearModel
+from sklearn_interpret.linear._sparse_linear import SparseLinearModel
 
 # Points of a line, characters of a name, and points from one name to the next.
 _N_PLACES, _NAME, _PITCH = 300, 22, 11.0
