@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -81,38 +82,26 @@ class BaseShapley(BaseAttribution):
         return list(zip(self.features_, self.player_names_, strict=True))
 
 
+@dataclass(eq=False, repr=False)
 class BaseModelShapley(BaseShapley):
     """Base of the Shapley estimators that read the model: its trees or its weights."""
+
+    estimator: Any
+    _: KW_ONLY
+    perturbation: str = "interventional"
+    background: Any = None
+    feature_groups: dict[str, Any] | None = None
+    response_method: str | Sequence[str] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     _parameter_constraints = {
         **BaseShapley._parameter_constraints,
         "response_method": [str, list, tuple],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        perturbation: str = "interventional",
-        background: Any = None,
-        feature_groups: dict[str, Any] | None = None,
-        response_method: str | Sequence[str] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.perturbation = perturbation
-        self.background = background
-        self.feature_groups = feature_groups
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _players(self, columns):
         """Player of each column that the model gets, from the input column of each."""
