@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-
 from sklearn_interpret._core.search.box_program import cheapest_point, within_reach
+
 from sklearn_interpret._core.search.boxes import BoxSums
 
 N_COLUMNS, N_CELLS = 3, 4
