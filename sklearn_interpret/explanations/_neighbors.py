@@ -1,4 +1,4 @@
-"""Votes of nearest neighbours, with how far these are."""
+"""Explanation of nearest-neighbour predictions: votes and distances."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ class NeighborExplanation(TrainingExplanation):
     feature_names : sequence of str, default=None
         A name for each feature; None takes those of the training rows.
     output_names : sequence, default=None
-        A class label or position for each output; None makes up positions.
+        A class label or position for each output; None means positions.
     response_name : str, default=None
-        What the response is: "prediction", "probability", "log-odds"...
+        Name of the response: "prediction", "probability", "log-odds"...
     target_name : str, default=None
         Name of the target.
     training_names : sequence of length n_training, default=None
         A name for each training row or group; None takes the index of a pandas table,
-        or makes up positions.
+        or positions.
     training_targets : array-like of shape (n_training, ...), default=None
         Their targets.
     value_name : str, default="value"
-        What the values are, in words.
+        Name of the values.
     neighbors : array-like of shape (n_rows, k), int
         Positions of the training rows that vote, the nearest first.
     distances : array-like of shape (n_rows, k)
-        How far they are.
+        Their distances.
     feature_distances : array-like of shape (n_rows, k, n_features), default=None
-        What each feature adds to the distance, or to the power of it that is a sum over
-        features: to the square of a Euclidean distance. None where no power is one.
+        Contribution of each feature to the power of the distance that is a sum over
+        features, such as the square of a Euclidean distance. None if no power is.
 
     Examples
     --------

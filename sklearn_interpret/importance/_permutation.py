@@ -244,7 +244,7 @@ class PermutationImportance(BaseImportance):
 
     def _check_comparison(self, metrics):
         for metric in metrics:
-            if self.comparison == "ratio" and metric.turn is None:
+            if self.comparison == "ratio" and metric.orientation is None:
                 raise ValueError(
                     f"comparison='ratio' divides losses, and {metric.name!r} of "
                     "scoring is not known to be one."

@@ -366,7 +366,7 @@ def test_custom_numbers(effect, custom):
         ([], "custom_values has no value for the feature 'colour'"),
         ("red", "custom_values for the feature 'colour' must be a sequence"),
         (3, "custom_values for the feature 'colour' must be a sequence"),
-        ([["red"], ["blue"]], "'colour' has what cannot be a level"),
+        ([["red"], ["blue"]], "'colour' has a value that cannot be a level"),
         ([1, 2], "'colour' has no category 1"),
     ],
 )

@@ -375,7 +375,7 @@ def test_inside_of_scikit_learn():
         ({"importance_getter": "weights_"}, "importance_getter='weights_' fails"),
         (
             {"importance_getter": lambda model: np.full(4, np.nan)},
-            "gives what is not finite",
+            "returns values that are not finite",
         ),
         ({"feature_groups": {"g": [9]}}, "feature_groups has the position 9"),
     ],
