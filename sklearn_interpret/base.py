@@ -270,8 +270,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if is_fitted(self.estimator):
             message += (
                 " The estimator is fitted: to inspect it as it is, pass "
-                "sklearn.frozen.FrozenEstimator(estimator); passed bare, a clone of it "
-                "is fitted again."
+                "sklearn.frozen.FrozenEstimator(estimator); otherwise a clone of it is "
+                "fitted again."
             )
         return message
 

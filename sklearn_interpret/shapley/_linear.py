@@ -60,7 +60,7 @@ class LinearSHAP(BaseShapley):
     random_state : int, RandomState or None, default=None
         Draws the subsample, and the permutations of large blocks of features.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 

@@ -78,7 +78,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -106,7 +106,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
@@ -117,7 +117,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         that follows from their sum.
     ValueError
         In `fit`: a background with ``perturbation="path_dependent"``, a response
-        that only "interventional" can explain, a fitted model passed bare without `y`.
+        that only "interventional" can explain, a fitted model not frozen without `y`.
 
     Notes
     -----

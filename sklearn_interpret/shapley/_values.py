@@ -101,7 +101,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
     random_state : int, RandomState or None, default=None
         Draws the subsample, and what is sampled.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
