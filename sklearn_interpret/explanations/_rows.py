@@ -91,7 +91,7 @@ default=None
     ...     valid=[True, True],
     ...     distances=[0.5, 1.0],
     ...     status=["found", "failed"],
-    ...     reasons=["", "no row of the wished class within 100 steps"],
+    ...     reasons=["", "no row of the target class within 100 steps"],
     ...     data=np.array([[30.0, 2.0], [25.0, 1.0]]),
     ...     feature_names=["age", "income"],
     ... )

@@ -1,10 +1,10 @@
 """
-Which parts of a model can be looked at apart?
+Which parts of a model can be inspected separately?
 ==============================================
 
 Curves of single features tell all about an additive model, and not all about others.
 Hooker's network draws an edge where two features act together in the response. What is
-not joined can be looked at apart. Here it is drawn of three models of the same table: a
+not joined can be inspected separately. Here it is drawn of three models of the same table: a
 boosting of deep trees, one of stumps, and nearest neighbours.
 """
 
@@ -42,7 +42,7 @@ _ = VariableInteractionNetworkDisplay.from_estimator(network, X)
 
 # %%
 # The *cliques* are the sets of features of which the response is, up to the threshold,
-# a sum of functions: these can be looked at apart, and each has to be looked at as a
+# a sum of functions: these can be inspected separately, and each has to be inspected as a
 # whole.
 for clique in network.cliques_:
     strength, error = network.strengths_[clique], network.standard_errors_[clique]
