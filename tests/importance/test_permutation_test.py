@@ -128,7 +128,9 @@ def test_classes_that_are_rare():
 
 def test_what_the_held_out_importances_need():
     X, y = linear_table(30)
-    with pytest.raises(ValueError, match=r"two folds of at least two rows.*n_samples = 3"):
+    with pytest.raises(
+        ValueError, match=r"two folds of at least two rows.*n_samples = 3"
+    ):
         PermutationTest(LinearRegression()).fit(X[:3], y[:3])
     both = np.column_stack([y > 0, y > 1])
     with pytest.raises(ValueError, match=r"one target, but y has the shape \(30, 2\)"):

@@ -566,7 +566,7 @@ def test_rows_are_read_with_metadata_routing():
         ),
         (
             make_pipeline(StandardScaler(), LinearRegression()),
-            "its last step LinearRegression can't be read: it is not a known model of trees",
+            "its last step LinearRegression can't be read: it is not a known model of",
         ),
         (make_pipeline(StandardScaler()), "its last step StandardScaler"),
     ],

@@ -246,7 +246,10 @@ def test_ada_boost_that_stops_early():
             "its last step LinearRegression",
         ),
         (LinearRegression(), "not a known model of trees"),
-        (RandomTreesEmbedding(n_estimators=2, random_state=0), "not a known model of trees"),
+        (
+            RandomTreesEmbedding(n_estimators=2, random_state=0),
+            "not a known model of trees",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
