@@ -545,7 +545,8 @@ def anchors_rows(name: str, *, sizes: Sizes, timing: Timing) -> Result:
         ">= 1" if sizes.judged else "-",
         "-",
         "ok" if ratio >= 1 or not sizes.judged else "below target",
-        f"mean coverage: ours {explained.coverage.mean():.3f}, theirs {np.mean(plain):.3f}, "
+        f"mean coverage: ours {explained.coverage.mean():.3f}, "
+        f"theirs {np.mean(plain):.3f}, "
         "which looks at no longer rules than ours",
     )
 

@@ -275,13 +275,6 @@ def _html_row(tag, cells):
     return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
 
 
-def entry_text(entry):
-    """An entry of the data in short."""
-    if isinstance(entry, float | np.floating):
-        return f"{entry:.4g}"
-    return str(entry)
-
-
 def counts_text(words):
     """Counts of each word, the most frequent first."""
     return ", ".join(f"{n} {word}" for word, n in Counter(words).most_common())

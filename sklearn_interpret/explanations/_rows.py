@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.bounds import interval_text
+from sklearn_interpret._model.rows.bounds import entry_text, interval_text
 from sklearn_interpret.explanations._base import (
     SHOWN_ROWS,
     BaseExplanation,
     counts_text,
-    entry_text,
     optional_library,
     take_rows,
 )

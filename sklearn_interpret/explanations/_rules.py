@@ -14,11 +14,10 @@ from sklearn_interpret._core.local.tokens import feature_name
 from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
-from sklearn_interpret._model.rows.bounds import rounded_text, text_of_entry
+from sklearn_interpret._model.rows.bounds import entry_text, rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret.explanations._base import (
     BaseExplanation,
-    entry_text,
 )
 
 
@@ -75,7 +74,7 @@ class Condition:
         str
             The condition.
         """
-        return self._in_words(partial(text_of_entry, digits=digits))
+        return self._in_words(partial(entry_text, digits=digits))
 
     def _in_words(self, text):
         if self.only is not None:

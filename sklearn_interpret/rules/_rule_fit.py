@@ -22,7 +22,7 @@ from sklearn_interpret._core.statistics.score_losses import (
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of
 from sklearn_interpret._model._sklearn_compat import Interval, fit_context
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.bounds import text_of_entry
+from sklearn_interpret._model.rows.bounds import entry_text
 from sklearn_interpret._model.validation import (
     check_labels,
     check_rows,
@@ -234,11 +234,11 @@ class RuleFit(RuleModel):
         lines = []
         for label, intercept in zip(labels, intercepts.tolist(), strict=True):
             what = self._response_name + ("" if label is None else f" of {label}")
-            lines.append(f"{what} = {text_of_entry(intercept, digits)}")
+            lines.append(f"{what} = {entry_text(intercept, digits)}")
             own = [e for e in self._entries if label in (None, e.prediction)]
             for entry in own:
                 sign = "-" if entry.coefficient < 0 else "+"
-                size = text_of_entry(abs(entry.coefficient), digits)
+                size = entry_text(abs(entry.coefficient), digits)
                 lines.append(f"  {sign} {size} {entry.to_text(digits)}")
         return "\n".join(lines)
 

@@ -50,7 +50,7 @@ def _end_text(value, span, *, down=True):
     return rounded_text(value, down=down, digits=digits)
 
 
-def text_of_entry(entry, digits=None):
+def entry_text(entry, digits=4):
     """A level, or a number with `digits` significant digits (None: all)."""
     if not isinstance(entry, float | np.floating):
         return str(entry)
