@@ -191,6 +191,7 @@ def run(function, tasks, *, n_jobs=None, verbose=0):
     if _n_workers(n_jobs, tasks) <= 1:
         yield from starmap(function, tasks)
         return
+    # Nested parallelism: workers times threads must not exceed the cores.
     work = _limited_calls(function, tasks, n_jobs)
     with limit_threads(_cores_each(_n_workers(n_jobs, tasks))):
         results = Parallel(n_jobs=n_jobs, verbose=verbose)(work)

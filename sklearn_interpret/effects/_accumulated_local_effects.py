@@ -372,6 +372,7 @@ default="similarity"
         n_rows = sample.rows.n_rows
         draws = []
         for _ in range(self.n_bootstraps):
+            # Resampled rows are weights of the same differences: no new responses.
             times = np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows)
             weights = sample.weights * times
             inside, _ = part.steps.cell_weights(cells, weights)

@@ -278,6 +278,7 @@ def _check_has_folds(estimator, sample):
 def _null_importances(seed, arguments, sample):
     """Importances of the players with shuffled targets."""
     rng = np.random.RandomState(seed)
+    # A permutation of the targets, or draws in the shares of unequal weights.
     sample = replace(sample, y=sample.y[random_donors(sample.weights, rng)])
     estimator, fit_params, getter, players = arguments
     if getter == "permutation":

@@ -277,6 +277,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             return []
         if self.three_way is not True:
             return self._resolve_sets(rows, "three_way", 3)
+        # Triangles of the graph of pairs: known[i, j] = 1 for i < j.
         known = np.zeros((len(self.features_),) * 2, dtype=np.float32)
         known[tuple(np.sort(self._pairs, axis=1).T)] = 1
         n_triples = ((known @ known) * known).sum(dtype=np.float64)

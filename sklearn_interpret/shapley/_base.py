@@ -188,6 +188,7 @@ class AllCoalitions(Attributor):
         valued = list(played.designed(self.coalitions))
         # Products are too small for threads.
         with limit_threads(1):
+            # Sorted, so that surrogates of one number of players are built once.
             for row in np.argsort([len(players) for players, _ in valued]).tolist():
                 players, inner = valued[row]
                 if len(players):

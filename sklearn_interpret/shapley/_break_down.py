@@ -371,6 +371,7 @@ class _Steps(Attributor):
             gains = found - base
             alone, together = gains[: len(players)], gains[len(players) :]
             if len(together):
+                # Inclusion and exclusion: v(ij) - v(i) - v(j) + v(empty).
                 together -= alone[np.array(steps[len(players) :])].sum(axis=1)
                 size = np.abs(base) + np.abs(found).max(axis=0)
                 together[np.abs(together) <= _ROUNDING * size] = 0

@@ -387,6 +387,7 @@ def _complete(pairs):
 def _secant(trees, margins, others):
     """Slopes of the response between margins (n, 1) and others (1, m): (n, m)."""
     apart = margins - others
+    # For close margins the derivative: the quotient would lose all digits.
     near = np.abs(apart) <= 1e-6 * (1 + np.abs(others))
     rise = trees.of_sums(margins) - trees.of_sums(others.T).T
     middle = trees.slope((margins + others)[..., None] / 2)[..., 0]

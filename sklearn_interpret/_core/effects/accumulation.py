@@ -359,6 +359,7 @@ def accumulated_standard_errors(step_errors, cell_weights, axis, covariances=Non
     coefficients. Neighbouring steps of levels share the rows of the level between them:
     `covariances` (k, n_steps - 1) are those of each local effect and the next one.
     """
+    # Column m has the coefficients of the local effects in the effect at node m.
     operator = accumulate(np.eye(axis.n_steps))  # (n_steps, n_nodes)
     operator = operator - centring_constant(operator, cell_weights, [axis])[:, None]
     variances = step_errors**2 @ operator**2
@@ -378,6 +379,7 @@ def neighbour_covariances(steps, shared):
     weight = shared.weight[inner]
     below, above, _ = np.split(shared.mean[inner], 3, axis=1)
     m2_below, m2_above, m2_both = np.split(shared.m2[inner], 3, axis=1)
+    # From the variance of a sum: 2 cov(a, b) = var(a + b) - var(a) - var(b).
     products = (m2_both - m2_below - m2_above) / 2
     products += weight * (below - steps.mean[:-1]) * (above - steps.mean[1:])
     # The factor from the sum of squares of a step to its squared standard error.
@@ -412,6 +414,7 @@ def second_order_effect(local_effects, step_weights, cell_weights, axes):
     """
     filled = _fill_empty(local_effects, step_weights, axes)
     effects = accumulate(accumulate(filled, axis=1), axis=2)
+    # Subtract both first-order effects of the accumulated surface.
     main = [_main_effect(effects, cell_weights, axes, which) for which in (0, 1)]
     effects = effects - main[0][:, :, None] - main[1][:, None, :]
     return effects - centring_constant(effects, cell_weights, axes)[:, None, None]

@@ -22,6 +22,7 @@ def superset_importance(differences, order, weights, floor):
     all proper subsets, minus the response to the row. Variances up to `floor` (k,)
     count as rounding. Returns the importance and its standard error: (k,) each.
     """
+    # A finite difference over d independent players has 2^d times the variance.
     squares = np.square(differences).mean(axis=1) / 2**order
     moments = Moments.of_rows(squares, weights)
     importance = np.where(moments.mean > floor, moments.mean, 0.0)

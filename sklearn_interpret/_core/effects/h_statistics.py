@@ -93,6 +93,7 @@ def overall_moments(parts, n_players, predictions, weights):
     shape = n_players, predictions.shape[1]
     weight, mean, m2 = np.zeros((n_players, 1)), np.zeros(shape), np.zeros(shape)
     for rows, players, alone, all_but in parts:
+        # The part that the effects of the player and of all others leave unexplained.
         rest = predictions[rows, None] - (alone + all_but)
         known = Moments(weight[players], mean[players], m2[players])
         known = known.merge(Moments.of_rows(rest, weights[rows]))

@@ -117,6 +117,7 @@ def _counts(n_players, existing, n_pairs, rng):
         shares[-1:] = 0.5  # the middle size is one, other pairs join two sizes
     left = n_pairs
     for first, n_existing in enumerate(existing):
+        # Sizes are filled from the smallest up: those that are taken whole leave more.
         fair = left * shares[first:] / shares[first:].sum()
         singles = first == 0 and left >= n_existing
         if fair[0] < n_existing - 1e-9 and not singles:

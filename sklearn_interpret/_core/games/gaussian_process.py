@@ -136,6 +136,7 @@ class _Process:
         for output, column in enumerate(rest.T):
             below = blas.dtrsv(self._factor, column, lower=1)
             weights[:, output] = blas.dtrsv(self._factor, below, lower=1, trans=1)
+        # Leave-one-out residuals: Rasmussen & Williams (2006), equation 5.12.
         return _Posterior(self, slopes, rest, weights, weights / self._precisions)
 
 
@@ -293,6 +294,7 @@ class OddSurrogate(_Surrogate):
         values = best.process.operator @ best.rest
         if best.slopes is not None:
             values += 2 * best.slopes
+        # Efficiency: values sum to v(all) - v(nobody) exactly.
         values += (2 * halves[0] - values.sum(axis=0)) / len(values)
         return values, np.sqrt(_INFLATION * self._variances(posteriors))
 

@@ -181,6 +181,7 @@ class AnchorSearch:
                 continue
             wider = np.ones(neighbours.n_conditions, dtype=bool)
             if best.found:
+                # More conditions cover less: a rule that covers no more cannot win.
                 wider = neighbours.coverages(rule) > best.coverage
             wider[list(rule)] = False
             rules |= {tuple(sorted((*rule, j))) for j in np.flatnonzero(wider).tolist()}

@@ -86,6 +86,7 @@ def least_norm(gram, right):
 
 def largest_first(sizes):
     """Positions of sizes from large to small; ties within rounding keep their order."""
+    # Ranks of rounded sizes: stable sorting then keeps ties in order.
     ranks = np.round(sizes / (_TIE * (sizes.max(initial=0.0) or 1.0)))
     return np.argsort(-ranks, kind="stable")
 

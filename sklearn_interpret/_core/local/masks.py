@@ -21,6 +21,7 @@ def even_points(n_points, n_dimensions, rng):
     points = np.empty((n_points, n_dimensions))
     n_sobol = min(n_dimensions, _MOST_SOBOL)
     if n_sobol:
+        # Sobol points are balanced for powers of two: draw these, keep the first.
         exponent = max(0, int(n_points - 1).bit_length())
         sobol = qmc.Sobol(n_sobol, seed=rng)
         points[:, :n_sobol] = sobol.random_base2(exponent)[:n_points]

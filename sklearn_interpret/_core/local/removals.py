@@ -102,6 +102,7 @@ class RemovalSearch:
             replies = yield sets[fresh]
             for place, (margin, does) in zip(fresh, replies, strict=True):
                 self._known[keys[place]] = margin
+                # Smaller sets first; of equal sizes, the one of the larger margin.
                 rank = sets[place].sum(), -margin
                 if not does:
                     heappush(self._open, (-margin, len(self._known), sets[place]))

@@ -103,6 +103,7 @@ def _read_isolation_forest(estimator, _):
     members = zip(estimator.estimators_, estimator.estimators_features_, strict=True)
     for member, features in members:
         depth = member.tree_.compute_node_depths() - 1
+        # Equation 1 of the paper stands for the part of the tree that was not grown.
         length = depth + expected_path_length(member.tree_.n_node_samples)
         length = length / len(estimator.estimators_)
         trees.append(tree_of(member, length[:, None], features))

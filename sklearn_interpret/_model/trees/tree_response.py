@@ -197,6 +197,7 @@ class TreeResponse:
         base = self.ensemble.base
         leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
         with np.errstate(over="ignore", invalid="ignore"):
+            # Sizes of the terms bound the rounding of the sum, even if terms cancel.
             found = base + leaves.sum(axis=1)
             size = abs(base) + abs(leaves).sum(axis=1)
             if not self.additive:
