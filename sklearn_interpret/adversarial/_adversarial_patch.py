@@ -339,7 +339,7 @@ _SCREENED, _SCREENING_ROWS, _SCREENING_TRANSFORMS = 128, 100, 16
 
 @dataclass(frozen=True)
 class _Ascent:
-    """The way of a patch along the slopes, from a start.
+    """The gradient ascent of a patch, from a start.
 
     Parameters
     ----------
@@ -386,7 +386,7 @@ class _Ascent:
     @cached_property
     def _rows(self):
         """Positions of rows that miss the target, and the unit of their margins."""
-        # Where all rows satisfy the target already, they should go on to do so.
+        # If all rows satisfy the target already, the patch should keep them there.
         index = np.flatnonzero(~self.problem.fulfilled)
         index = index if len(index) else np.arange(self.problem.rows.n_rows)
         _, margins, _ = self.margins.at(self.problem, self.problem.values[index], index)
@@ -439,7 +439,7 @@ def _laid(matrix, patch):
 
 
 def _pasted(actionability, origins, numbers, covered):
-    """Encoded rows under a patch, as their columns take it."""
+    """Encoded rows under a patch, projected on the values of their columns."""
     values = np.where(covered & ~np.isnan(origins), numbers, origins)
     return actionability.projected(values, origins)
 

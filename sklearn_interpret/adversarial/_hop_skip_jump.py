@@ -177,7 +177,7 @@ class HopSkipJump(BaseAttack):
         self._draws = [_draws(random, int(n), actionability.vary) for n in numbers]
 
     def _rows_each(self):
-        # Draws are held in a few forms; distances of known rows are numbers too.
+        # Draws are in memory about four times, distances of known rows three times.
         n_known, n_columns = self._known.values.shape
         return max(_STARTS, 4 * len(self._draws[-1][0]), 3 * n_known // n_columns)
 
@@ -247,7 +247,7 @@ def _draws(random, number, free):
     for start in range(0, number if size else 0, max(size, 1)):
         n = min(size, number - start)
         axes, triangle = np.linalg.qr(random.normal(size=(size, n)))
-        # LAPACK chooses the signs.
+        # The signs of a QR decomposition differ between LAPACK versions.
         directions[start : start + n, free] = (axes * np.sign(np.diag(triangle))).T
     return directions, random.uniform(size=directions.shape)
 
@@ -273,7 +273,7 @@ def _nearer(budget, values, n_halvings):
 def _normals(budget, values, directions, dithers):
     """Estimates of the normals of the boundary at rows, from answers to draws around.
 
-    Of Chen et al. (2020) the one with a baseline, from draws as columns take them.
+    The estimate with a baseline (Chen et al. 2020), from projected draws.
     """
     if not len(values):
         return values
@@ -289,7 +289,7 @@ def _normals(budget, values, directions, dithers):
     signs = np.where(holds, 1.0, -1.0)
     means = signs.mean(axis=1, keepdims=True)
     signs = np.where(np.abs(means) < 1, signs - means, signs)
-    # A product for each row, which does not depend on the others.
+    # A product per row gives each row the same result in any batch.
     return np.matmul(signs[:, None], moved)[:, 0]
 
 

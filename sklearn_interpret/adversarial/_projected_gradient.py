@@ -160,7 +160,7 @@ class ProjectedGradient(BaseGradientAttack):
         super()._prepare(sample, outcome, actionability)
         random = check_random_state(self.random_state)
         shape = self.n_restarts, len(actionability.vary)
-        # Directions by their slopes, and how far each start goes along them.
+        # Slopes of the directions of random starts, and their shares of epsilon.
         self._directions = random.normal(size=shape)
         self._shares = random.uniform(size=self.n_restarts)
 
@@ -181,7 +181,7 @@ class ProjectedGradient(BaseGradientAttack):
         return Tries(best)
 
     def _climbed(self, budget, left, steps, towards, best, margins):
-        """Climb from some steps of the rows that are left; whether each succeeded.
+        """Climb from some steps of the rows left; mask of those that succeeded.
 
         Keeps the best rows and their margins.
         """

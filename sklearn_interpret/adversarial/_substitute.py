@@ -241,8 +241,8 @@ class SubstituteAttack(BaseAttack):
     def _seeds(self, sample, actionability):
         """Positions of rows drawn by their weights, and of all rows that differ.
 
-        They are drawn at even distances of the ordered rows: a row of weight two is as
-        good as the row twice.
+        They are drawn at even distances of the sorted rows: a row of weight two counts
+        as two rows.
         """
         values = actionability.encode(sample.rows)
         _, first, group = np.unique(
@@ -310,7 +310,7 @@ class SubstituteAttack(BaseAttack):
     def _attack(self, problem, index):
         if self._is_blank:
             return Tries(problem.values[index])
-        # Away from the label that the substitute gives: it may be another.
+        # The attack leaves the substitute's label, which may differ from the model's.
         inner = self.attack_._problem(problem.rows.take(index), None)
         return Tries(self.attack_._tries(inner).values)
 

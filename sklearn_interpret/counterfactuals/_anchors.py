@@ -185,7 +185,7 @@ class Anchors(BaseAnchors):
         codes = self._marginals.locate(rows).codes
         for own, own_codes in zip(responses, codes, strict=True):
             same = self._codes == own_codes
-            # Others have no values to be changed to, or say nothing.
+            # Other features have no second value, or conditions that always hold.
             columns = np.flatnonzero(same.any(axis=0) & ~same.all(axis=0)).tolist()
             covered = same[:, columns]
             allowed = [(j, np.flatnonzero(same[:, j])) for j in columns]

@@ -202,12 +202,12 @@ class AnchorsText(TextInputMixin, BaseAnchors):
             yield Neighbours(copies.kept, ask, covered, self._shares), condition
 
     def _kept(self, n_words):
-        """Which words each draw keeps: (2 n_samples, n_words)."""
+        """Mask of words that each draw keeps, (2 n_samples, n_words)."""
         rng = np.random.default_rng([self._seed, n_words])
         return rng.random((2 * self.n_samples, n_words)) < 0.5
 
     def _others(self, n_words):
-        """Which word of the corpus stands in place of each, if it is not kept."""
+        """The word of the corpus that replaces each word, if it is not kept."""
         rng = np.random.default_rng([self._seed, n_words, 1])
         points = rng.random((2 * self.n_samples, n_words)) * self._ends[-1]
         places = np.searchsorted(self._ends, points, side="right")
@@ -217,8 +217,8 @@ class AnchorsText(TextInputMixin, BaseAnchors):
 class _Copies:
     """Copies of a text without some of its words; the model is asked once about each.
 
-    `kept` says which words each draw keeps; `others` are words, and which of them
-    stands in place of each word in each draw, or None for `mask_token`.
+    `kept` is the mask of words that each draw keeps; `others` are words, and positions
+    of those that replace each word in each draw, or None for `mask_token`.
     """
 
     kept = others = None

@@ -265,14 +265,14 @@ class ExactCounterfactual(BaseCounterfactual):
     def _apart(self, problem, row, goal, values, end):
         """An encoded row and others, each the nearest that is apart from those before.
 
-        The time that is left is shared out among them.
+        They share the time that is left.
         """
         found = [values]
         while len(found) < self.n_counterfactuals:
             changes = problem.actionability.changes(
                 found[-1][None], problem.values[[row]]
             )[0]
-            # Changes may be so small that what they cost underflows.
+            # Costs of very small changes would underflow.
             shares = changes / changes.max() * problem.actionability.costs
             seconds = (end - monotonic()) / (self.n_counterfactuals - len(found))
             goal = replace(
