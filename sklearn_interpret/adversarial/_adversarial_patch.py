@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
@@ -30,6 +30,7 @@ _NEAR = 0.05
 _MOMENTUM = 0.9
 
 
+@dataclass(eq=False, repr=False)
 class AdversarialPatch(BaseAttack):
     r"""One patch that sends all images it is pasted on to a class (Brown et al.).
 
@@ -156,6 +157,25 @@ class AdversarialPatch(BaseAttack):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    target: Any = None
+    desired: tuple | None = None
+    image_shape: Sequence[int] | None = None
+    patch_shape: float | tuple[int, int] = 0.3
+    scale: float | tuple[float, float] = 1.0
+    max_rotation: float = 0.0
+    n_transforms: int = 64
+    n_steps: int = 100
+    step_size: float = 0.1
+    n_restarts: int = 4
+    subsample: float | None = 500
+    bounds: Any = None
+    features_to_vary: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
         "image_shape": [list, tuple, None],
@@ -171,45 +191,6 @@ class AdversarialPatch(BaseAttack):
     _budget = "scale"
     # A patch is limited by its size alone.
     norm, units = "inf", "raw"
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        target: Any = None,
-        desired: tuple | None = None,
-        image_shape: Sequence[int] | None = None,
-        patch_shape: float | tuple[int, int] = 0.3,
-        scale: float | tuple[float, float] = 1.0,
-        max_rotation: float = 0.0,
-        n_transforms: int = 64,
-        n_steps: int = 100,
-        step_size: float = 0.1,
-        n_restarts: int = 4,
-        subsample: float | None = 500,
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.target = target
-        self.desired = desired
-        self.image_shape = image_shape
-        self.patch_shape = patch_shape
-        self.scale = scale
-        self.max_rotation = max_rotation
-        self.n_transforms = n_transforms
-        self.n_steps = n_steps
-        self.step_size = step_size
-        self.n_restarts = n_restarts
-        self.subsample = subsample
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _choose_sample(self, rows, y, weights):
         # The bounds are those of all rows; the subsample is drawn later.

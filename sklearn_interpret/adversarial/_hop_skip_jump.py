@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -31,6 +32,7 @@ _HALVINGS = 8
 _SHARES, _LEAST_SAVING = (1, 0.5, 0.25, 1, 0.5, 0.25, 0.1), 0.01
 
 
+@dataclass(eq=False, repr=False)
 class HopSkipJump(BaseAttack):
     r"""A near row that the model answers differently, from its labels alone.
 
@@ -133,6 +135,20 @@ class HopSkipJump(BaseAttack):
     array([2, 2, 2])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    n_steps: int = 8
+    n_draws: int = 20
+    target: Any = None
+    desired: tuple | None = None
+    norm: str = "2"
+    units: str = "std"
+    bounds: Any = None
+    features_to_vary: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
         "n_steps": [Interval(Integral, 1, None, closed="left")],
@@ -140,35 +156,6 @@ class HopSkipJump(BaseAttack):
     }
 
     _budget: ClassVar[str | None] = None
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_steps: int = 8,
-        n_draws: int = 20,
-        target: Any = None,
-        desired: tuple | None = None,
-        norm: str = "2",
-        units: str = "std",
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_steps = n_steps
-        self.n_draws = n_draws
-        self.target = target
-        self.desired = desired
-        self.norm = norm
-        self.units = units
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, sample, outcome, actionability):
         self._known = KnownRows(sample.rows, outcome, actionability)
