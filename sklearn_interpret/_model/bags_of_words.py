@@ -154,7 +154,7 @@ class BagOfWords:
         found, apart = [], True
         for piece, feature in zip(tokens.pieces, tokens.features, strict=True):
             inside = analyze(piece)
-            # Between two words stands something that stays, and is no word.
+            # Two words are separated by text that stays and has no words.
             if inside and (feature < 0 or not apart):
                 return False
             apart = feature < 0 or (apart and not inside)
@@ -165,8 +165,8 @@ class BagOfWords:
 def word_form(estimator):
     """Function of a word that is the same for words which a model takes for equal.
 
-    They are where the analyzers of all vectorizers that the model begins with make
-    them equal. None where it begins with none.
+    Words are equal where the analyzers of all vectorizers at the start of the model
+    make them equal. None for a model without vectorizers.
     """
     analyzers = [
         (v.analyzer, v.build_analyzer(), v.build_preprocessor())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
@@ -30,6 +30,7 @@ _NEAR = 0.05
 _MOMENTUM = 0.9
 
 
+@dataclass(eq=False, repr=False)
 class AdversarialPatch(BaseAttack):
     r"""One patch that sends all images it is pasted on to a class (Brown et al.).
 
@@ -156,6 +157,25 @@ class AdversarialPatch(BaseAttack):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    target: Any = None
+    desired: tuple | None = None
+    image_shape: Sequence[int] | None = None
+    patch_shape: float | tuple[int, int] = 0.3
+    scale: float | tuple[float, float] = 1.0
+    max_rotation: float = 0.0
+    n_transforms: int = 64
+    n_steps: int = 100
+    step_size: float = 0.1
+    n_restarts: int = 4
+    subsample: float | None = 500
+    bounds: Any = None
+    features_to_vary: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
         "image_shape": [list, tuple, None],
@@ -171,45 +191,6 @@ class AdversarialPatch(BaseAttack):
     _budget = "scale"
     # A patch is limited by its size alone.
     norm, units = "inf", "raw"
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        target: Any = None,
-        desired: tuple | None = None,
-        image_shape: Sequence[int] | None = None,
-        patch_shape: float | tuple[int, int] = 0.3,
-        scale: float | tuple[float, float] = 1.0,
-        max_rotation: float = 0.0,
-        n_transforms: int = 64,
-        n_steps: int = 100,
-        step_size: float = 0.1,
-        n_restarts: int = 4,
-        subsample: float | None = 500,
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.target = target
-        self.desired = desired
-        self.image_shape = image_shape
-        self.patch_shape = patch_shape
-        self.scale = scale
-        self.max_rotation = max_rotation
-        self.n_transforms = n_transforms
-        self.n_steps = n_steps
-        self.step_size = step_size
-        self.n_restarts = n_restarts
-        self.subsample = subsample
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _choose_sample(self, rows, y, weights):
         # The bounds are those of all rows; the subsample is drawn later.
@@ -339,7 +320,7 @@ _SCREENED, _SCREENING_ROWS, _SCREENING_TRANSFORMS = 128, 100, 16
 
 @dataclass(frozen=True)
 class _Ascent:
-    """The way of a patch along the slopes, from a start.
+    """The gradient ascent of a patch, from a start.
 
     Parameters
     ----------
@@ -386,7 +367,7 @@ class _Ascent:
     @cached_property
     def _rows(self):
         """Positions of rows that miss the target, and the unit of their margins."""
-        # Where all rows satisfy the target already, they should go on to do so.
+        # If all rows satisfy the target already, the patch should keep them there.
         index = np.flatnonzero(~self.problem.fulfilled)
         index = index if len(index) else np.arange(self.problem.rows.n_rows)
         _, margins, _ = self.margins.at(self.problem, self.problem.values[index], index)
@@ -439,7 +420,7 @@ def _laid(matrix, patch):
 
 
 def _pasted(actionability, origins, numbers, covered):
-    """Encoded rows under a patch, as their columns take it."""
+    """Encoded rows under a patch, projected on the values of their columns."""
     values = np.where(covered & ~np.isnan(origins), numbers, origins)
     return actionability.projected(values, origins)
 

@@ -60,8 +60,7 @@ class BaseAttack(BaseRowSearch):
         "units": [StrOptions({"std", "raw"})],
     }
 
-    # The parameter that limits changes; None where the nearest row is searched for, at
-    # any distance.
+    # The parameter that limits changes; None for the nearest row at any distance.
     _budget: ClassVar[str | None] = "epsilon"
 
     def _make_response(self):
@@ -289,8 +288,8 @@ class BaseAttack(BaseRowSearch):
     def _curve(self, X, y, sizes, sample_weight):
         """Sizes of perturbations and robust scores under attacks of each.
 
-        A size of None is that which the attack has. No sizes are those of interest: up
-        to twice the budget, or where the curve of a search falls.
+        A size of None is the attack's own. Without sizes the curve goes up to twice the
+        budget, or has the distances at which the score of a search falls.
         """
         check_is_fitted(self)
         problem = self._problem(self._check_rows(X, reset=False), y)
@@ -329,7 +328,7 @@ class BaseAttack(BaseRowSearch):
     def _sizes(self):
         """Sizes of a curve where none are given, of attacks with a budget."""
         most = 2 * getattr(self, self._budget)
-        if self._budget != "epsilon":  # something that is counted
+        if self._budget != "epsilon":  # a count
             return np.arange(most + 1)
         return np.linspace(0, most, _N_SIZES)
 

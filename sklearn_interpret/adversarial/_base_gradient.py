@@ -70,7 +70,7 @@ class Budget:
             left, origins, reached = (p[outside] for p in (left, origins, reached))
             far = np.abs(reached - origins)
             back = far > moved[left]
-            # Where no cell was rounded up, it was their sum: real numbers go first.
+            # If no cell was rounded up, the norm was: real numbers move back first.
             for others in ((far > 0) & ~self.actionability.integer, far > 0):
                 back |= others & ~back.any(axis=1, keepdims=True)
             nearer = self.actionability.nearer(reached, origins)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import BaseGradientAttack, Budget
 
 
+@dataclass(eq=False, repr=False)
 class FastGradientSign(BaseGradientAttack):
     r"""One step of a given size along the slopes of the model (Goodfellow et al.).
 
@@ -99,30 +101,17 @@ class FastGradientSign(BaseGradientAttack):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        epsilon: float = 0.3,
-        target: Any = None,
-        desired: tuple | None = None,
-        norm: str = "inf",
-        units: str = "std",
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.epsilon = epsilon
-        self.target = target
-        self.desired = desired
-        self.norm = norm
-        self.units = units
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any
+    _: KW_ONLY
+    epsilon: float = 0.3
+    target: Any = None
+    desired: tuple | None = None
+    norm: str = "inf"
+    units: str = "std"
+    bounds: Any = None
+    features_to_vary: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _attack(self, problem, index):
         values, _, _ = self._one_step(Budget(problem, index, self.epsilon))

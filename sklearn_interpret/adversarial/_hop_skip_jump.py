@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -31,6 +32,7 @@ _HALVINGS = 8
 _SHARES, _LEAST_SAVING = (1, 0.5, 0.25, 1, 0.5, 0.25, 0.1), 0.01
 
 
+@dataclass(eq=False, repr=False)
 class HopSkipJump(BaseAttack):
     r"""A near row that the model answers differently, from its labels alone.
 
@@ -133,6 +135,20 @@ class HopSkipJump(BaseAttack):
     array([2, 2, 2])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    n_steps: int = 8
+    n_draws: int = 20
+    target: Any = None
+    desired: tuple | None = None
+    norm: str = "2"
+    units: str = "std"
+    bounds: Any = None
+    features_to_vary: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
         "n_steps": [Interval(Integral, 1, None, closed="left")],
@@ -141,35 +157,6 @@ class HopSkipJump(BaseAttack):
 
     _budget: ClassVar[str | None] = None
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_steps: int = 8,
-        n_draws: int = 20,
-        target: Any = None,
-        desired: tuple | None = None,
-        norm: str = "2",
-        units: str = "std",
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_steps = n_steps
-        self.n_draws = n_draws
-        self.target = target
-        self.desired = desired
-        self.norm = norm
-        self.units = units
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _prepare(self, sample, outcome, actionability):
         self._known = KnownRows(sample.rows, outcome, actionability)
         random = check_random_state(self.random_state)
@@ -177,7 +164,7 @@ class HopSkipJump(BaseAttack):
         self._draws = [_draws(random, int(n), actionability.vary) for n in numbers]
 
     def _rows_each(self):
-        # Draws are held in a few forms; distances of known rows are numbers too.
+        # Draws are in memory about four times, distances of known rows three times.
         n_known, n_columns = self._known.values.shape
         return max(_STARTS, 4 * len(self._draws[-1][0]), 3 * n_known // n_columns)
 
@@ -247,7 +234,7 @@ def _draws(random, number, free):
     for start in range(0, number if size else 0, max(size, 1)):
         n = min(size, number - start)
         axes, triangle = np.linalg.qr(random.normal(size=(size, n)))
-        # LAPACK chooses the signs.
+        # The signs of a QR decomposition differ between LAPACK versions.
         directions[start : start + n, free] = (axes * np.sign(np.diag(triangle))).T
     return directions, random.uniform(size=directions.shape)
 
@@ -273,7 +260,7 @@ def _nearer(budget, values, n_halvings):
 def _normals(budget, values, directions, dithers):
     """Estimates of the normals of the boundary at rows, from answers to draws around.
 
-    Of Chen et al. (2020) the one with a baseline, from draws as columns take them.
+    The estimate with a baseline (Chen et al. 2020), from projected draws.
     """
     if not len(values):
         return values
@@ -289,7 +276,7 @@ def _normals(budget, values, directions, dithers):
     signs = np.where(holds, 1.0, -1.0)
     means = signs.mean(axis=1, keepdims=True)
     signs = np.where(np.abs(means) < 1, signs - means, signs)
-    # A product for each row, which does not depend on the others.
+    # A product per row gives each row the same result in any batch.
     return np.matmul(signs[:, None], moved)[:, 0]
 
 

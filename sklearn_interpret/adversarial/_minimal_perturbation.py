@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
@@ -20,6 +21,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 _OBJECTIVES = {1: "distance", np.inf: "largest_change"}
 
 
+@dataclass(eq=False, repr=False)
 class MinimalPerturbation(BaseAttack):
     r"""The smallest perturbation that makes a model answer otherwise.
 
@@ -132,37 +134,24 @@ class MinimalPerturbation(BaseAttack):
     array([2, 2, 2])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    target: Any = None
+    desired: tuple | None = None
+    norm: str = "2"
+    units: str = "std"
+    bounds: Any = None
+    features_to_vary: Any = None
+    time_limit: float = 10.0
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
         "time_limit": [Interval(Real, 0, None, closed="left")],
     }
 
     _budget = None
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        target: Any = None,
-        desired: tuple | None = None,
-        norm: str = "2",
-        units: str = "std",
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        time_limit: float = 10.0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.target = target
-        self.desired = desired
-        self.norm = norm
-        self.units = units
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, sample, outcome, actionability):
         known = SearchProblem(outcome, actionability, sample.rows)

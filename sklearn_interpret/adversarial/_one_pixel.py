@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from sklearn_interpret.adversarial._base import BaseAttack, Tries
 _DIFFERENTIAL = 0.5
 
 
+@dataclass(eq=False, repr=False)
 class OnePixelAttack(BaseAttack):
     r"""Few pixels or features, changed by any amount (Su, Vargas & Sakurai).
 
@@ -112,6 +113,20 @@ class OnePixelAttack(BaseAttack):
     array([0, 1, 1])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    n_pixels: int = 1
+    image_shape: Sequence[int] | None = None
+    population_size: int = 100
+    n_generations: int = 100
+    target: Any = None
+    desired: tuple | None = None
+    bounds: Any = None
+    features_to_vary: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **{
             name: constraint
@@ -127,35 +142,6 @@ class OnePixelAttack(BaseAttack):
     _budget: ClassVar[str | None] = "n_pixels"
     # Changes are counted, whatever their size.
     norm, units = "0", "raw"
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_pixels: int = 1,
-        image_shape: Sequence[int] | None = None,
-        population_size: int = 100,
-        n_generations: int = 100,
-        target: Any = None,
-        desired: tuple | None = None,
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_pixels = n_pixels
-        self.image_shape = image_shape
-        self.population_size = population_size
-        self.n_generations = n_generations
-        self.target = target
-        self.desired = desired
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _ranges(self, rows, categorical):
         ranges = super()._ranges(rows, categorical)

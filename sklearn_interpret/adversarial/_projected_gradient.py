@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,6 +18,7 @@ from sklearn_interpret.adversarial._base_gradient import BaseGradientAttack, Bud
 _STEP = 2.5
 
 
+@dataclass(eq=False, repr=False)
 class ProjectedGradient(BaseGradientAttack):
     r"""Many small steps along the slopes of the model, within a budget (Madry et al.).
 
@@ -116,6 +118,22 @@ class ProjectedGradient(BaseGradientAttack):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    epsilon: float = 0.3
+    n_steps: int = 40
+    step_size: float | None = None
+    n_restarts: int = 1
+    target: Any = None
+    desired: tuple | None = None
+    norm: str = "inf"
+    units: str = "std"
+    bounds: Any = None
+    features_to_vary: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseGradientAttack._parameter_constraints,
         "n_steps": [Interval(Integral, 1, None, closed="left")],
@@ -123,44 +141,11 @@ class ProjectedGradient(BaseGradientAttack):
         "n_restarts": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        epsilon: float = 0.3,
-        n_steps: int = 40,
-        step_size: float | None = None,
-        n_restarts: int = 1,
-        target: Any = None,
-        desired: tuple | None = None,
-        norm: str = "inf",
-        units: str = "std",
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.epsilon = epsilon
-        self.n_steps = n_steps
-        self.step_size = step_size
-        self.n_restarts = n_restarts
-        self.target = target
-        self.desired = desired
-        self.norm = norm
-        self.units = units
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _prepare(self, sample, outcome, actionability):
         super()._prepare(sample, outcome, actionability)
         random = check_random_state(self.random_state)
         shape = self.n_restarts, len(actionability.vary)
-        # Directions by their slopes, and how far each start goes along them.
+        # Slopes of the directions of random starts, and their shares of epsilon.
         self._directions = random.normal(size=shape)
         self._shares = random.uniform(size=self.n_restarts)
 
@@ -181,7 +166,7 @@ class ProjectedGradient(BaseGradientAttack):
         return Tries(best)
 
     def _climbed(self, budget, left, steps, towards, best, margins):
-        """Climb from some steps of the rows that are left; whether each succeeded.
+        """Climb from some steps of the rows left; mask of those that succeeded.
 
         Keeps the best rows and their margins.
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -35,6 +36,7 @@ _MAX_ITER = 300
 _HELD_OUT = 0.1
 
 
+@dataclass(eq=False, repr=False)
 class SubstituteAttack(BaseAttack):
     r"""Attack on a substitute that has learned the model's labels (Papernot et al.).
 
@@ -146,6 +148,18 @@ class SubstituteAttack(BaseAttack):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    attack: Any = None
+    substitute: Any = None
+    n_seeds: int = 100
+    n_rounds: int = 2
+    step: float = 0.1
+    max_queries: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
         "attack": [BaseAttack, None],
@@ -155,31 +169,6 @@ class SubstituteAttack(BaseAttack):
         "step": [Interval(Real, 0, None, closed="neither")],
         "max_queries": [Interval(Integral, 1, None, closed="left"), None],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        attack: Any = None,
-        substitute: Any = None,
-        n_seeds: int = 100,
-        n_rounds: int = 2,
-        step: float = 0.1,
-        max_queries: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.attack = attack
-        self.substitute = substitute
-        self.n_seeds = n_seeds
-        self.n_rounds = n_rounds
-        self.step = step
-        self.max_queries = max_queries
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @property
     def _budget(self):
@@ -241,8 +230,8 @@ class SubstituteAttack(BaseAttack):
     def _seeds(self, sample, actionability):
         """Positions of rows drawn by their weights, and of all rows that differ.
 
-        They are drawn at even distances of the ordered rows: a row of weight two is as
-        good as the row twice.
+        They are drawn at even distances of the sorted rows: a row of weight two counts
+        as two rows.
         """
         values = actionability.encode(sample.rows)
         _, first, group = np.unique(
@@ -310,7 +299,7 @@ class SubstituteAttack(BaseAttack):
     def _attack(self, problem, index):
         if self._is_blank:
             return Tries(problem.values[index])
-        # Away from the label that the substitute gives: it may be another.
+        # The attack leaves the substitute's label, which may differ from the model's.
         inner = self.attack_._problem(problem.rows.take(index), None)
         return Tries(self.attack_._tries(inner).values)
 

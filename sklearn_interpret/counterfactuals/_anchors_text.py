@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +18,7 @@ from sklearn_interpret.counterfactuals._base_anchors import BaseAnchors
 from sklearn_interpret.explanations import WordCondition
 
 
+@dataclass(eq=False, repr=False)
 class AnchorsText(TextInputMixin, BaseAnchors):
     r"""Words that are enough for the prediction of a text (anchors).
 
@@ -119,50 +121,30 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     "'free'"
     """
 
+    estimator: Any
+    _: KW_ONLY
+    precision: float = 0.95
+    delta: float = 0.1
+    tau: float = 0.15
+    beam_size: int = 4
+    max_anchor_size: int | None = None
+    n_samples: int = 2000
+    n_coverage_samples: int = 10000
+    replacement: str = "mask"
+    mask_token: str | None = None
+    tokenizer: Callable[[str], Sequence[str]] | None = None
+    split_expression: str = r"\W+"
+    bow: bool = True
+    tolerance: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseAnchors._parameter_constraints,
         **TextInputMixin._text_constraints,
         "replacement": [StrOptions({"mask", "corpus"})],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        precision: float = 0.95,
-        delta: float = 0.1,
-        tau: float = 0.15,
-        beam_size: int = 4,
-        max_anchor_size: int | None = None,
-        n_samples: int = 2000,
-        n_coverage_samples: int = 10000,
-        replacement: str = "mask",
-        mask_token: str | None = None,
-        tokenizer: Callable[[str], Sequence[str]] | None = None,
-        split_expression: str = r"\W+",
-        bow: bool = True,
-        tolerance: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.precision = precision
-        self.delta = delta
-        self.tau = tau
-        self.beam_size = beam_size
-        self.max_anchor_size = max_anchor_size
-        self.n_samples = n_samples
-        self.n_coverage_samples = n_coverage_samples
-        self.replacement = replacement
-        self.mask_token = mask_token
-        self.tokenizer = tokenizer
-        self.split_expression = split_expression
-        self.bow = bow
-        self.tolerance = tolerance
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, sample):
         self._split = self._make_splitter()
@@ -202,12 +184,12 @@ class AnchorsText(TextInputMixin, BaseAnchors):
             yield Neighbours(copies.kept, ask, covered, self._shares), condition
 
     def _kept(self, n_words):
-        """Which words each draw keeps: (2 n_samples, n_words)."""
+        """Mask of words that each draw keeps, (2 n_samples, n_words)."""
         rng = np.random.default_rng([self._seed, n_words])
         return rng.random((2 * self.n_samples, n_words)) < 0.5
 
     def _others(self, n_words):
-        """Which word of the corpus stands in place of each, if it is not kept."""
+        """The word of the corpus that replaces each word, if it is not kept."""
         rng = np.random.default_rng([self._seed, n_words, 1])
         points = rng.random((2 * self.n_samples, n_words)) * self._ends[-1]
         places = np.searchsorted(self._ends, points, side="right")
@@ -217,8 +199,8 @@ class AnchorsText(TextInputMixin, BaseAnchors):
 class _Copies:
     """Copies of a text without some of its words; the model is asked once about each.
 
-    `kept` says which words each draw keeps; `others` are words, and which of them
-    stands in place of each word in each draw, or None for `mask_token`.
+    `kept` is the mask of words that each draw keeps; `others` are words, and positions
+    of those that replace each word in each draw, or None for `mask_token`.
     """
 
     kept = others = None

@@ -74,7 +74,7 @@ class BaseAnchors(BaseInspector):
         on_block()
 
     def _make_margins(self):
-        """How far from a row's own response the same answer may be, by output."""
+        """Largest distance of an equal answer from a row's own response, by output."""
         if is_classifier(self.estimator_):
             return 0.5
         if self.tolerance is not None:
@@ -84,7 +84,7 @@ class BaseAnchors(BaseInspector):
 
     @abstractmethod
     def _prepare(self, sample):
-        """Draw all that is random, and look at the rows of `fit`."""
+        """Draw all randomness, and read the rows of `fit`."""
 
     @abstractmethod
     def _around(self, rows, keeps):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from time import monotonic
 from typing import Any
@@ -33,6 +33,7 @@ _LIMITS = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class ExactCounterfactual(BaseCounterfactual):
     """The nearest rows for which a linear model or trees reach a target, with a proof.
 
@@ -160,6 +161,25 @@ class ExactCounterfactual(BaseCounterfactual):
     1    1   petal width (cm)     0.2
     """
 
+    estimator: Any
+    _: KW_ONLY
+    desired: Any = "other"
+    target: Any = None
+    features_to_vary: Any = None
+    permitted_range: dict | str | None = None
+    direction: dict | None = None
+    categorical_features: Any = "auto"
+    max_changes: int | None = None
+    distance: Any = "mad"
+    n_counterfactuals: int = 1
+    constraints: list | None = None
+    time_limit: float = 10.0
+    objective: str = "distance"
+    margin: float = 0.0
+    region: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseCounterfactual._parameter_constraints,
         "constraints": [list, tuple, None],
@@ -168,45 +188,6 @@ class ExactCounterfactual(BaseCounterfactual):
         "margin": [Interval(Real, 0, None, closed="left")],
         "region": ["boolean"],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        desired: Any = "other",
-        target: Any = None,
-        features_to_vary: Any = None,
-        permitted_range: dict | str | None = None,
-        direction: dict | None = None,
-        categorical_features: Any = "auto",
-        max_changes: int | None = None,
-        distance: Any = "mad",
-        n_counterfactuals: int = 1,
-        constraints: list | None = None,
-        time_limit: float = 10.0,
-        objective: str = "distance",
-        margin: float = 0.0,
-        region: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.desired = desired
-        self.target = target
-        self.features_to_vary = features_to_vary
-        self.permitted_range = permitted_range
-        self.direction = direction
-        self.categorical_features = categorical_features
-        self.max_changes = max_changes
-        self.distance = distance
-        self.n_counterfactuals = n_counterfactuals
-        self.constraints = constraints
-        self.time_limit = time_limit
-        self.objective = objective
-        self.margin = margin
-        self.region = region
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_actionability(self, rows, weights):
         actionability = super()._make_actionability(rows, weights)
@@ -265,14 +246,14 @@ class ExactCounterfactual(BaseCounterfactual):
     def _apart(self, problem, row, goal, values, end):
         """An encoded row and others, each the nearest that is apart from those before.
 
-        The time that is left is shared out among them.
+        They share the time that is left.
         """
         found = [values]
         while len(found) < self.n_counterfactuals:
             changes = problem.actionability.changes(
                 found[-1][None], problem.values[[row]]
             )[0]
-            # Changes may be so small that what they cost underflows.
+            # Costs of very small changes would underflow.
             shares = changes / changes.max() * problem.actionability.costs
             seconds = (end - monotonic()) / (self.n_counterfactuals - len(found))
             goal = replace(

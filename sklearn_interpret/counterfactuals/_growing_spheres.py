@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -25,6 +26,7 @@ _TOGETHER = 4
 _FOLLOWED = 2
 
 
+@dataclass(eq=False, repr=False)
 class GrowingSpheres(BaseHeuristicCounterfactual):
     r"""Counterfactuals in growing spheres (Laugel et al.).
 
@@ -133,6 +135,24 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    desired: Any = "other"
+    target: Any = None
+    features_to_vary: Any = None
+    permitted_range: dict | str | None = None
+    direction: dict | None = None
+    categorical_features: Any = "auto"
+    max_changes: int | None = None
+    distance: str | dict = "mad"
+    n_counterfactuals: int = 1
+    n_samples: int = 100
+    first_radius: float = 1.0
+    decrease: float = 2.0
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseHeuristicCounterfactual._parameter_constraints,
         "n_samples": [Interval(Integral, 1, 10**6, closed="both")],
@@ -141,43 +161,6 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     }
 
     _tried: ClassVar[str] = "near the rows of fit, nor in the spheres"
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        desired: Any = "other",
-        target: Any = None,
-        features_to_vary: Any = None,
-        permitted_range: dict | str | None = None,
-        direction: dict | None = None,
-        categorical_features: Any = "auto",
-        max_changes: int | None = None,
-        distance: str | dict = "mad",
-        n_counterfactuals: int = 1,
-        n_samples: int = 100,
-        first_radius: float = 1.0,
-        decrease: float = 2.0,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.desired = desired
-        self.target = target
-        self.features_to_vary = features_to_vary
-        self.permitted_range = permitted_range
-        self.direction = direction
-        self.categorical_features = categorical_features
-        self.max_changes = max_changes
-        self.distance = distance
-        self.n_counterfactuals = n_counterfactuals
-        self.n_samples = n_samples
-        self.first_radius = first_radius
-        self.decrease = decrease
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, sample, outcome, actionability):
         super()._prepare(sample, outcome, actionability)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import chain, compress, islice
 from numbers import Integral
 from typing import Any
@@ -29,6 +30,7 @@ _MOST_SETS = 4096
 _TASKS_PER_WORKER = 4
 
 
+@dataclass(eq=False, repr=False)
 class TextCounterfactual(TextInputMixin, BaseInspector):
     r"""The fewest words whose removal changes the prediction of a text.
 
@@ -132,6 +134,20 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     without 'free': spam -> fine
     """
 
+    estimator: Any
+    _: KW_ONLY
+    desired: Any = "other"
+    target: Any = None
+    max_removed: int | None = None
+    method: str = "auto"
+    max_iter: int = 50
+    tokenizer: Callable[[str], Sequence[str]] | None = None
+    split_expression: str = r"\W+"
+    bow: bool = True
+    mask_token: str | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **{
             name: BaseInspector._parameter_constraints[name]
@@ -144,35 +160,6 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         "method": [StrOptions({"auto", "exact", "search"})],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        desired: Any = "other",
-        target: Any = None,
-        max_removed: int | None = None,
-        method: str = "auto",
-        max_iter: int = 50,
-        tokenizer: Callable[[str], Sequence[str]] | None = None,
-        split_expression: str = r"\W+",
-        bow: bool = True,
-        mask_token: str | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.desired = desired
-        self.target = target
-        self.max_removed = max_removed
-        self.method = method
-        self.max_iter = max_iter
-        self.tokenizer = tokenizer
-        self.split_expression = split_expression
-        self.bow = bow
-        self.mask_token = mask_token
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_response(self):
         return TargetOutcome.of(self.estimator_, self.desired, self.target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ _ROUNDING = 1e-11
 _DESCENTS = 2
 
 
+@dataclass(eq=False, repr=False)
 class WachterCounterfactual(BaseHeuristicCounterfactual):
     r"""Counterfactuals by descent to the target (Wachter et al.).
 
@@ -152,6 +154,24 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     ['virginica']
     """
 
+    estimator: Any
+    _: KW_ONLY
+    desired: Any = "other"
+    target: Any = None
+    features_to_vary: Any = None
+    permitted_range: dict | str | None = None
+    direction: dict | None = None
+    categorical_features: Any = "auto"
+    max_changes: int | None = None
+    distance: str | dict = "mad"
+    n_counterfactuals: int = 1
+    tolerance: float = 1e-3
+    max_iter: int = 100
+    method: str = "auto"
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseHeuristicCounterfactual._parameter_constraints,
         "tolerance": [Interval(Real, 0, None, closed="neither")],
@@ -160,43 +180,6 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     }
 
     _tried: ClassVar[str] = "near the rows of fit, nor by descent"
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        desired: Any = "other",
-        target: Any = None,
-        features_to_vary: Any = None,
-        permitted_range: dict | str | None = None,
-        direction: dict | None = None,
-        categorical_features: Any = "auto",
-        max_changes: int | None = None,
-        distance: str | dict = "mad",
-        n_counterfactuals: int = 1,
-        tolerance: float = 1e-3,
-        max_iter: int = 100,
-        method: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.desired = desired
-        self.target = target
-        self.features_to_vary = features_to_vary
-        self.permitted_range = permitted_range
-        self.direction = direction
-        self.categorical_features = categorical_features
-        self.max_changes = max_changes
-        self.distance = distance
-        self.n_counterfactuals = n_counterfactuals
-        self.tolerance = tolerance
-        self.max_iter = max_iter
-        self.method = method
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, sample, outcome, actionability):
         super()._prepare(sample, outcome, actionability)

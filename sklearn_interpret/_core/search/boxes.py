@@ -182,7 +182,7 @@ class BoxSums:
 
     @cached_property
     def _starts(self):
-        """Where the cells of each column start among all, one between columns."""
+        """Positions of each column's cells among all, with a gap between columns."""
         return np.cumsum(self.sizes + 1) - self.sizes - 1
 
     @cached_property
@@ -201,7 +201,7 @@ class BoxSums:
         boxes with most conditions in front; and the starts of these turns.
         """
         bounded = (self.low > 0) | (self.high < self.sizes - 1)
-        bounded[:, :1] |= ~bounded.any(axis=1, keepdims=True)  # every box has one
+        bounded[:, :1] |= ~bounded.any(axis=1, keepdims=True)  # at least one per box
         numbers = bounded.sum(axis=1)
         boxes = np.argsort(-numbers, kind="stable")
         place, column = np.nonzero(bounded[boxes])
@@ -239,7 +239,7 @@ class BoxSums:
                     boxes[-1][:, j] = sorted((cell, edge))
             box[:, j] = first[j], last[j]
         low, high = np.array([*boxes, box]).swapaxes(0, 1)
-        # More than all trees together can spare.
+        # This exceeds the slack of all trees together.
         size = np.abs(self.gains).max(axis=0) * (self.tree[-1] + 1)
         taken = np.zeros((len(low), len(self.needs)))
         taken[-1] = -2 * (size + np.abs(self.needs)) - np.finfo(float).tiny
@@ -324,7 +324,7 @@ class BoxSums:
         """Sums at points with any one cell replaced by any other: (m, n, n_cells)."""
         box, column, low, high, starts = self._conditions
         missed, counts = self._missed(points)
-        # Where all other conditions of the box are met.
+        # Conditions of boxes whose other conditions are all met.
         turns = np.split(missed, starts[1:], axis=1)
         near = [counts[:, : turn.shape[1]] == turn for turn in turns]
         at = np.flatnonzero(np.concatenate(near, axis=1))

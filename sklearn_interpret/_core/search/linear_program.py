@@ -156,7 +156,7 @@ class Moves:
             constraints.append(LinearConstraint(others[None], 1, np.inf))
 
     def _far(self, needs, sizes):
-        """More than each move is needed for, (n_moves,)."""
+        """Limits of moves beyond any need, (n_moves,)."""
         gains = np.abs(self.gains / sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
             alone = np.abs(needs).max() / gains

@@ -243,7 +243,7 @@ def _by_linear_program(slopes, low, high, needs, norm):
     p = slopes.shape[1]
     unit = sparse.eye_array(p)
     if norm == 1:
-        # Up and down: each has its own end.
+        # Moves up and down are separate variables.
         matrix, ends = np.hstack([-slopes, slopes]), -needs
         objective = np.ones(2 * p)
         limits = np.column_stack([np.zeros(2 * p), np.append(high, -low)])

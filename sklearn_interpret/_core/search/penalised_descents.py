@@ -83,7 +83,7 @@ def coordinate_search(
 
 
 def _with_moves_back(origins, columns, cells):
-    """Columns and values of all moves of each point, those back the last."""
+    """Columns and values of all moves of each point; moves back come last."""
     back, size = np.unique(columns), (len(origins), 1)
     return (
         np.tile(np.append(columns, back), size),
@@ -144,7 +144,7 @@ def penalised_steps(values, gradients, gaps, weights, low, high):
     slopes = np.abs(gradients)
     upwards = gradients > 0
     room = np.where(upwards, high - cheapest, cheapest - low)
-    # Towards zero there is no room left; on the other side each step costs.
+    # Moves towards zero are made already; moves away from it cost.
     room = np.where(np.where(upwards, cheapest < 0, cheapest > 0), 0.0, room)
     order = np.argsort(-slopes, axis=1, kind="stable")
     slopes = np.take_along_axis(slopes, order, axis=1)

@@ -108,14 +108,14 @@ class Refinement:
             last = (holds * np.arange(1, len(cells) + 1)[:, None]).max(axis=0)
             cuts, every = np.vstack([near, cells]), np.arange(len(moves))
             good[moves] = cuts[last, every]
-            # Most cannot move even a little; some are undone.
+            # Changes that cannot move, and those undone, are finished.
             between = (last > 0) & (last < len(cells))
             end[moves[between]] = cells[last[between], every[between]]
             moves = moves[between]
         self._take(point, column, good, self._costs(good, start, column))
 
     def _tried(self, point, column, cells):
-        """The nearest possible values of single cells; whether it holds with them."""
+        """The nearest possible values of single cells, and whether they hold."""
         if not len(point):
             return cells, np.zeros(0, dtype=bool)
         at = np.arange(len(point)), column

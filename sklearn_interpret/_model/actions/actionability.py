@@ -81,7 +81,7 @@ class Actionability:
             known.cast(j, levels) if levels else None
             for j, levels in enumerate(self.levels)
         ]
-        # Missing entries turn integers into floats; without rows there are none.
+        # Missing entries turn integers into floats: dtypes are those of no rows.
         empty = known.take(np.arange(0))
         self.dtypes = [
             np.dtype(
@@ -237,7 +237,7 @@ class Actionability:
         for j, possible in enumerate(self.possible_levels):
             if possible is not None:
                 low[:, j], high[:, j] = 0, len(possible) - 1
-        # A row beyond the known ones may come nearer to them.
+        # Values beyond the known range may move towards it.
         own = np.clip(values, *self._of_dtype)
         low = np.where(self._within_data, np.minimum(low, own), low)
         high = np.where(self._within_data, np.maximum(high, own), high)
@@ -308,7 +308,7 @@ class Actionability:
         for j, dtype in enumerate(self.dtypes):
             if dtype.kind == "f" and dtype.itemsize < 8:
                 ends = values[:, j].astype(dtype), origins[:, j].astype(dtype)
-                # The dtype need not hold the origin.
+                # The origin may not be a number of the dtype.
                 nearer[:, j] = np.where(
                     np.equal(*ends), origins[:, j], np.nextafter(*ends)
                 )
@@ -410,7 +410,7 @@ def _unit(kind, values, weights):
     """The unit of the numbers of a column."""
     if not len(values) or kind == "raw":
         return 1.0
-    # Scaled first: squares of large numbers overflow, and those of small ones vanish.
+    # Without scaling squares of large numbers overflow, and those of small ones vanish.
     exponent = np.frexp(np.abs(values).max())[1]
     values = np.ldexp(values, -exponent)
     mean = np.average(values, weights=weights)

@@ -73,7 +73,7 @@ class KnownRows:
 
     def __init__(self, rows, outcome, actionability):
         values = actionability.encode(rows)
-        # Missing ones are equal.
+        # Missing entries count as equal.
         comparable = np.nan_to_num(values, nan=np.inf)
         _, first = np.unique(comparable, axis=0, return_index=True)
         self.values, self.rows = values[first], rows.take(first)

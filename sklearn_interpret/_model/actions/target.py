@@ -252,7 +252,7 @@ class SumTarget:
     def _beats(self, pairs):
         better, worse = np.array(pairs).T
         unit = np.eye(self.n_sums)
-        # Among equal sums the first class wins.
+        # Of equal sums the first class wins.
         needs, rounding = np.tile([[self.margin], [self.rounding[0]]], len(pairs))
         return unit[better] - unit[worse], needs, better < worse, rounding
 

@@ -60,7 +60,7 @@ class Margins:
                 ) from error
             self.by_formula = False
         if outcome.interval is not None:
-            # The outputs of a formula are all; those of a response are the target's.
+            # A formula has all outputs, a response those of the target.
             some = self.scores.function(known.rows.take([0]).native)
             target = outcome.response.target if self.by_formula else None
             self._of_output = np.eye(some.shape[1])[target or 0]
@@ -135,7 +135,7 @@ class Margins:
         return self.scores.pairs is not None and self.n_classes > 2
 
     def _of_pairs(self, scores):
-        """By how much each class beats each other one, (n, k, k)."""
+        """Margins of each class over each other one, (n, k, k)."""
         classes = np.arange(self.n_classes)
         weights = self.scores.differences(classes[:, None], classes, self.n_classes)
         margins = np.einsum("np,klp->nkl", scores, weights)
@@ -143,7 +143,7 @@ class Margins:
         return margins
 
     def binding(self, margins):
-        """The rival (n,) that decides: the weakest for another class, else the worst.
+        """The rival (n,) of the largest margin for any other class, else of the least.
 
         And its margin.
         """
@@ -188,7 +188,7 @@ class Margins:
         return self.scores.differences(outcome.wanted, rival, self.n_classes)
 
     def _differences(self, problem, values, index, weights):
-        """Gradients by central differences, of cells as their columns take them."""
+        """Gradients by central differences, between projected cells."""
         actionability = problem.actionability
         gradients = np.zeros(values.shape)
         for j in np.flatnonzero(

@@ -54,7 +54,7 @@ class TreeCells:
     def _codes_at(self, columns, values):
         """Codes of a known row with one number replaced; -1 where the model refuses.
 
-        Codes of other columns are of any number: they share the rows asked about.
+        Codes of other columns mean nothing: columns share the rows that are encoded.
         """
         n = len(values)
         if not n:
@@ -139,7 +139,7 @@ class TreeCells:
             low = np.append(low, grid.numbers(last + 1))
             high = np.append(grid.numbers(last), high)
         ends = np.array([np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])])
-        # A single cell has no end: any number will do.
+        # A single cell without ends: any number represents it.
         ends[np.isinf(ends)] = np.append(known[~np.isnan(known)], 0.0)[0]
         at_low, at_high = (
             self._codes_at(np.full(len(low), j), end)[:, features] for end in ends
@@ -166,7 +166,7 @@ class TreeCells:
         """Cells of numbers whose codes are known; -1 where they have none."""
         first = np.clip(np.searchsorted(low, values, side="right") - 1, 0, None)
         cells = np.full(len(values), -1)
-        # Between the last number of a cell and the next cell there may be others.
+        # Numbers of other precision may lie between two cells: their codes decide.
         for cell in (np.minimum(first + 1, len(low) - 1), first):
             same = (cell_codes[cell] == codes).all(axis=1)
             cells[same] = cell[same]
@@ -280,7 +280,7 @@ class TreeCells:
                 steps = np.diff(np.r_[0, met[condition].astype(int), 0])
                 ends = np.flatnonzero(steps < 0) - 1
                 runs = list(zip(np.flatnonzero(steps > 0), ends, strict=True))
-                # A row with another value than any cell may still come here.
+                # Rows with a value outside of all cells may still reach the box.
                 runs = runs or [(len(self.low[j]), len(self.low[j]) - 1)]
             for k, (first, last) in enumerate(runs):
                 index.append(box)
