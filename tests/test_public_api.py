@@ -26,7 +26,9 @@ PROMISED = Path(__file__).with_name("public_signatures.txt")
 # Neighbours vote alike, whatever their rows weigh.
 WITHOUT_WEIGHTS = {decomposition.NeighborContributions}
 
-ESTIMATORS = sorted({*ARGUMENTS, *OF_TEXTS}, key=lambda c: c.__module__)
+ESTIMATORS = sorted(
+    {*ARGUMENTS, *OF_TEXTS}, key=lambda c: (c.__module__, c.__qualname__)
+)
 every_class = pytest.mark.parametrize(
     "public_class", ESTIMATORS, ids=lambda c: c.__name__
 )

@@ -120,7 +120,7 @@ def test_all_rows_are_asked_about_together():
     # Margins and responses of the explanation are asked for too.
     assert len(asked) <= 5 + 1 + 4
     assert (~found.valid).any()
-    assert found.reasons[~found.valid][0].startswith("no row as wished was met with n_")
+    assert found.reasons[~found.valid][0].startswith("no row that reaches the target")
 
 
 def test_a_row_alone_gets_what_it_gets_among_others():

@@ -371,9 +371,9 @@ def test_transform_of_a_mixed_table(method):
     ("parameters", "words"),
     [
         ({"desired": "no"}, "desired='no'"),
-        ({"desired": [1, 0, 1]}, r"desired=\[1, 0, 1\].*other wishes apart"),
+        ({"desired": [1, 0, 1]}, r"desired=\[1, 0, 1\].*other targets apart"),
         ({"desired": np.array([1])}, r"desired=array\(\[1\]\)"),
-        ({"desired": pd.Series([0, 1])}, "other wishes apart"),
+        ({"desired": pd.Series([0, 1])}, "other targets apart"),
         ({"desired": ["a", None]}, "is neither"),
         ({"features_to_vary": ["aa"]}, "features_to_vary"),
         ({"features_to_vary": []}, "features_to_vary is empty"),

@@ -446,7 +446,7 @@ def test_new_rows_of_other_features(effect):
 @every_effect
 def test_new_rows_of_pairs_only(effect):
     fitted = fit(effect, MIXED, features=[("size", "new")])
-    with pytest.raises(ValueError, match="features names pairs only"):
+    with pytest.raises(ValueError, match="features has pairs only"):
         fitted.transform(MIXED)
 
 

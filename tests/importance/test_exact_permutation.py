@@ -29,7 +29,7 @@ from sklearn.metrics import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, SplineTransformer, StandardScaler
 
-from sklearn_interpret._model.perturbation import hybrid
+from sklearn_interpret._model.replacement import hybrid
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.importance import PermutationImportance
 from tests.importance.data import LABELS, brier_of, labels_of, log_loss_of, table

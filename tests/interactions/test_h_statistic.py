@@ -25,7 +25,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVR
 
-from sklearn_interpret._model.perturbation.hybrid import hybrid
+from sklearn_interpret._model.replacement.hybrid import hybrid
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import (
@@ -501,7 +501,7 @@ def test_the_units_of_the_response(case, shift, scale):
         ({"n_repeats": 0}, "n_repeats"),
         ({"n_repeats": 10**20, "subsample": 5}, "n_repeats"),
         ({"subsample": 1}, "n_samples=1 .*subsample=1"),
-        ({"n_repeats": 2}, "n_repeats=2 draws subsample anew"),
+        ({"n_repeats": 2}, "n_repeats=2 draws several subsamples"),
     ],
 )
 def test_bad_parameters(params, message):
@@ -550,7 +550,7 @@ def test_a_response_that_varies_between_the_rows_only(scale, offset):
         "three_way",
         "total",
     ]
-    assert "for 'x0' x 'x1', and given as zero" in messages[0]
+    assert "for 'x0' x 'x1', and set to zero" in messages[0]
     assert "for 'x0', 'x1', and given" in messages[1]
     assert "for 'x0' x 'x1' x 'x2', and" in messages[2]
     assert h.pairwise_[0, 1] == h.total_ == h.three_way_["x0", "x1", "x2"] == 0
@@ -614,7 +614,7 @@ def wide_trees():
 def test_many_sums_over_leaves_are_warned_of(few, wide_trees, monkeypatch):
     monkeypatch.setattr(interactions_base, "_MANY_SUMS", 1e6)
     h = HStatistic(wide_trees, features=list(range(2 if few else 30)))
-    expected = r"HStatistic is about to make some .* sums .*pairs=.*subsample="
+    expected = r"HStatistic is about to compute some .* sums .*pairs=.*subsample="
     with (
         nullcontext() if few else pytest.warns(CostlyInspectionWarning, match=expected)
     ):

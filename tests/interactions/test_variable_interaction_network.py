@@ -175,7 +175,7 @@ def test_bad_parameters(params, message):
 def test_a_response_that_varies_between_the_rows_only():
     rows = X.copy()
     rows[:, 1] = rows[:, 0]
-    with pytest.warns(UndefinedShareWarning, match="'x0', 'x1', and given as zero"):
+    with pytest.warns(UndefinedShareWarning, match="'x0', 'x1', and set to zero"):
         found = network(lambda a, b, c, d: np.abs(a - b), rows)
     assert set(found.strengths_.values()) == {0}
     assert_array_equal(found.main_effects_, 0)

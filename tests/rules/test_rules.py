@@ -19,7 +19,7 @@ from sklearn_interpret.rules import (
     RuleFitRegressor,
     SkopeRulesClassifier,
 )
-from sklearn_interpret.rules._conditions import threshold
+from sklearn_interpret.rules._condition_space import threshold
 from tests.references.rules import first_rule, predicted_by_text, rule_holds
 
 # Few samples are enough for what is tested here.

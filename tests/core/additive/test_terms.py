@@ -86,7 +86,7 @@ TERMS = {
     "by an own line": (varying_term(LINE, SPLINES, True, False), (Z, X)),
 }
 WIDTHS = [6, 1, 2, 12, 18, 20, 18, 7, 6]
-N_PENALTIES = [2, 1, 1, 2, 2, 2, 6, 2, 1]
+N_PENALTIES = [2, 1, 1, 2, 3, 2, 6, 2, 1]
 
 
 def test_sizes_of_terms():
