@@ -8,7 +8,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
@@ -254,34 +253,6 @@ def test_predictor_and_its_inspector_draw_the_same(case, regression):
     asked = {} if case.several else {"feature": "first"}
     other = case.display.from_estimator(fitted, X, **asked)
     pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
-
-
-def test_unfitted_and_wrong_estimators(case, regression):
-    model, X = regression
-    asked = case.asking("first")
-    with pytest.raises(NotFittedError):
-        case.display.from_estimator(LinearRegression(), X, **asked)
-    unfitted = case.kinds[0](LinearRegression())
-    feature = {} if case.several else {"feature": "first"}
-    given = unfitted if case.several else [unfitted]
-    with pytest.raises(NotFittedError):
-        case.display.from_estimator(given, X, **feature)
-    others = {
-        PartialDependence,
-        IndividualConditionalExpectation,
-        ConditionalDependence,
-        AccumulatedLocalEffects,
-    } - set(case.kinds)
-    for kind in others:
-        wrong = kind(FrozenEstimator(model)).fit(X)
-        with pytest.raises(TypeError, match=kind.__name__):
-            case.display.from_estimator(wrong if case.several else [wrong], X, **asked)
-
-
-def test_unknown_parameter_is_named(case, regression):
-    model, X = regression
-    with pytest.raises(TypeError, match="did you mean line_kw"):
-        case.display.from_estimator(model, X, **case.asking("first"), lines_kw={})
 
 
 def test_parameters_of_a_fitted_inspector_are_refused(case, regression):

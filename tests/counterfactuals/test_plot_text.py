@@ -4,17 +4,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from sklearn_interpret.counterfactuals import (
     TextCounterfactual,
     TextCounterfactualDisplay,
 )
-from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.explanations import RemovalExplanation, RuleExplanation
 from tests.figures import all_texts
 
@@ -119,11 +117,6 @@ def test_predictor_inspector_and_explanation_draw_the_same(model, monkeypatch):
 
 def test_wrong_input(model):
     display = TextCounterfactualDisplay
-    with pytest.raises(NotFittedError):
-        display.from_estimator(LogisticRegression(), TEXTS[:1])
-    other = PartialDependence(LinearRegression()).fit([[0.0], [1.0]], [0.0, 1.0])
-    with pytest.raises(TypeError, match="TextCounterfactual; got PartialDependence"):
-        display.from_estimator(other, TEXTS[:1])
     with pytest.raises(TypeError, match="did you mean max_lines"):
         display.from_estimator(model, TEXTS[:1], max_line=3)
     with pytest.raises(TypeError, match="single str"):

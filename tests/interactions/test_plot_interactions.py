@@ -7,14 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.interactions import (
     HStatistic,
     HStatisticDisplay,
@@ -376,28 +374,6 @@ def test_several_outputs(display_class, regression):
         pd.testing.assert_frame_equal(first, second)
     else:
         np.testing.assert_allclose(display.main_effects, one.main_effects)
-
-
-@every_display
-def test_wrong_estimators(display_class, regression):
-    model, X, _ = regression
-    draw = display_class.from_estimator
-    with pytest.raises(NotFittedError):
-        draw(LinearRegression(), X)
-    kind = HStatistic
-    if display_class is VariableInteractionNetworkDisplay:
-        kind = VariableInteractionNetwork
-    with pytest.raises(NotFittedError):
-        draw(kind(LinearRegression()), X)
-    other = PartialDependence(FrozenEstimator(model)).fit(X)
-    with pytest.raises(TypeError, match=r"Display shows .*; got PartialDependence"):
-        draw(other, X)
-    with pytest.raises(TypeError, match="a predictor is needed"):
-        draw(object(), X)
-    with pytest.raises(ValueError, match="pass X, or a fitted inspector"):
-        draw(model)
-    with pytest.raises(TypeError, match="no parameter 'max_entrie'; did you mean"):
-        draw(model, X, max_entrie=3)
 
 
 def test_folds_are_averaged(regression):

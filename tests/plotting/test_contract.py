@@ -7,8 +7,14 @@ from itertools import repeat
 
 import matplotlib
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
 
+from sklearn_interpret.effects import PartialDependence
+from sklearn_interpret.importance import PermutationImportance
 from tests.plotting.drawings import DRAWINGS, class_of, patch_axes
 
 every_display = pytest.mark.parametrize("name", DRAWINGS)
@@ -86,3 +92,27 @@ def test_absent_packages_are_named(name, monkeypatch):
         display.to_frame()
     with pytest.raises(ImportError, match=r"\.plot needs matplotlib"):
         display.plot()
+
+
+def parameters_of(name):
+    """Parameters of the constructor from an estimator."""
+    return inspect.signature(class_of(name).from_estimator).parameters
+
+
+@pytest.mark.parametrize("name", [n for n in DRAWINGS if "X" in parameters_of(n)])
+def test_wrong_estimators(name):
+    X = np.arange(24.0).reshape(8, 3)
+    needed = {"y": X[:, 0], "feature": 0, "row": 0}
+    given = {key: needed[key] for key in needed.keys() & parameters_of(name)}
+    display_class = class_of(name)
+    kinds = [kind for kind in getattr(display_class, "_kinds", ()) if callable(kind)]
+    for unfitted in [LinearRegression(), *(k(LinearRegression()) for k in kinds)]:
+        with pytest.raises(NotFittedError):
+            display_class.from_estimator(unfitted, X, **given)
+    with pytest.raises(TypeError, match=r"a predictor is needed|is not an estimator"):
+        display_class.from_estimator(object(), X, **given)
+    is_shown = name == "PartialDependenceDisplay"
+    other = PermutationImportance if is_shown else PartialDependence
+    fitted = other(FrozenEstimator(LinearRegression().fit(X, X[:, 0]))).fit(X, X[:, 0])
+    with pytest.raises(TypeError, match=rf"{name} (shows|compares) .*{other.__name__}"):
+        display_class.from_estimator(fitted, X, **given)

@@ -7,8 +7,6 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import PCA
-from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import StandardScaler
 
@@ -190,10 +188,3 @@ def test_pixels_are_numbers(kind):
     display = PrototypeDisplay(MIXED, [0], image_shape=(2, 3))
     with pytest.raises(ValueError, match="'species' is not numeric"):
         display.plot(kind=kind)
-
-
-def test_other_estimators():
-    with pytest.raises(NotFittedError):
-        PrototypeDisplay.from_estimator(KMedoids(), X)
-    with pytest.raises(TypeError, match="got LogisticRegression"):
-        PrototypeDisplay.from_estimator(LogisticRegression().fit(X > 3, Y), X)

@@ -6,12 +6,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_interpret import shapley
-from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import (
     ShapleyDecisionDisplay,
@@ -270,12 +268,6 @@ def test_what_is_no_explanation(kind):
 
 
 @of_the_base
-def test_unknown_parameters_are_named(kind):
-    with pytest.raises(TypeError, match="no parameter 'respone_name'; did you mean"):
-        kind.from_explanation(numbers(), respone_name="odds", **ASKED[kind])
-
-
-@of_the_base
 def test_predictor_and_inspector_draw_the_same(kind, regression, linear_by_default):
     model, X = regression
     coef = model.coef_.copy()
@@ -355,20 +347,6 @@ def test_classes(kind, regression, linear_by_default):
     display = kind.from_estimator(binary, X, **asked)
     texts = all_texts(display.figure_)
     assert any("Log-odds of True" in text for text in texts)
-
-
-@of_the_base
-def test_wrong_estimators(kind, regression, linear_by_default):
-    model, X = regression
-    with pytest.raises(NotFittedError):
-        kind.from_estimator(LinearRegression(), X, **ASKED[kind])
-    with pytest.raises(NotFittedError):
-        kind.from_estimator(LinearShares(LinearRegression()), X, **ASKED[kind])
-    other = PartialDependence(FrozenEstimator(model)).fit(X)
-    with pytest.raises(TypeError, match="has explain; got PartialDependence, which"):
-        kind.from_estimator(other, X, **ASKED[kind])
-    with pytest.raises(TypeError, match="a predictor is needed"):
-        kind.from_estimator(object(), X, **ASKED[kind])
 
 
 @of_the_base

@@ -6,7 +6,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import r2_score
@@ -17,7 +16,6 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.estimator_checks._recorders import RecordingRegressor
 from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixed
 from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
@@ -429,22 +427,6 @@ BAD_ARRAYS = [
 def test_arrays_that_do_not_fit(given, asked, message):
     with pytest.raises(ValueError, match=message):
         stump(np.arange(4.0), **given).plot(**asked)
-
-
-def test_wrong_estimators(regression):
-    model, X = regression
-    kind = GlobalSurrogateDisplay
-    with pytest.raises(NotFittedError):
-        kind.from_estimator(LinearRegression(), X)
-    with pytest.raises(NotFittedError):
-        kind.from_estimator(GlobalSurrogate(LinearRegression()), X)
-    other = PartialDependence(FrozenEstimator(model), features=["first"]).fit(X)
-    with pytest.raises(TypeError, match="shows GlobalSurrogate; got PartialDep"):
-        kind.from_estimator(other, X)
-    with pytest.raises(TypeError, match="a predictor is needed"):
-        kind.from_estimator(object(), X)
-    with pytest.raises(TypeError, match="no parameter 'surogate'; did you mean surrog"):
-        kind.from_estimator(model, X, surogate=None)
 
 
 def test_thresholds_of_a_column_share_their_decimals():

@@ -102,15 +102,9 @@ def test_bad_input(classified, params, error, message):
         LimeDisplay.from_estimator(inspector, X, **params)
 
 
-def test_other_inspectors_and_explanations(classified):
-    _, X = classified
+def test_other_explanations():
     with pytest.raises(TypeError, match="LocalExplanation; got ndarray"):
         LimeDisplay.from_explanation(np.zeros((1, 2)))
-    from sklearn_interpret.effects import PartialDependence
-
-    other = PartialDependence(LinearRegression()).fit(X, X.iloc[:, 0])
-    with pytest.raises(TypeError, match="shows LimeTabular; got PartialDependence"):
-        LimeDisplay.from_estimator(other, X, row=0)
 
 
 def test_of_many_classes_the_most_probable_are_drawn():

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgba
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
@@ -19,7 +18,6 @@ from sklearn_interpret._plotting.text_layout import (
     families_for,
     wrapped_passage,
 )
-from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.surrogates import (
     LimeText,
     LimeTextDisplay,
@@ -155,14 +153,7 @@ def test_predictor_and_inspector_draw_the_same(model, monkeypatch):
         LimeTextDisplay.from_estimator(inspector, TEXTS[:1], n_samples=10)
 
 
-def test_wrong_estimators(model):
-    with pytest.raises(NotFittedError):
-        LimeTextDisplay.from_estimator(LogisticRegression(), TEXTS[:1])
-    with pytest.raises(NotFittedError):
-        LimeTextDisplay.from_estimator(LimeText(model), TEXTS[:1])
-    other = PartialDependence(LinearRegression()).fit([[0.0], [1.0]], [0.0, 1.0])
-    with pytest.raises(TypeError, match="LimeText; got PartialDependence"):
-        LimeTextDisplay.from_estimator(other, TEXTS[:1])
+def test_what_cannot_be_drawn(model):
     with pytest.raises(TypeError, match="did you mean max_lines"):
         LimeTextDisplay.from_estimator(model, TEXTS[:1], max_line=3)
     with pytest.raises(TypeError, match="single str"):
