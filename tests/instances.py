@@ -136,7 +136,7 @@ class OwnScore(Named):
 
 ADDITIVE = {
     GAMClassifier: [
-        {},
+        {"n_splines": 6},
         {"terms": {0: "spline", 3: "category", (1, 2): "tensor"}, "smoothing": 3.0},
     ],
     GAMRegressor: [
