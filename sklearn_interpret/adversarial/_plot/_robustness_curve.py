@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._plotting.axes import (
-    SINGLE_HEIGHT,
-    SINGLE_WIDTH,
     legend_entries,
     named_legend,
 )
@@ -205,7 +203,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
                 f"scores has the shape {np.shape(self.scores)}, but there are sizes of "
                 f"the shape {sizes.shape}."
             )
-        ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
+        ax = self._take(ax)
         (colour,) = unused_colours([OKABE_ITO[0]], ax)
         mean, label = scores.mean(axis=0), self.label
         self.line_ = draw_line(ax, sizes, mean, colour, line_kw)
