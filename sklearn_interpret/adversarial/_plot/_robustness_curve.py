@@ -21,7 +21,7 @@ from sklearn_interpret._plotting.sources import Data, check_same_in_folds
 from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
-# Points of the curve of a search, at most.
+# Most points of the curve of a search.
 _MOST_SIZES = 101
 
 
@@ -42,9 +42,9 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
     label : str, default=None
         Name of the curve in the legend.
     size_name : str, default="Perturbation"
-        What the sizes are.
+        Name of the sizes, for the axis.
     score_name : str, default="Accuracy under attack"
-        What the scores are.
+        Name of the scores, for the axis.
 
     Attributes
     ----------
@@ -260,8 +260,8 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
 
 
 def _size_name(attack):
-    """What sizes of an attack's perturbations are, in words."""
-    attack = getattr(attack, "attack_", attack)  # that on a substitute
+    """Name of the sizes of an attack's perturbations."""
+    attack = getattr(attack, "attack_", attack)  # the attack on a substitute
     if attack._budget == "scale":
         return "Size of the patch, relative to its own"
     if attack._budget == "n_pixels":

@@ -1,4 +1,4 @@
-"""Display of the rule that is enough for one prediction."""
+"""Display of a rule that is sufficient for one prediction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ALWAYS = "always: the rule has no conditions"
 
 
 class AnchorsDisplay(FeaturesDisplay):
-    """The rule of one row: what is enough for the model to keep its answer.
+    """The rule of one row, sufficient for the model to keep its answer.
 
     Build it with `from_estimator` or `from_explanation`. Each condition has a panel:
     the distribution of the feature, in colour the values for which the condition holds,
@@ -134,7 +134,7 @@ class AnchorsDisplay(FeaturesDisplay):
         n_cols : int, default=3
             Largest number of panels side by side.
         span_kw : dict, default=None
-            Style of what is coloured behind the data.
+            Style of the coloured areas behind the data.
 
         Returns
         -------
@@ -182,7 +182,7 @@ class AnchorsDisplay(FeaturesDisplay):
         return [data.values(each.feature)[row] for each in self.explanation.rules[row]]
 
     def _mark(self, ax, column, condition, value, style):
-        """Colour what the condition allows, and draw the row's own value."""
+        """Colour the values that satisfy the condition, and mark the row's own."""
         left, right = ax.get_xlim()
         low = left if condition.low is None else condition.low
         high = right if condition.high is None else condition.high
@@ -203,7 +203,7 @@ class AnchorsDisplay(FeaturesDisplay):
         name_axes(ax, x=condition)
 
     def _title(self, row):
-        """The answer, and how good the rule is."""
+        """The answer, and the precision and coverage of the rule."""
         explanation = self.explanation
         numbers = [
             number_text(explanation.precision[row]),
@@ -261,7 +261,7 @@ def _ends(condition):
 
 
 def _are_texts(X):
-    """Whether these are texts, and no rows of a table."""
+    """Whether these are texts, not rows of a table."""
     shape = getattr(X, "shape", None)
     if shape is None:
         return bool(len(X)) and isinstance(X[0], str)

@@ -60,7 +60,7 @@ class ShapleyDependenceDisplay(ShapleyDisplay):
         The explained rows, with their data.
     feature : int, str or pair of these
         The feature, or group of features, by position or name. Of a pair, the entry
-        of `interaction_values` is drawn, half of what the two do together; of a
+        of `interaction_values` is drawn, half of their joint effect; of a
         feature paired with itself, its main effect.
     along : int or str, default=None
         For a group of features, the one of them (position in the group, or column
@@ -68,7 +68,7 @@ class ShapleyDependenceDisplay(ShapleyDisplay):
     color_by : "auto", None, int or str, default="auto"
         The feature that colours the points. "auto" takes the one of the largest mean
         absolute interaction value, where `interaction_values` are given. Otherwise it
-        takes the one whose groups of values explain most of what is left of the
+        takes the one whose groups of values explain most of the remaining spread of the
         Shapley values among rows of similar values of the feature, an approximation.
         It takes none where nothing is left, and of a pair the second feature.
     interaction_values : ndarray of shape (n_rows, n_features, n_features) or \
@@ -78,7 +78,7 @@ class ShapleyDependenceDisplay(ShapleyDisplay):
     target : class label or int, default=None
         The output to draw; None takes the only one.
     response_name : str, default=None
-        What the values are shares of; None says "response".
+        Response that the values add up to; None says "response".
     categorical_features : "auto", None, bool mask or list of ints and strs, \
 default="auto"
         Columns of the data that are categories.
@@ -107,7 +107,7 @@ default="auto"
 
     See Also
     --------
-    ShapleySummaryDisplay : All features at once.
+    ShapleySummaryDisplay : All features together.
 
     Examples
     --------
@@ -237,7 +237,7 @@ default="auto"
         return explanation, reader, feature
 
     def _drawn(self, explanation, feature):
-        """Numbers of the rows, and what they are."""
+        """Numbers of the rows, and their name."""
         if not _is_pair(self.feature):
             return explanation.values[:, feature], explanation.value_name
         if self.interaction_values is None:
@@ -442,7 +442,7 @@ def _strip(ax, left, right):
 
 
 def _draw_data(ax, own, style):
-    """Where the data lie, at the bottom."""
+    """The distribution of the data, at the bottom."""
     if own.levels is None:
         return draw_histogram(ax, own.numbers[own.known], style)
     n_places = len(own.levels) + (not own.known.all())

@@ -43,7 +43,7 @@ class ShapleyInteractionDisplay(Display):
     feature_names : sequence of str
         Name of each feature.
     response_name : str, default="response"
-        What the values are shares of.
+        Response that the values add up to.
     output_names : sequence, default=None
         Name of the output; None where there is one without a name.
 
@@ -136,7 +136,7 @@ class ShapleyInteractionDisplay(Display):
         Raises
         ------
         ValueError
-            A `max_entries` that is no number of features, or an array that is no table
+            A `max_entries` that is not a positive int, or an array that is not a table
             of strengths.
         """
         check_count(max_entries, "max_entries")

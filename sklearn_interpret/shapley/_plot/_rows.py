@@ -65,7 +65,7 @@ class OrderedRowsDisplay(ShapleyDisplay):
         return reader.any_values(feature)
 
     def _name_order(self, ax, explanation):
-        """Say along the x axis which rows these are, and how they are ordered."""
+        """Label the x axis by the rows and their order."""
         if isinstance(self.order, str) and self.order in HOW:
             texts = map(str, self._positions()[self.row_order_])
             how = HOW[self.order].format(explanation.value_name)
@@ -88,7 +88,9 @@ class OrderedRowsDisplay(ShapleyDisplay):
             one) and "shapley_value" (or what the explanation calls its values).
         """
         explanation = self._rows()
-        rows = getattr(self, "row_order_", None)  # clustering takes time: do it once
+        rows = getattr(
+            self, "row_order_", None
+        )  # clustering takes time, and is done once
         rows = self._row_order(explanation) if rows is None else rows
         ordered = explanation[rows]
         columns = {

@@ -16,7 +16,7 @@ from sklearn_interpret.surrogates._local_explanation import (
     r_squared_text,
 )
 
-# Outputs drawn side by side where none is chosen, and as many of more.
+# Most outputs drawn side by side if none is chosen, and number drawn of more outputs.
 MOST_OUTPUTS, FEW_OUTPUTS = 6, 3
 N_ERRORS = 2.0
 
@@ -26,7 +26,7 @@ class Weights:
     """Features and their weights, in the order in which they are drawn."""
 
     features: np.ndarray  # (n,): positions of the features
-    names: np.ndarray  # (n,): what the weights are of
+    names: np.ndarray  # (n,): words, conditions or features
     weights: np.ndarray
     errors: np.ndarray  # standard errors, NaN where there are none
 
@@ -91,8 +91,8 @@ class LocalDisplay(OneRowDisplay):
     ):
         """Draw the weights of each output as bars, all on one scale.
 
-        Weights that are only rounding errors are drawn as zero. `names` makes texts of
-        the names, in the `fonts`; `what` the weights are of is "words" or "features".
+        Weights that are only rounding errors are drawn as zero. `what` has weights:
+        "words" or "features". ``names(name)`` is the text of a name, in the `fonts`.
         """
         largest, parts = largest_weight(weights), []
         for one in weights:

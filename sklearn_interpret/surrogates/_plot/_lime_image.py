@@ -30,7 +30,7 @@ from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
-# How much of the image the strongest weight covers, and the darkest grey under it.
+# Opacity of the strongest weight, and the darkest grey under it.
 _COVER, _DARKEST = 0.85, 0.55
 _TITLE_WIDTH = 26
 # Width of the narrowest panel, and most panels in a row.
@@ -44,7 +44,7 @@ class LimeImageDisplay(LocalDisplay):
     for each of the labels that the model finds most likely: the image in grey, segments
     that speak for the label in one colour, those against it in another, the more
     colour the more they weigh; the strongest are outlined. Above it stand the response
-    and the R² of the surrogate, which tells how far to trust the colours.
+    and the R² of the surrogate: the lower it is, the less the colours say.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class LimeImageDisplay(LocalDisplay):
     target : class label or int, default=None
         The output to draw; None takes those of the largest responses.
     n_top_labels : int, default=3
-        How many outputs are drawn, if there are so many and `target` is None.
+        Largest number of outputs drawn if `target` is None.
     response_name : str, default=None
-        What the weights are changes of; None says "response".
+        Response that the weights change; None says "response".
 
     Attributes
     ----------
@@ -250,7 +250,7 @@ def _room(ax):
 
 
 def _by_output(array):
-    """With an axis of outputs."""
+    """An array with an axis of outputs."""
     return array if array.ndim == 3 else array[:, :, None]
 
 
