@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from textwrap import fill
 from typing import Any, Self
 
@@ -44,6 +45,7 @@ from sklearn_interpret.explanations import RowExplanation
 _WIDTH, _PANEL, _AROUND, _NARROW = 7.0, 2.9, 1.6, 1.7
 
 
+@dataclass(eq=False, repr=False)
 class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
     """One row before and after an attack, with the model's answers.
 
@@ -112,17 +114,11 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
     _explanation_kind = RowExplanation
     _without = frozenset()
 
-    def __init__(
-        self,
-        explanation: RowExplanation,
-        *,
-        row: int = 0,
-        image_shape: tuple | None = None,
-        spreads: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(explanation, row=row)
-        self.image_shape = image_shape
-        self.spreads = spreads
+    explanation: RowExplanation
+    _: KW_ONLY
+    row: int = 0
+    image_shape: tuple | None = None
+    spreads: ArrayLike | None = None
 
     @classmethod
     def _from_inspector(

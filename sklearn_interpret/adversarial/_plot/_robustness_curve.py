@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 _MOST_SIZES = 101
 
 
+@dataclass(eq=False, repr=False)
 class RobustnessCurveDisplay(FoldsMixin, Display):
     """Accuracy under attack against the size of the perturbation.
 
@@ -82,20 +84,12 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
     _leading = ("sizes",)
     _shows_rows = _weighs_rows = _inspects_training_rows = True
 
-    def __init__(
-        self,
-        sizes: ArrayLike,
-        scores: ArrayLike,
-        *,
-        label: str | None = None,
-        size_name: str = "Perturbation",
-        score_name: str = "Accuracy under attack",
-    ) -> None:
-        self.sizes = sizes
-        self.scores = scores
-        self.label = label
-        self.size_name = size_name
-        self.score_name = score_name
+    sizes: ArrayLike
+    scores: ArrayLike
+    _: KW_ONLY
+    label: str | None = None
+    size_name: str = "Perturbation"
+    score_name: str = "Accuracy under attack"
 
     @classmethod
     def _from_inspector(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ MOST_LINES = 14
 _ALWAYS = "always: the rule has no conditions"
 
 
+@dataclass(eq=False, repr=False)
 class AnchorsDisplay(FeaturesDisplay):
     """The rule of one row, sufficient for the model to keep its answer.
 
@@ -93,15 +95,10 @@ class AnchorsDisplay(FeaturesDisplay):
     _kinds = (Anchors, AnchorsText)
     _explanation_kind = RuleExplanation
 
-    def __init__(
-        self,
-        explanation: RuleExplanation,
-        *,
-        row: int | None = None,
-        background: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(explanation, row=row)
-        self.background = background
+    explanation: RuleExplanation
+    _: KW_ONLY
+    row: int | None = None
+    background: ArrayLike | None = None
 
     @classmethod
     def _check_request(cls, estimator, X, parameters):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from textwrap import fill
 from typing import Any, Self
 
@@ -40,6 +41,7 @@ ARROW_PLACE, ARROW_HEIGHT, TEXT_GAP = 0.28, 0.26, 0.22
 HEAD, MOST_LINES = 0.025, 0.65
 
 
+@dataclass(eq=False, repr=False)
 class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
     """Changes to one row after which the model's answer satisfies the target.
 
@@ -112,19 +114,12 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
     _kinds = (GrowingSpheres, WachterCounterfactual, ExactCounterfactual)
     _explanation_kind = RowExplanation
 
-    def __init__(
-        self,
-        explanation: RowExplanation,
-        *,
-        row: int | None = None,
-        target: Any = None,
-        response_name: str | None = None,
-        background: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(
-            explanation, row=row, target=target, response_name=response_name
-        )
-        self.background = background
+    explanation: RowExplanation
+    _: KW_ONLY
+    row: int | None = None
+    target: Any = None
+    response_name: str | None = None
+    background: ArrayLike | None = None
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, **choices):

@@ -160,7 +160,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
         return self._make_frame(places, columns=["word", "start", "end"])
 
     def _title(self, row):
-        """Prediction and response before and after, and the number of words or a reason."""
+        """Prediction and response before and after, and how many words were removed."""
         explanation = self.explanation
         n_words, found = len(explanation.words[row]), explanation.status[row] == "found"
         what = f"Prediction{f' of {self.target_name}' if self.target_name else ''}"

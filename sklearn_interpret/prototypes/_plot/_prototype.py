@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -57,6 +58,7 @@ _NO_COLOUR = "0.92"
 _COLOURS, _MARKERS = (DOWN_COLOUR, UP_COLOUR), ("o", "X")
 
 
+@dataclass(eq=False, repr=False)
 class PrototypeDisplay(DisplayMixin):
     """Prototypes, and criticisms if there are any, among the rows they stand for.
 
@@ -114,22 +116,13 @@ class PrototypeDisplay(DisplayMixin):
     2  prototype  112               2.1
     """
 
-    def __init__(
-        self,
-        data: Any,
-        prototype_indices: ArrayLike,
-        criticism_indices: ArrayLike = (),
-        *,
-        y: ArrayLike | None = None,
-        feature_names: Any = None,
-        image_shape: tuple | None = None,
-    ) -> None:
-        self.data = data
-        self.prototype_indices = prototype_indices
-        self.criticism_indices = criticism_indices
-        self.y = y
-        self.feature_names = feature_names
-        self.image_shape = image_shape
+    data: Any
+    prototype_indices: ArrayLike
+    criticism_indices: ArrayLike = ()
+    _: KW_ONLY
+    y: ArrayLike | None = None
+    feature_names: Any = None
+    image_shape: tuple | None = None
 
     @classmethod
     def from_estimator(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -44,6 +45,7 @@ def _percent(share):
     return f"{number_text(100 * share, 2)} %"
 
 
+@dataclass(eq=False, repr=False)
 class RulesDisplay(DisplayMixin):
     """Rules in words, with the classes of the rows for which each holds.
 
@@ -89,11 +91,9 @@ class RulesDisplay(DisplayMixin):
     1  0.8 < petal width (cm) <= 1.75           1  0.360000
     """
 
-    def __init__(
-        self, rules: Sequence[Rule], *, classes: ArrayLike | None = None
-    ) -> None:
-        self.rules = rules
-        self.classes = classes
+    rules: Sequence[Rule]
+    _: KW_ONLY
+    classes: ArrayLike | None = None
 
     @classmethod
     def from_estimator(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -46,6 +47,7 @@ MAX_JOINT_LEVELS = 60  # of a group along the axis
 MAX_COLOURS = 6  # of levels, the grey of the rarest included
 
 
+@dataclass(eq=False, repr=False)
 class ShapleyDependenceDisplay(ShapleyDisplay):
     """Shapley values of a feature along its values, one point for each row.
 
@@ -124,24 +126,15 @@ default="auto"
 
     _leading = ("feature",)
 
-    def __init__(
-        self,
-        explanation: Explanation,
-        *,
-        feature: int | str | tuple[int | str, int | str],
-        along: int | str | None = None,
-        color_by: int | str | None = "auto",
-        interaction_values: ArrayLike | None = None,
-        target: Any = None,
-        response_name: str | None = None,
-        categorical_features: Any = "auto",
-    ) -> None:
-        super().__init__(explanation, target=target, response_name=response_name)
-        self.feature = feature
-        self.along = along
-        self.color_by = color_by
-        self.interaction_values = interaction_values
-        self.categorical_features = categorical_features
+    explanation: Explanation
+    _: KW_ONLY
+    feature: int | str | tuple[int | str, int | str]
+    along: int | str | None = None
+    color_by: int | str | None = "auto"
+    interaction_values: ArrayLike | None = None
+    target: Any = None
+    response_name: str | None = None
+    categorical_features: Any = "auto"
 
     @classmethod
     def _from_inspector(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -26,22 +27,16 @@ HOW = {
 LABEL_LENGTH = 12
 
 
+@dataclass(eq=False, repr=False)
 class OrderedRowsDisplay(ShapleyDisplay):
     """Base of the displays in which rows stand side by side."""
 
-    def __init__(
-        self,
-        explanation: Explanation,
-        *,
-        row: int | None = None,
-        target: Any = None,
-        response_name: str | None = None,
-        order: str | int = "similarity",
-    ) -> None:
-        super().__init__(
-            explanation, row=row, target=target, response_name=response_name
-        )
-        self.order = order
+    explanation: Explanation
+    _: KW_ONLY
+    row: int | None = None
+    target: Any = None
+    response_name: str | None = None
+    order: str | int = "similarity"
 
     def _row_order(self, explanation):
         """Positions of the rows from the left."""

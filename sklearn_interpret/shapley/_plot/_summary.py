@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ from sklearn_interpret.shapley._plot._features import FeatureReader
 MOST_STRETCHED = 1.5  # factor by which sums of the other features may lengthen the axis
 
 
+@dataclass(eq=False, repr=False)
 class ShapleySummaryDisplay(ShapleyDisplay):
     """All Shapley values of an output: a swarm of points (beeswarm) for each feature.
 
@@ -83,16 +85,11 @@ default="auto"
     ['income', 'age']
     """
 
-    def __init__(
-        self,
-        explanation: Explanation,
-        *,
-        target: Any = None,
-        response_name: str | None = None,
-        categorical_features: Any = "auto",
-    ) -> None:
-        super().__init__(explanation, target=target, response_name=response_name)
-        self.categorical_features = categorical_features
+    explanation: Explanation
+    _: KW_ONLY
+    target: Any = None
+    response_name: str | None = None
+    categorical_features: Any = "auto"
 
     def plot(
         self,

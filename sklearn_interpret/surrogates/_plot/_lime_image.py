@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, Self
 
@@ -37,6 +38,7 @@ _TITLE_WIDTH = 26
 _PANEL_INCHES, _N_COLUMNS = 1.7, 4
 
 
+@dataclass(eq=False, repr=False)
 class LimeImageDisplay(LocalDisplay):
     """One image, and over it what its segments add to the response, label by label.
 
@@ -97,19 +99,12 @@ class LimeImageDisplay(LocalDisplay):
     _kinds, _explanation_kind = (LimeImage,), ImageExplanation
     _sample = "image"
 
-    def __init__(
-        self,
-        explanation: ImageExplanation,
-        *,
-        row: int | None = None,
-        target: Any = None,
-        n_top_labels: int = 3,
-        response_name: str | None = None,
-    ) -> None:
-        super().__init__(
-            explanation, row=row, target=target, response_name=response_name
-        )
-        self.n_top_labels = n_top_labels
+    explanation: ImageExplanation
+    _: KW_ONLY
+    row: int | None = None
+    target: Any = None
+    n_top_labels: int = 3
+    response_name: str | None = None
 
     @classmethod
     def _as_rows(cls, X):
