@@ -16,6 +16,14 @@ def point_area(n_points):
     return float(np.clip(24 - 5 * np.log10(max(n_points, 1) / 30), 7, 24))
 
 
+def draw_points(ax, x, y, style=None, **looks):
+    """Points of these looks, overruled by the user's style."""
+    from matplotlib.collections import PathCollection
+
+    looks = {"rasterized": len(x) > MANY_POINTS, **looks}
+    return ax.scatter(x, y, **merged_style(looks, style, PathCollection))
+
+
 def draw_shaded_points(ax, x, y, shades, style, *, area, limits=(0, 1)):
     """Points coloured by numbers; those without one are grey and lie behind.
 
@@ -128,17 +136,14 @@ def shares_of_range(values, low, high):
 
 def draw_positions(ax, x, y, style):
     """Small transparent points at some of the data, within the axes' present range."""
-    from matplotlib.collections import PathCollection
-
     (left, right), (bottom, top) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
     inside = np.flatnonzero((x >= left) & (x <= right) & (y >= bottom) & (y <= top))
     if len(inside) > MAX_POSITIONS:
         inside = np.random.default_rng(0).choice(inside, MAX_POSITIONS, replace=False)
-    looks = {"s": 8, "facecolors": "white", "edgecolors": "black", "linewidths": 0.5}
-    looks = merged_style({**looks, "alpha": 0.55}, style, PathCollection)
+    looks = {"facecolors": "white", "edgecolors": "black", "linewidths": 0.5}
     # The points are within the range, and add no margin.
     limits = ax.get_xlim(), ax.get_ylim()
-    points = ax.scatter(x[inside], y[inside], **looks)
+    points = draw_points(ax, x[inside], y[inside], style, s=8, alpha=0.55, **looks)
     ax.set(xlim=limits[0], ylim=limits[1])
     return points
 

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import merged_style
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.displays import DisplayMixin
@@ -28,8 +27,8 @@ from sklearn_interpret._plotting.panels.lines import (
     level_text,
 )
 from sklearn_interpret._plotting.points import (
-    MANY_POINTS,
     clipped_range,
+    draw_points,
     jittered,
     point_area,
 )
@@ -71,8 +70,6 @@ class TermPanel(LinePanel):
         return artists
 
     def _draw_residuals(self, ax, style, artists):
-        from matplotlib.collections import PathCollection
-
         alone, found = len(self.series) == 1, []
         n_points = max(len(values) for _, values in self.residuals)
         lines = zip(self.series, self.residuals, artists.lines, strict=True)
@@ -81,13 +78,11 @@ class TermPanel(LinePanel):
         for place, (_, (x, y), line) in enumerate(lines):
             looks = {"s": point_area(n_points), "linewidth": 0, "zorder": 1.2}
             looks["color"] = shade(ax, 0.45) if alone else seen(line.get_color(), ax)
-            looks |= {"alpha": 0.5, "rasterized": n_points > MANY_POINTS}
+            looks["alpha"] = 0.5
             x = jittered(level_places(x, self.levels), place) if self.has_levels else x
             limits = ax.dataLim.frozen()
-            points = ax.scatter(
-                *((y, x) if self.across else (x, y)),
-                **merged_style(looks, style, PathCollection),
-            )
+            pair = (y, x) if self.across else (x, y)
+            points = draw_points(ax, *pair, style, **looks)
             ax.dataLim.set(limits)
             ends = np.clip(clipped_range(y, TAIL), low - reach, high + reach)
             beyond |= (y < ends[0]).any() or (y > ends[1]).any()

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._plotting.axes import (
-    SINGLE_HEIGHT,
-    SINGLE_WIDTH,
     legend_entries,
     named_legend,
 )
@@ -19,7 +17,6 @@ from sklearn_interpret._plotting.colours import OKABE_ITO, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.sources import Data, check_same_in_folds
-from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 # Most points of the curve of a search.
@@ -199,7 +196,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
                 f"scores has the shape {np.shape(self.scores)}, but there are sizes of "
                 f"the shape {sizes.shape}."
             )
-        ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
+        ax = self._take(ax)
         (colour,) = unused_colours([OKABE_ITO[0]], ax)
         mean, label = scores.mean(axis=0), self.label
         self.line_ = draw_line(ax, sizes, mean, colour, line_kw)
@@ -250,7 +247,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             parts[0] |= {"low": mean - std, "high": mean + std}
             for fold, one in enumerate(scores):
                 parts.append({"size": sizes, "score": one, "fold": fold})
-        return stacked(parts, caller=f"{type(self).__name__}.to_frame", whole="fold")
+        return self._frame(*parts, whole="fold")
 
 
 def _size_name(attack):

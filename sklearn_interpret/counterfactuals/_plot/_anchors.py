@@ -249,7 +249,7 @@ class AnchorsDisplay(FeaturesDisplay):
         if not _are_texts(data):
             columns["feature"] = [condition.name for condition in rule]
             columns["value"] = self._values(row)
-        return self._make_frame(columns)
+        return self._frame(columns)
 
 
 def _ends(condition):

@@ -156,8 +156,13 @@ class TextCounterfactualDisplay(OneRowDisplay):
         row = self._position()
         text = "".join(self.explanation.pieces[row])
         spans = self.explanation.spans(row)
-        places = [(text[start:end], start, end) for start, end in spans]
-        return self._make_frame(places, columns=["word", "start", "end"])
+        return self._frame(
+            {
+                "word": [text[start:end] for start, end in spans],
+                "start": [start for start, _ in spans],
+                "end": [end for _, end in spans],
+            }
+        )
 
     def _title(self, row):
         """Prediction and response before and after, and how many words were removed."""

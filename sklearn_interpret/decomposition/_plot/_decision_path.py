@@ -275,4 +275,4 @@ class DecisionPathDisplay(Display):
             table["mean"] = values
             if deviations is not None:
                 table["standard_deviation"] = deviations
-        return self._make_frame(table)
+        return self._frame(table)

@@ -20,6 +20,7 @@ from sklearn_interpret._plotting.bars import (
     ranked,
     row_height,
     side_by_side,
+    with_others,
 )
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -34,7 +35,6 @@ from sklearn_interpret._plotting.labels import (
     number_text,
     plain_number_ticks,
 )
-from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 KINDS = ("bar", "box")
@@ -343,9 +343,7 @@ default=None
         ax.set_xlabel(literal_lines(self.importance_name))
         ax.spines[["top", "right"]].set_visible(False)
         handles, texts = self._legend_entries(kind)
-        self.legend_ = None
-        if handles:
-            self.legend_ = side_legend(ax, handles, texts, corner="lower right")
+        self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
     def _legend_entries(self, kind):
         """Handles and texts of all marks except plain bars."""
@@ -391,7 +389,6 @@ default=None
             several draws, each has lines, too, with the column "repeat" or "fold"
             (missing for the mean).
         """
-        caller = f"{type(self).__name__}.to_frame"
         samples, _, pvalues = self._arrays()
         order, _ = line_order(samples, self.no_effect, None)
         names = np.array(list(map(str, self.feature_names)), dtype=object)[order]
@@ -412,7 +409,7 @@ default=None
             if pvalues is not None:
                 mean["pvalue"] = pvalues[order]
             means.append(mean)
-        return stacked(means + singles, whole=which, caller=caller)
+        return self._frame(*means, *singles, whole=which)
 
 
 def _draws(values, n_features, name):
@@ -456,19 +453,15 @@ def make_lines(names, samples, null, pvalues, *, no_effect, max_entries):
     """
     shown, others = line_order(samples, no_effect, max_entries)
 
-    def pick(draws):
-        if not len(others):
-            return draws[shown]
-        return np.vstack([draws[shown], draws[others].mean(axis=0)])
-
     names = [names[j] for j in shown]
     if pvalues is not None:
         pvalues = pvalues[shown]
     if len(others):
         names.append(f"mean of {others_text(len(others))}")
         pvalues = None if pvalues is None else np.append(pvalues, np.nan)
-    null = None if null is None else pick(null.T)
-    return Lines(names, [pick(s) for s in samples], null, pvalues, len(others))
+    null = None if null is None else with_others(null.T, shown, others)
+    samples = [with_others(draws, shown, others) for draws in samples]
+    return Lines(names, samples, null, pvalues, len(others))
 
 
 def deviation(draws):

@@ -17,23 +17,16 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._plotting.axes import (
-    SINGLE_HEIGHT,
-    SINGLE_WIDTH,
     named_legend,
 )
 from sklearn_interpret._plotting.bars import (
     check_count,
-    draw_bars,
-    label_ends,
-    name_rows,
-    reach_ends,
     row_height,
 )
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
     shade,
-    sign_colours,
 )
 from sklearn_interpret._plotting.curves import draw_band, draw_line
 from sklearn_interpret._plotting.displays import ExplanationDisplay
@@ -44,7 +37,7 @@ from sklearn_interpret._plotting.labels import (
     value_text,
     wrapped,
 )
-from sklearn_interpret._plotting.tables import import_pandas, stacked
+from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
@@ -259,7 +252,7 @@ default=None
             An unknown row or feature.
         """
         if self.removal is not None:
-            ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
+            ax = self._take(ax)
             self._draw_removal(line_kw, band_kw)
             return self
         order, values = self._ranked(max_entries)
@@ -284,23 +277,15 @@ default=None
 
     def _draw_bars(self, order, values, style):
         ax, explanation = self.ax_, self.explanation
-        places = np.arange(len(order))[::-1]
-        signed = bool((values < 0).any())
-        colours, texts = sign_colours(values), column_texts(values, signed=signed)
-        self.bars_ = draw_bars(ax, places, values, colours, style, height=0.78)
-        reach = np.abs(values).max(initial=0) or 1.0
-        reach_ends(ax, values, reach, max(map(len, texts), default=0))
-        label_ends(ax, values, places, values, texts=texts, signed=signed)
-        ax.axvline(0, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
-        name_rows(ax, self._names(order))
-        plain_number_ticks(ax, most=5)
+        texts = column_texts(values, signed=bool((values < 0).any()))
+        names = self._names(order)
+        self.bars_, _ = draw_ranked_bars(ax, names, values, style, texts=texts)
         name = explanation.value_name
         ax.set_xlabel(literal(wrapped(f"{name[:1].upper()}{name[1:]}")))
         if self.row is not None:
             ax.set_title(f"Row {row_position(self.row, len(explanation))}")
         elif len(explanation) > 1:
             ax.set_title(f"Mean over {len(explanation)} rows")
-        ax.spines[["top", "right"]].set_visible(False)
 
     def _names(self, order):
         """Names of training rows, with their targets and values of features."""
@@ -355,17 +340,15 @@ default=None
         ImportError
             pandas is not installed.
         """
-        caller = f"{type(self).__name__}.to_frame"
         if self.removal is not None:
             sizes = np.asarray(self.removal["sizes"])
             parts = [{"size": sizes, "score": self.removal["scores"]}]
             for draw, scores in enumerate(self.removal["random_scores"]):
                 parts.append({"size": sizes, "score": scores, "draw": draw})
-            return stacked(parts, caller=caller, whole="draw")
-        pandas = import_pandas(caller)
+            return self._frame(*parts, whole="draw")
         order, values = self._ranked(None)
         names = [self.explanation.training_names[place] for place in order]
-        return pandas.DataFrame({"training_row": names, "value": values})
+        return self._frame({"training_row": names, "value": values})
 
 
 def _check_removal(rows, y, influence, sizes):

@@ -10,17 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.axes import (
-    SINGLE_HEIGHT,
-    SINGLE_WIDTH,
-    merged_style,
     named_legend,
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, seen, shade
 from sklearn_interpret._plotting.curves import draw_thin_lines
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import literal, number_text, shorten_all
-from sklearn_interpret._plotting.points import MANY_POINTS, point_area
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.points import draw_points, point_area
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
 # Points of a contour, and characters of a row's name.
@@ -160,16 +156,18 @@ class RegressionInfluenceDisplay(Display):
         if max_names < 0:
             raise ValueError(f"max_names={max_names!r} must not be negative.")
         leverages, residuals = frame["leverage"], frame["residual_studentized"]
+        places = np.stack([leverages, residuals])
         known = np.isfinite(residuals)
         if not known.any():
             raise ValueError("residuals holds no finite number: nothing can be drawn.")
-        ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
+        ax = self._take(ax)
         order = np.argsort(-np.where(known, frame["cooks_distance"], -np.inf))
         named = order[: min(max_names, known.sum())]
         others = np.setdiff1d(np.flatnonzero(known), named)
-        area = point_area(int(known.sum()))
+        looks = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
+        looks["s"] = point_area(int(known.sum()))
         self.points_, self.named_points_ = (
-            _draw_points(ax, leverages[rows], residuals[rows], area, colour, point_kw)
+            draw_points(ax, *places[:, rows], point_kw, color=seen(colour, ax), **looks)
             for rows, colour in ((others, OKABE_ITO[0]), (named, OKABE_ITO[1]))
         )
         _set_limits(ax, leverages[known], residuals[known])
@@ -245,18 +243,9 @@ class RegressionInfluenceDisplay(Display):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
-        return pandas.DataFrame(self._columns()).sort_values(
+        return self._frame(self._columns()).sort_values(
             "cooks_distance", ascending=False, kind="stable", ignore_index=True
         )
-
-
-def _draw_points(ax, x, y, area, colour, style):
-    from matplotlib.collections import PathCollection
-
-    looks = {"color": seen(colour, ax), "alpha": 0.8, "linewidths": 0, "zorder": 2.5}
-    looks |= {"s": area, "rasterized": len(x) > MANY_POINTS}
-    return ax.scatter(x, y, **merged_style(looks, style, PathCollection))
 
 
 def _set_limits(ax, leverages, residuals):

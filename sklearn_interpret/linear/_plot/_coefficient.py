@@ -24,8 +24,8 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     two_lines,
 )
+from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.sources import response_name
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 _WIDTH = 6.0  # inches
@@ -148,7 +148,7 @@ class CoefficientDisplay(Display):
             that is not a positive whole number, or `exponentiate` for weights of
             predictions.
         """
-        from matplotlib.collections import LineCollection, PathCollection
+        from matplotlib.collections import LineCollection
 
         coef, low, high = self._arrays()
         reach = np.where(high > low, high - low, np.inf)
@@ -167,8 +167,7 @@ class CoefficientDisplay(Display):
         self.intervals_ = draw_spreads(ax, places[there], *ends, linewidth=2)
         self.intervals_.set(**merged_style({}, line_kw, LineCollection))
         looks = {"color": seen(OKABE_ITO[0], ax), "s": 36, "zorder": 3}
-        looks = merged_style(looks, point_kw, PathCollection)
-        self.points_ = ax.scatter(coef[shown], places, **looks)
+        self.points_ = draw_points(ax, coef[shown], places, point_kw, **looks)
         name_rows(ax, [self.term_names[term] for term in shown])
         looks = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 1}
         self.zero_ = ax.axvline(1 if exponentiate else 0, **looks)
@@ -228,10 +227,9 @@ class CoefficientDisplay(Display):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas("CoefficientDisplay.to_frame")
         names = "coef", "interval_low", "interval_high"
         columns = dict(zip(names, self._arrays(), strict=True))
         columns = {"term": list(self.term_names), **columns}
         if self.output_names is not None:
             columns = {"class": self.output_names[0], **columns}
-        return pandas.DataFrame(columns)
+        return self._frame(columns)

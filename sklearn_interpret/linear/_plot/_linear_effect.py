@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_interpret._plotting.axes import merged_style, side_legend
+from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.bars import (
     draw_boxes,
     name_rows,
     others_text,
     ranked,
     row_height,
+    with_others,
 )
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -31,7 +32,7 @@ from sklearn_interpret._plotting.labels import (
     two_lines,
     value_text,
 )
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
@@ -168,9 +169,9 @@ class LinearEffectDisplay(Display):
                 "distinguished."
             )
         shown, others = ranked(effects.std(axis=0), max_entries)
-        lines, names = effects[:, shown], self._names(shown, rows)
+        lines = with_others(effects.T, shown, others, np.sum).T
+        names = self._names(shown, rows)
         if len(others):
-            lines = np.column_stack([lines, effects[:, others].sum(axis=1)])
             names.append(
                 f"sum of {others_text(len(others))}".replace("features", "terms")
             )
@@ -203,16 +204,14 @@ class LinearEffectDisplay(Display):
 
     def _mark_rows(self, lines, places, rows, style):
         """Points of rows, and a legend of their names."""
-        from matplotlib.collections import PathCollection
-
         ax, self.points_, self.legend_ = self.ax_, [], None
         palette = [colour for colour in OKABE_ITO if colour != _BOX_COLOUR]
         for number, row in enumerate(rows):
             looks = {"color": seen(palette[(number + 1) % len(palette)], ax), "s": 40}
             looks |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}
-            looks |= {"edgecolor": paper(ax)}
-            looks = merged_style(looks, style, PathCollection)
-            self.points_.append(ax.scatter(lines[row], places, **looks))
+            looks["edgecolor"] = paper(ax)
+            points = draw_points(ax, lines[row], places, style, **looks)
+            self.points_.append(points)
         if rows:
             names = range(len(lines)) if self.row_names is None else self.row_names
             texts = [names[row] for row in rows]
@@ -248,12 +247,10 @@ class LinearEffectDisplay(Display):
         ImportError
             pandas is not installed.
         """
-        pandas, effects = import_pandas("LinearEffectDisplay.to_frame"), self._array()
+        effects = self._array()
         order, _ = ranked(effects.std(axis=0), None)
         columns = dict(zip(_COLUMNS, _quartiles(effects[:, order]), strict=True))
-        return pandas.DataFrame(
-            {"term": [self.term_names[term] for term in order], **columns}
-        )
+        return self._frame({"term": [self.term_names[j] for j in order], **columns})
 
 
 def _quartiles(effects):

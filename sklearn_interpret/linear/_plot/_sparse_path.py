@@ -13,9 +13,7 @@ from sklearn_interpret._model.rows.features import default_names
 from sklearn_interpret._plotting.axes import (
     SINGLE_HEIGHT,
     SINGLE_WIDTH,
-    Slot,
     axes_inches,
-    take_axes,
 )
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import READ, colours, seen, shade
@@ -31,7 +29,6 @@ from sklearn_interpret._plotting.labels import (
     two_lines,
 )
 from sklearn_interpret._plotting.sources import model_within
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.linear._sparse_linear_classifier import SparseLinearClassifier
 from sklearn_interpret.linear._sparse_linear_regressor import SparseLinearRegressor
 
@@ -196,14 +193,8 @@ class SparsePathDisplay(DisplayMixin):
         """
         check_count(max_names, "max_names")
         self._check()
-        canvas = take_axes(
-            ax,
-            [Slot()] * len(self._path),
-            n_columns=n_cols,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=(SINGLE_WIDTH + 1.0, SINGLE_HEIGHT),
-        )
-        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        size = SINGLE_WIDTH + 1.0, SINGLE_HEIGHT
+        canvas = self._take_grid(ax, len(self._path), n_cols, size)
         self.lines_, self.other_lines_ = [], []
         self.texts_, self.model_lines_, self.model_points_ = [], [], []
         # A feature has one colour in all panels.
@@ -342,7 +333,6 @@ class SparsePathDisplay(DisplayMixin):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         self._check()
         parts = []
         for output, path in enumerate(self._path):
@@ -354,8 +344,8 @@ class SparsePathDisplay(DisplayMixin):
             }
             if self.classes is not None:
                 columns = {"class": self.classes[output], **columns}
-            parts.append(pandas.DataFrame(columns))
-        return pandas.concat(parts, ignore_index=True)
+            parts.append(columns)
+        return self._frame(*parts)
 
 
 def _names(model, steps):

@@ -206,7 +206,7 @@ class RuleFitDisplay(DisplayMixin):
             "coefficient": self.coefficients,
             "importance": self.rule_importances,
         }
-        frame = self._make_frame(columns)
+        frame = self._frame(columns)
         return frame.sort_values("importance", ascending=False, kind="stable")
 
 

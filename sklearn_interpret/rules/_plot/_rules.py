@@ -312,4 +312,4 @@ class RulesDisplay(DisplayMixin):
             pandas is not installed.
         """
         _, classes, _ = self._shown(None)
-        return self._make_frame(rule_columns(self.rules, classes))
+        return self._frame(rule_columns(self.rules, classes))

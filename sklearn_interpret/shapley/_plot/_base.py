@@ -73,7 +73,7 @@ class ShapleyDisplay(ExplanationDisplay):
         for name, column in columns.items():
             column = np.broadcast_to(column, values.shape)
             flat[name] = (column.T if by_feature else column).ravel()
-        return self._make_frame(flat)
+        return self._frame(flat)
 
     def _positions(self):
         """Positions in the explanation of the rows that are drawn."""

@@ -384,7 +384,7 @@ default="auto"
         companion = self._companion(explanation, reader, feature, own)
         if companion is not None:
             columns["color"] = companion.cells()
-        return self._make_frame(columns)
+        return self._frame(columns)
 
 
 def _is_pair(feature):

@@ -36,7 +36,6 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
-from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import (
@@ -336,7 +335,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
                 {**columns, "importance": values.ravel(), "fold": fold}
                 for fold, values in enumerate(folds)
             ]
-        return stacked(parts, caller=f"{type(self).__name__}.to_frame", whole="fold")
+        return self._frame(*parts, whole="fold")
 
 
 def _lines(importances, shown, others):

@@ -188,7 +188,7 @@ class ShapleyInteractionDisplay(Display):
         order = np.argsort(-table[pairs], kind="stable")
         first, second = (places[order] for places in pairs)
         names = np.array(list(map(str, self.feature_names)), dtype=object)
-        return self._make_frame(
+        return self._frame(
             {
                 "feature": names[first],
                 "feature2": names[second],

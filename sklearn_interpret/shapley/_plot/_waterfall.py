@@ -275,7 +275,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             del columns["value"]
         if explanation.standard_errors is not None:
             columns["standard_error"] = steps.errors
-        return self._make_frame(columns)
+        return self._frame(columns)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.labels import literal, number_text, shorten
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
-from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._lime_text import highlight
 from sklearn_interpret.surrogates._local_explanation import (
@@ -124,7 +123,7 @@ class LocalDisplay(OneRowDisplay):
             self.bars_.append(bars)
             self.errors_.append(errors)
 
-    def _frame(self, columns):
+    def _weights_frame(self, columns):
         """A table with lines for each output: `columns(row, weights)`."""
         row = self._position()
         parts = []
@@ -132,7 +131,7 @@ class LocalDisplay(OneRowDisplay):
             weights = self._weights(row, output)
             names = [self.explanation.output_names[output]] * len(weights)
             parts.append({"output": names, **columns(row, weights)})
-        return stacked(parts, caller=f"{type(self).__name__}.to_frame")
+        return self._frame(*parts)
 
     def _names_of(self, row):
         """A name for each feature of a sample."""

@@ -319,7 +319,7 @@ default=None
         for output in self._shown_outputs():
             name = self._names()[output]
             rows += [{"output": name, **row} for row in self._numbers(output)]
-        return self._make_frame(rows)
+        return self._frame(rows)
 
     def _numbers(self, output):
         """Rows of the table of one output."""

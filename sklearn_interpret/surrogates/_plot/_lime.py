@@ -144,7 +144,7 @@ class LimeDisplay(LocalDisplay):
         ImportError
             pandas is not installed.
         """
-        return self._frame(self._columns)
+        return self._weights_frame(self._columns)
 
     def _columns(self, row, weights):
         explanation = self.explanation

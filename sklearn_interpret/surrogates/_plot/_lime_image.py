@@ -178,7 +178,7 @@ class LimeImageDisplay(LocalDisplay):
         ImportError
             pandas is not installed.
         """
-        return self._frame(self._columns)
+        return self._weights_frame(self._columns)
 
     def _columns(self, row, weights):
         segments = self.explanation.segments[row].reshape(-1)

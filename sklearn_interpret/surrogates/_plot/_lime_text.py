@@ -187,7 +187,7 @@ class LimeTextDisplay(LocalDisplay):
         ImportError
             pandas is not installed.
         """
-        return self._frame(self._columns)
+        return self._weights_frame(self._columns)
 
     def _columns(self, row, words):
         features = np.array(self.explanation.token_features[row], dtype=np.intp)
