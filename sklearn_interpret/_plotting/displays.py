@@ -399,6 +399,8 @@ default=None
 class ExplanationDisplay(Display):
     """Base of the displays of explained rows."""
 
+    # Constructor parameters that not all displays have.
+    row = target = response_name = None
     _shows_rows = True
     _explanation_kind: ClassVar[type] = Explanation
     _sample: ClassVar[str] = "row"
@@ -414,9 +416,14 @@ class ExplanationDisplay(Display):
         self.explanation = explanation
         self.row = row
         self.target = target
-        if response_name is None:
-            response_name = getattr(explanation, "response_name", None)
         self.response_name = response_name
+        self.__post_init__()
+
+    def __post_init__(self):
+        """Take the explanation's name of the response if none is given."""
+        if self.response_name is None:
+            explanation = getattr(self, "explanation", None)
+            self.response_name = getattr(explanation, "response_name", None)
 
     @ForwardedSignature
     def from_explanation(

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.bars import others_text, ranked
 from sklearn_interpret._plotting.displays import ExplanationDisplay
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.labels import literal
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position, row_position
 from sklearn_interpret.shapley._plot._features import FeatureReader
@@ -40,16 +40,13 @@ class ShapleyDisplay(ExplanationDisplay):
         """The column of the values in tables."""
         return self.explanation.value_name.lower().replace(" ", "_")
 
-    def _caller(self, method="plot"):
-        return f"{type(self).__name__}.{method}"
-
     def _rows(self):
         """The rows that are drawn, for one output."""
         return self._one_output()[self._positions()]
 
     def _entries(self, members, *, whole=False):
         """Features that act together, and their values in the one row drawn."""
-        # All rows of the explanation say how exact a value is to be.
+        # The decimals of a value depend on all rows of the explanation.
         reader, (row,) = FeatureReader(self.explanation), self._positions()
         return [
             reader.joint_entry_text(features, row, whole=whole) for features in members
@@ -62,7 +59,6 @@ class ShapleyDisplay(ExplanationDisplay):
         columns (n_rows, n_features) from the values in the order of the table. `data`
         is an explanation with the values of the features, by default the first.
         """
-        pandas = import_pandas(self._caller("to_frame"))
         order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
         values = explanation.values[:, order]
         reader = FeatureReader(explanation if data is None else data)
@@ -77,7 +73,7 @@ class ShapleyDisplay(ExplanationDisplay):
         for name, column in columns.items():
             column = np.broadcast_to(column, values.shape)
             flat[name] = (column.T if by_feature else column).ravel()
-        return pandas.DataFrame(flat)
+        return self._frame(flat)
 
     def _positions(self):
         """Positions in the explanation of the rows that are drawn."""
@@ -87,8 +83,16 @@ class ShapleyDisplay(ExplanationDisplay):
         return np.array([row_position(self.row, n_rows)])
 
 
+def add_colour_bar(ax, shown, label, **looks):
+    """A narrow colour bar next to an axes."""
+    bar = ax.figure.colorbar(shown, ax=ax, pad=0.02, **{"aspect": 30, **looks})
+    bar.outline.set_visible(False)
+    bar.set_label(literal(label))
+    return bar
+
+
 def checked(explanation):
-    """The explanation, if it is one and there is something to draw."""
+    """The explanation, if it has rows and features to draw."""
     if not isinstance(explanation, Explanation):
         raise TypeError(
             f"An Explanation is needed; got {type(explanation).__name__}. Its values "
@@ -111,7 +115,7 @@ def checked(explanation):
 
 
 def strongest(explanation, max_entries):
-    """The strongest features, and what is drawn of them.
+    """The strongest features, with their values and names.
 
     Returns their positions, their values (n_rows, n_lines) and names; the last line is
     the sum of the others, where there are more than `max_entries`.

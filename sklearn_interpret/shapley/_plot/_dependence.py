@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -36,10 +37,9 @@ from sklearn_interpret._plotting.points import (
     point_area,
 )
 from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay, add_colour_bar
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
 MAX_ROWS = 5000  # in which the colouring feature is searched
@@ -47,6 +47,7 @@ MAX_JOINT_LEVELS = 60  # of a group along the axis
 MAX_COLOURS = 6  # of levels, the grey of the rarest included
 
 
+@dataclass(eq=False, repr=False)
 class ShapleyDependenceDisplay(ShapleyDisplay):
     """Shapley values of a feature along its values, one point for each row.
 
@@ -61,7 +62,7 @@ class ShapleyDependenceDisplay(ShapleyDisplay):
         The explained rows, with their data.
     feature : int, str or pair of these
         The feature, or group of features, by position or name. Of a pair, the entry
-        of `interaction_values` is drawn, half of what the two do together; of a
+        of `interaction_values` is drawn, half of their joint effect; of a
         feature paired with itself, its main effect.
     along : int or str, default=None
         For a group of features, the one of them (position in the group, or column
@@ -69,7 +70,7 @@ class ShapleyDependenceDisplay(ShapleyDisplay):
     color_by : "auto", None, int or str, default="auto"
         The feature that colours the points. "auto" takes the one of the largest mean
         absolute interaction value, where `interaction_values` are given. Otherwise it
-        takes the one whose groups of values explain most of what is left of the
+        takes the one whose groups of values explain most of the remaining spread of the
         Shapley values among rows of similar values of the feature, an approximation.
         It takes none where nothing is left, and of a pair the second feature.
     interaction_values : ndarray of shape (n_rows, n_features, n_features) or \
@@ -79,7 +80,7 @@ class ShapleyDependenceDisplay(ShapleyDisplay):
     target : class label or int, default=None
         The output to draw; None takes the only one.
     response_name : str, default=None
-        What the values are shares of; None says "response".
+        Response that the values add up to; None says "response".
     categorical_features : "auto", None, bool mask or list of ints and strs, \
 default="auto"
         Columns of the data that are categories.
@@ -108,7 +109,7 @@ default="auto"
 
     See Also
     --------
-    ShapleySummaryDisplay : All features at once.
+    ShapleySummaryDisplay : All features together.
 
     Examples
     --------
@@ -125,24 +126,15 @@ default="auto"
 
     _leading = ("feature",)
 
-    def __init__(
-        self,
-        explanation: Explanation,
-        *,
-        feature: int | str | tuple[int | str, int | str],
-        along: int | str | None = None,
-        color_by: int | str | None = "auto",
-        interaction_values: ArrayLike | None = None,
-        target: Any = None,
-        response_name: str | None = None,
-        categorical_features: Any = "auto",
-    ) -> None:
-        super().__init__(explanation, target=target, response_name=response_name)
-        self.feature = feature
-        self.along = along
-        self.color_by = color_by
-        self.interaction_values = interaction_values
-        self.categorical_features = categorical_features
+    explanation: Explanation
+    _: KW_ONLY
+    feature: int | str | tuple[int | str, int | str]
+    along: int | str | None = None
+    color_by: int | str | None = "auto"
+    interaction_values: ArrayLike | None = None
+    target: Any = None
+    response_name: str | None = None
+    categorical_features: Any = "auto"
 
     @classmethod
     def _from_inspector(
@@ -238,7 +230,7 @@ default="auto"
         return explanation, reader, feature
 
     def _drawn(self, explanation, feature):
-        """Numbers of the rows, and what they are."""
+        """Numbers of the rows, and their name."""
         if not _is_pair(self.feature):
             return explanation.values[:, feature], explanation.value_name
         if self.interaction_values is None:
@@ -382,7 +374,6 @@ default="auto"
             pair "interaction_value"), and "color" (the value of the feature that
             colours the points) where there is one.
         """
-        pandas = import_pandas(self._caller("to_frame"))
         explanation, reader, feature = self._read()
         own = self._own_values(reader, feature)
         number = "interaction_value" if _is_pair(self.feature) else self._column
@@ -393,7 +384,7 @@ default="auto"
         companion = self._companion(explanation, reader, feature, own)
         if companion is not None:
             columns["color"] = companion.cells()
-        return pandas.DataFrame(columns)
+        return self._frame(columns)
 
 
 def _is_pair(feature):
@@ -444,7 +435,7 @@ def _strip(ax, left, right):
 
 
 def _draw_data(ax, own, style):
-    """Where the data lie, at the bottom."""
+    """The distribution of the data, at the bottom."""
     if own.levels is None:
         return draw_histogram(ax, own.numbers[own.known], style)
     n_places = len(own.levels) + (not own.known.all())
@@ -459,18 +450,12 @@ def _add_bar(ax, points, companion):
 
     known, (low, high) = companion.numbers[companion.known], points.get_clim()
     beyond = (known.min() < low) + 2 * (known.max() > high)
-    bar = ax.figure.colorbar(
-        points,
-        ax=ax,
-        extend=("neither", "min", "max", "both")[beyond],
-        ticks=MaxNLocator(nbins=6, integer=bool(np.all(known == np.round(known)))),
-        aspect=30,
-        pad=0.02,
-    )
-    bar.outline.set_visible(False)
-    bar.solids.set_alpha(1)
+    whole = bool(np.all(known == np.round(known)))
+    looks = {"extend": ("neither", "min", "max", "both")[beyond]}
+    looks["ticks"] = MaxNLocator(nbins=6, integer=whole)
     note = "" if companion.known.all() else "\n(grey: missing)"
-    bar.set_label(literal(shorten(companion.name) + note))
+    bar = add_colour_bar(ax, points, shorten(companion.name) + note, **looks)
+    bar.solids.set_alpha(1)
     return bar
 
 

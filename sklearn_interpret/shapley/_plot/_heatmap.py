@@ -11,7 +11,7 @@ from sklearn_interpret._plotting.colours import ink, shade
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import clipped_range
 from sklearn_interpret._plotting.surfaces import draw_heat_map
-from sklearn_interpret.shapley._plot._base import strongest
+from sklearn_interpret.shapley._plot._base import add_colour_bar, strongest
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
 
 CURVE_HEIGHT, GAP = 0.8, 0.12  # inches
@@ -38,7 +38,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
     target : class label or int, default=None
         The output to draw; None takes the only one.
     response_name : str, default=None
-        What the values are shares of; None says "response".
+        Response that the values add up to; None says "response".
     order : {"similarity", "prediction", "input"}, int or str, default="similarity"
         In which order the rows stand: rows with similar Shapley values side by side
         (hierarchical clustering), by the prediction, as they were given, or by the
@@ -98,7 +98,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         max_entries : int, default=20
             Largest number of lines; None shows all features.
         colorbar : bool, default=True
-            Draw a colour bar beside the axes.
+            Draw a colour bar next to the axes.
         heatmap_kw : dict, default=None
             Style of the heat map.
 
@@ -125,8 +125,11 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         ax.spines[:].set_visible(False)
         self._name_order(ax, explanation)
         self._draw_curve(ax, ordered, height)
-        beyond = "both" if sizes.max() > reach else "neither"
-        self.colorbar_ = self._add_colorbar(ax, beyond) if colorbar else None
+        self.colorbar_ = None
+        if colorbar:
+            looks = {"extend": "both" if sizes.max() > reach else "neither"}
+            name = self.explanation.value_name
+            self.colorbar_ = add_colour_bar(ax, self.heatmap_, name, **looks)
         return self
 
     def _draw_curve(self, ax, ordered, height):
@@ -147,11 +150,3 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         curve.spines[["top", "right", "bottom"]].set_visible(False)
         title = f"{shorten(self._response(), 44)}: f(x), dashed the base value"
         curve.set_title(literal(title), loc="left", fontsize="small")
-
-    def _add_colorbar(self, ax, extend):
-        bar = ax.figure.colorbar(
-            self.heatmap_, ax=ax, extend=extend, aspect=30, pad=0.02
-        )
-        bar.outline.set_visible(False)
-        bar.set_label(literal(self.explanation.value_name))
-        return bar

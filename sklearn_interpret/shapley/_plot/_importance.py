@@ -36,7 +36,6 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import (
@@ -57,7 +56,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     Build it with `from_estimator` or `from_explanation`, or from arrays of your own.
     Several outputs are stacked in one bar for each feature. Features beyond
     `max_entries` share the last bar, which is the sum of theirs; so do outputs beyond
-    the seven colours that can be told apart.
+    the seven colours of the palette.
 
     Parameters
     ----------
@@ -68,11 +67,11 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     output_names : sequence, default=None
         Names of the outputs; None takes positions.
     response_name : str, default="response"
-        What the values are shares of.
+        Response that the values add up to.
     fold_importances : ndarray of shape (n_folds, n_features[, n_outputs]), default=None
         The importances of several models, of which `importances` is the mean.
     value_name : str, default="Shapley value"
-        What the importances are mean sizes of.
+        Name of the values whose mean sizes these are.
 
     Attributes
     ----------
@@ -84,7 +83,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         For each output, the bars from the most important feature down, the others'
         last.
     labels_ : list of Text
-        The numbers beside the bars, where there is one output and no fold.
+        The numbers at the bars, where there is one output and no fold.
     fold_points_ : list of PathCollection
         For each fold, its points: one for each bar, or stack of bars.
     legend_ : matplotlib Legend or None
@@ -131,7 +130,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         target : class label or int, default=None
             Of several outputs, the one to show; None shows all.
         response_name : str, default=None
-            What is explained; None takes the explanation's name of it.
+            Name of the response; None takes that of the explanation.
         """
         checked(explanation)
         names = explanation.output_names
@@ -199,7 +198,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         Raises
         ------
         ValueError
-            An unknown arrangement, or a `max_entries` that is no number of bars.
+            An unknown arrangement, or a `max_entries` that is not a positive int.
         """
         if arrangement not in ARRANGEMENTS:
             raise ValueError(
@@ -209,25 +208,25 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         names, few = _few_outputs(importances, self._outputs(importances.shape[1]))
         shown, others = ranked(importances.sum(axis=1), max_entries)
         lengths = _lines(few(importances), shown, others)
-        stacked = arrangement == "stacked"
+        stacks = arrangement == "stacked"
         features = [self.feature_names[j] for j in shown]
         if len(others):
             features.append(f"sum of {others_text(len(others))}")
-        pitch = 0.36 if stacked else 0.2 + 0.16 * len(names)
+        pitch = 0.36 if stacks else 0.2 + 0.16 * len(names)
         ax = self._take(ax, (6.4, row_height(len(features), pitch)))
         palette = colours(len(names))
         if len(names) < importances.shape[1]:
             palette[-1] = NEUTRAL_COLOUR
-        places = self._draw_bars(ax, lengths, palette, stacked, bar_kw)
+        places = self._draw_bars(ax, lengths, palette, stacks, bar_kw)
         if len(others) and len(names) == 1:
             grey_last(self.bars_[0])
         name_rows(ax, features)
-        reach = lengths.sum(axis=1) if stacked else lengths.max(axis=1)
+        reach = lengths.sum(axis=1) if stacks else lengths.max(axis=1)
         self.fold_points_, self.labels_ = [], []
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)
             folds = few(folds.reshape(*folds.shape[:2], -1))
-            ends = self._draw_folds(ax, _lines(folds, shown, others), places, stacked)
+            ends = self._draw_folds(ax, _lines(folds, shown, others), places, stacks)
             reach = np.maximum(reach, ends)
         elif len(names) == 1:
             # The sum of many features has a precision of its own.
@@ -266,11 +265,11 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     def _outputs(self, n_outputs):
         return range(n_outputs) if self.output_names is None else self.output_names
 
-    def _draw_bars(self, ax, lengths, palette, stacked, style):
+    def _draw_bars(self, ax, lengths, palette, stacks, style):
         """Set the bars; return their places (n_lines, 1), or for each output."""
         offsets, height = np.zeros(1), BAR_HEIGHT
         starts = np.cumsum(lengths, axis=1) - lengths
-        if not stacked:
+        if not stacks:
             offsets, height = side_by_side(lengths.shape[1], BAR_HEIGHT)
             starts = np.zeros_like(lengths)
         places = np.arange(len(lengths))[::-1, None] + offsets
@@ -281,9 +280,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         ]
         return places
 
-    def _draw_folds(self, ax, folds, places, stacked):
+    def _draw_folds(self, ax, folds, places, stacks):
         """A point for each fold at the end of its bar, or stack; the largest ends."""
-        ends = folds.sum(axis=2, keepdims=True) if stacked else folds
+        ends = folds.sum(axis=2, keepdims=True) if stacks else folds
         looks = {"facecolor": paper(ax), "edgecolor": ink(ax), "linewidth": 0.8}
         looks |= {"s": 16, "zorder": 3}
         self.fold_points_ = [ax.scatter(x.T, places.T, **looks) for x in ends]
@@ -322,7 +321,6 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             where there are folds, also a line for each of them, with the column "fold"
             (missing for the mean).
         """
-        pandas = import_pandas("ShapleyImportanceDisplay.to_frame")
         importances = self._by_output()
         order, _ = ranked(importances.sum(axis=1), None)
         n_outputs = importances.shape[1]
@@ -330,15 +328,14 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         columns = {"feature": np.repeat(names[order], n_outputs)}
         if n_outputs > 1:
             columns["output"] = list(self._outputs(n_outputs)) * len(order)
-        mean = pandas.DataFrame({**columns, "importance": importances[order].ravel()})
-        if self.fold_importances is None:
-            return mean
-        folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
-        parts = [mean.assign(fold=pandas.NA)]
-        for fold, values in enumerate(folds):
-            parts.append(mean.assign(importance=values.ravel(), fold=fold))
-        joined = pandas.concat(parts, ignore_index=True)
-        return joined.astype({"fold": "Int64"})
+        parts = [{**columns, "importance": importances[order].ravel()}]
+        if self.fold_importances is not None:
+            folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
+            parts += [
+                {**columns, "importance": values.ravel(), "fold": fold}
+                for fold, values in enumerate(folds)
+            ]
+        return self._frame(*parts, whole="fold")
 
 
 def _lines(importances, shown, others):
@@ -351,8 +348,8 @@ def _lines(importances, shown, others):
 def _few_outputs(importances, names):
     """Names of the outputs drawn, and a function that takes them out of an array.
 
-    The palette has seven colours that readers tell apart: of more outputs, those of
-    the largest importances are drawn alone, and the others by their sum, in grey.
+    The palette has seven colours that readers can distinguish: of more outputs, the
+    most important are drawn alone, and the others by their sum, in grey.
     """
     names, n_outputs = list(names), importances.shape[1]
     if n_outputs <= len(OKABE_ITO):

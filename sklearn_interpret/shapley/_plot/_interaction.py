@@ -20,7 +20,6 @@ from sklearn_interpret._plotting.matrices import (
     table_size,
 )
 from sklearn_interpret._plotting.sources import response_name
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._values import ShapleyValues
@@ -44,7 +43,7 @@ class ShapleyInteractionDisplay(Display):
     feature_names : sequence of str
         Name of each feature.
     response_name : str, default="response"
-        What the values are shares of.
+        Response that the values add up to.
     output_names : sequence, default=None
         Name of the output; None where there is one without a name.
 
@@ -137,7 +136,7 @@ class ShapleyInteractionDisplay(Display):
         Raises
         ------
         ValueError
-            A `max_entries` that is no number of features, or an array that is no table
+            A `max_entries` that is not a positive int, or an array that is not a table
             of strengths.
         """
         check_count(max_entries, "max_entries")
@@ -184,13 +183,12 @@ class ShapleyInteractionDisplay(Display):
             One line per pair, from the strongest down, with the columns "feature",
             "feature2" (the same for a main effect) and "interaction".
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         table = self._checked()
         pairs = np.triu_indices(len(table))
         order = np.argsort(-table[pairs], kind="stable")
         first, second = (places[order] for places in pairs)
         names = np.array(list(map(str, self.feature_names)), dtype=object)
-        return pandas.DataFrame(
+        return self._frame(
             {
                 "feature": names[first],
                 "feature2": names[second],

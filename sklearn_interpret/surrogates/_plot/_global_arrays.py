@@ -1,4 +1,4 @@
-"""Data of the display of a global surrogate, and how they are found."""
+"""Arrays of the display of a global surrogate, and their computation."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class SurrogateArrays:
         return leaves_of(tree, nodes, values[:, output], surrogate, self._weights())
 
     def _are_shares(self):
-        """Whether one tree gives shares of one whole, such as of classes, all shown."""
+        """Whether one tree gives shares of all classes, and all are shown."""
         values = self._table("responses")
         one_tree = self.trees is not None and len(list(self.trees)) == 1
         if not one_tree or self.target is not None or values.shape[1] == 1:
@@ -168,7 +168,7 @@ class SurrogateSources(Display):
 
 
 def surrogate_arrays(inspector, X, sample_weight):
-    """Constructor arguments that hold how a fitted surrogate does on rows."""
+    """Constructor arguments with the responses of model and surrogate to rows."""
     rows = as_rows(X)
     weights = check_weights(sample_weight, rows)
     rows, weights = rows_inside(inspector, rows, weights)
@@ -230,7 +230,7 @@ def _for_outputs(model, inspector):
     if not is_classifier(inspector.surrogate_):
         return table
     outputs, known = inspector.output_names_, model.classes_.tolist()
-    if len(table) == 1:  # of the second class, in terms of which there are two
+    if len(table) == 1:  # coefficients of the second of two classes
         return table if outputs[0] == known[-1] or len(outputs) > 1 else -table
     missing = np.full(table.shape[1], np.nan)
     rows = [table[known.index(o)] if o in known else missing for o in outputs]
