@@ -1,7 +1,6 @@
-"""Effects of features and of pairs, and displays that show them in panels."""
+"""Displays of panels, and the bands and tables of the effects that they show."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,8 @@ from sklearn_interpret._plotting.panels.lines import (
     ROWS,
     SHARES,
     VALUES,
-    Series,
-    SurfacePanel,
+    Effect,
     earlier_lines,
-    level_places,
 )
 from sklearn_interpret._plotting.surfaces import draw_colour_bar
 from sklearn_interpret._plotting.tables import stacked
@@ -30,96 +27,6 @@ COLUMNS = (
     *("term", "method", "feature", "feature2", "output", "x", "x2"),
     *("value", "low", "high", "slope", "slope_std", "row", "fold"),
 )
-
-
-@dataclass(frozen=True)
-class Effect:
-    """Numbers of one entry."""
-
-    names: tuple  # one or two features
-    places: tuple  # values or levels along them
-    levelled: tuple  # which of them are categories
-    values: np.ndarray  # (k, G) or (k, G1, G2): the effect
-    low: np.ndarray | None = None  # lower ends of the bands
-    high: np.ndarray | None = None  # upper ends of the bands
-    # (n_folds, k, ...): the effect of each fold's model.
-    folds: np.ndarray | None = None
-    data: tuple | None = None  # the features' values in the data
-    bounds: tuple | None = None  # ends of cells, where values belong to these
-    by_similarity: tuple = (False, False)  # which of them are ordered by similarity
-    counts: np.ndarray | None = None  # weight of the rows in a pair's cells
-    missing: np.ndarray | None = None  # (k,): the effect of a missing value
-
-    @property
-    def levels(self):
-        """Levels of a single feature that is a category, or None."""
-        return self.places[0] if self.levelled[0] else None
-
-    def levels_in(self, order):
-        """Levels in an order, and whether they are ordered by similarity."""
-        if order == "levels" or self.levels is None:
-            return self.levels, self.by_similarity[0]
-        # The order of the output that varies most.
-        varied = self.values[np.argmax(spreads(self.values))]
-        return self.levels[np.argsort(-varied, kind="stable")], False
-
-    @property
-    def held(self):
-        """Mask of the values (G1, G2) of a pair that border on a cell with rows."""
-        if self.counts is None or not self.counts.size:
-            return np.isfinite(self.values).all(axis=0)
-        held = self.counts > 0
-        if not self.levelled[0]:
-            held = np.pad(held, ((1, 0), (0, 0))) | np.pad(held, ((0, 1), (0, 0)))
-        if not self.levelled[1]:
-            held = np.pad(held, ((0, 0), (1, 0))) | np.pad(held, ((0, 0), (0, 1)))
-        return held
-
-    def swapped(self):
-        """The effect of a pair, with its features in the other order."""
-        turned = {
-            name: getattr(self, name).swapaxes(1, 2)
-            for name in ("values", "low", "high")
-            if getattr(self, name) is not None
-        }
-        for name in ("names", "places", "levelled", "data"):
-            turned[name] = getattr(self, name) and getattr(self, name)[::-1]
-        return replace(self, **turned)
-
-    def by_level(self, output):
-        """One output of a pair, as a curve for each level of the second feature."""
-        curves = {
-            name: getattr(self, name)[output].T
-            for name in ("values", "low", "high")
-            if getattr(self, name) is not None
-        }
-        firsts = {"places": self.places[:1], "levelled": self.levelled[:1]}
-        return replace(self, names=self.names[:1], **firsts, **curves)
-
-    def series(self, output, label, colour, levels=None):
-        """One output of a one-way effect as a line.
-
-        Along a category, x are positions among `levels`, by default its own.
-        """
-        (places,) = self.places
-        if self.levelled[0]:
-            places = level_places(places, places if levels is None else levels)
-        return Series(
-            np.asarray(places, dtype=np.float64),
-            self.values[output],
-            None if self.low is None else self.low[output],
-            None if self.high is None else self.high[output],
-            None if self.folds is None else self.folds[:, output],
-            label,
-            colour,
-        )
-
-
-def spreads(values):
-    """Standard deviation of each output's effect (k, ...) over its known points."""
-    flat = values.reshape(len(values), -1)
-    known = np.isfinite(flat).all(axis=0)
-    return flat[:, known].std(axis=1) if known.any() else np.zeros(len(flat))
 
 
 def with_outputs(values, n_axes):
@@ -261,6 +168,10 @@ class PanelDisplay(ABC):
             self.legend_.set_gid(EFFECT)
         return canvas
 
+    def _outputs(self, n_outputs):
+        """Names of the outputs; positions where they have none."""
+        return range(n_outputs) if self.output_names is None else self.output_names
+
     def _label(self, panels, canvas, share_y, again):
         for place, (panel, below) in enumerate(panels):
             if again[place]:
@@ -293,7 +204,6 @@ class EntryDisplay(PanelDisplay):
     """Base of displays of effects, each entry that of a feature or of a pair."""
 
     categorical = None
-    _zero = True
 
     @abstractmethod
     def _effect(self, entry):
@@ -344,26 +254,6 @@ class EntryDisplay(PanelDisplay):
         if self.categorical is None:
             return tuple(place.dtype.kind not in "iuf" for place in places)
         return tuple(np.atleast_1d(self.categorical[entry]).tolist())
-
-    def _surface(self, effect, output, limits, words):
-        return SurfacePanel(
-            effect.names,
-            effect.places,
-            effect.levelled,
-            effect.values[output],
-            limits,
-            *words,
-            bounds=effect.bounds,
-            held=effect.held,
-            counts=effect.counts,
-            data=effect.data,
-            diverging=self._zero,
-            by_similarity=effect.by_similarity,
-        )
-
-    def _outputs(self, n_outputs):
-        """Names of the outputs; positions where they have none."""
-        return range(n_outputs) if self.output_names is None else self.output_names
 
 
 def earlier_legend(canvas):

@@ -23,6 +23,7 @@ from sklearn_interpret._plotting.panels.displays import (
 from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
     Looks,
+    SurfacePanel,
     level_places,
     level_text,
 )
@@ -422,7 +423,8 @@ default=None
                 rows = residuals[output]
                 panels.append(self._panel_of_levels(effect, rows, words, output))
             else:
-                panels.append(self._surface(effect, output, limits, words))
+                panel = SurfacePanel(effect, output, limits, *words, diverging=True)
+                panels.append(panel)
         return panels
 
     def _own_panel(self, term, effect, residuals):

@@ -20,9 +20,13 @@ from sklearn_interpret._plotting.panels.displays import (
     error_band,
     fold_band,
     long_frame,
+)
+from sklearn_interpret._plotting.panels.lines import (
+    LinePanel,
+    Looks,
+    SurfacePanel,
     spreads,
 )
-from sklearn_interpret._plotting.panels.lines import LinePanel, Looks
 from sklearn_interpret._plotting.sources import (
     check_same_in_folds,
     outputs_have_names,
@@ -247,10 +251,11 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         """Panels of one entry, each with the panel below it, or None."""
         if len(effect.names) == 1:
             return [(self._line_panel(effect, looks.outputs, looks), None)]
+        what = self._shown()
         held = np.where(effect.held, effect.values, np.nan)
         limits = colour_limits(held, self._zero, self._negligible())
         return [
-            (self._surface(effect, o, limits, (self._shown(), self._of(o))), None)
+            (SurfacePanel(effect, o, limits, what, self._of(o), self._zero), None)
             for o in range(len(effect.values))
         ]
 
