@@ -20,10 +20,7 @@ from sklearn_interpret._plotting.points import MANY_POINTS, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
 from sklearn_interpret._plotting.tree_diagram import leaf_order, tree_fits, tree_size
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
-from sklearn_interpret.surrogates._plot._global_arrays import (
-    SurrogateArrays,
-    SurrogateSources,
-)
+from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays
 from sklearn_interpret.surrogates._plot._leaves import (
     MODEL_COLOUR,
     SURROGATE_COLOUR,
@@ -40,7 +37,7 @@ KEY_OF_SHARES = "wide bars: the model, narrow ones: the surrogate"
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
-class GlobalSurrogateDisplay(SurrogateSources, SurrogateArrays):
+class GlobalSurrogateDisplay(SurrogateArrays):
     """A surrogate, and how the model responds where the surrogate predicts one value.
 
     Of a tree, the tests stand above the leaves, and in each leaf is the distribution
