@@ -31,6 +31,7 @@ class Effect:
     bounds: tuple | None = None  # ends of cells, where values belong to these
     by_similarity: tuple = (False, False)  # which of them are ordered by similarity
     counts: np.ndarray | None = None  # weight of the rows in a pair's cells
+    missing: np.ndarray | None = None  # (k,): the effect of a missing value
 
     @property
     def levels(self):
@@ -157,6 +158,10 @@ def effect_columns(effect, outputs, slope_std=None, **extra):
         blocks.append(block)
         for fold, values in enumerate(() if effect.folds is None else effect.folds):
             blocks.append({**fixed, "value": values[output].ravel(), "fold": fold})
+    if effect.missing is not None:
+        for name, value in zip(outputs, effect.missing, strict=True):
+            point = {"x": np.array([np.nan]), "value": value}
+            blocks.append({**_names(effect), **extra, "output": name, **point})
     return blocks
 
 

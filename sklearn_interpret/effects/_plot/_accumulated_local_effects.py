@@ -121,7 +121,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         return f"{100 * self.confidence_level:g} % confidence band"
 
     @classmethod
-    def _settings_of(cls, inspector):
+    def _settings_of(cls, inspector, X):
         return {"confidence_level": inspector.confidence_level}
 
     def _effect(self, entry):

@@ -161,37 +161,34 @@ class EffectDisplay(EffectSources, EntryDisplay):
 
     def _panels(self, effect, entry, looks):
         """Panels of one entry, each with the panel below it, or None."""
-        n_outputs = len(effect.values)
-        outputs = self._outputs(n_outputs)
         if len(effect.names) == 1:
-            palette = colours(len(looks.outputs))
-            series = [
-                (o, outputs[o], colour)
-                for o, colour in zip(looks.outputs, palette, strict=True)
-            ]
-            return [(self._line_panel(effect, series, looks), None)]
+            return [(self._line_panel(effect, looks.outputs, looks), None)]
         held = np.where(effect.held, effect.values, np.nan)
         limits = colour_limits(held, self._zero, self._negligible())
         return [
             (self._surface(effect, o, limits, (self._shown(), self._of(o))), None)
-            for o in range(n_outputs)
+            for o in range(len(effect.values))
         ]
 
-    def _line_panel(self, effect, series, looks, title=None, curves=None, shades=None):
-        """A panel of lines: for each an output, its name and a colour."""
+    def _line_panel(self, effect, outputs, looks, **parts):
+        """A panel with a line for each of the outputs."""
         levels, by_similarity = effect.levels_in(looks.order)
+        names = self._outputs(len(effect.values))
+        palette = colours(len(outputs))
         return LinePanel(
             effect.names[0],
-            [effect.series(*one, levels=levels) for one in series],
+            [
+                effect.series(output, names[output], colour, levels)
+                for output, colour in zip(outputs, palette, strict=True)
+            ],
             self._shown(),
             self._of(None if len(effect.values) > 1 else 0),
             levels=levels,
             data=None if effect.data is None else effect.data[0],
-            title=title,
-            curves=curves,
-            shades=shades,
             zero=self._zero,
+            missing=None if effect.missing is None else effect.missing[outputs],
             by_similarity=by_similarity,
+            **parts,
         )
 
     def _negligible(self):

@@ -37,14 +37,16 @@ class EffectSources(FoldsMixin, Display):
     _by_fold: ClassVar[str]
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, features: Any = None):
+    def _from_inspector(
+        cls, inspector, X, sample_weight, *, features: Any = None, **choices
+    ):
         names = (*cls._points, *cls._means, *cls._spreads)
         arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
         entries = chosen_entries(inspector, features)
-        return cls._made([inspector], arrays, X, sample_weight, entries)
+        return cls._made([inspector], arrays, X, sample_weight, entries, choices)
 
     @classmethod
-    def _from_folds(cls, inspectors, X, sample_weight):
+    def _from_folds(cls, inspectors, X, sample_weight, **choices):
         check_outputs(inspectors)
         first, effects = inspectors[0], f"{cls._means[0]}_"
         arrays = {name: getattr(first, f"{name}_") for name in cls._points}
@@ -52,10 +54,10 @@ class EffectSources(FoldsMixin, Display):
         parts = zip(*(getattr(one, effects) for one in inspectors), strict=True)
         arrays[cls._by_fold] = list(map(np.stack, parts))
         entries = range(len(first.axes_))
-        return cls._made(inspectors, arrays, X, sample_weight, entries)
+        return cls._made(inspectors, arrays, X, sample_weight, entries, choices)
 
     @classmethod
-    def _made(cls, inspectors, arrays, X, sample_weight, entries):
+    def _made(cls, inspectors, arrays, X, sample_weight, entries, choices):
         """The display of those entries of the inspectors."""
         first = inspectors[0]
         by_feature = [
@@ -89,11 +91,11 @@ class EffectSources(FoldsMixin, Display):
             **picked,
             output_names=output_texts(first),
             response_name=response_name(first),
-            **cls._settings_of(first),
+            **cls._settings_of(first, X, **choices),
         )
 
     @classmethod
-    def _settings_of(cls, inspector):
+    def _settings_of(cls, inspector, X):
         """Arguments of the constructor that are not one per entry."""
         return {}
 

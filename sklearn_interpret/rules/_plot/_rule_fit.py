@@ -232,6 +232,7 @@ def _draw(ax, names, importances, colours, texts, max_entries, n_lines):
         texts.append("")
     room, looks = [""] * (n_lines - len(names)), {"palette": palette, "texts": texts}
     bars, _ = draw_ranked_bars(ax, names + room, lengths, None, **looks)
-    words = ["\n".join(lines_of(name.split(AND), _LETTERS, _LINES)) for name in names]
+    rules = [name.split(AND) for name in names if name]
+    words = ["\n".join(lines_of(rule, _LETTERS, _LINES)) for rule in rules]
     ax.set_yticks(ax.get_yticks(), map(literal, words), fontsize="small")
     return bars
