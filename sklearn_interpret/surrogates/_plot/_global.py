@@ -173,7 +173,9 @@ default=None
             if not all(tree_fits(one, self._tree(panel[0])) for one, panel in pairs):
                 settled = "rules"
         self.axes_, self.kind_ = canvas.axes, settled
-        draw, self.bars_, self.texts_ = getattr(self, f"_draw_{settled}"), [], []
+        draws = {"tree": self._draw_tree, "rules": self._draw_rules}
+        draw = {"bar": self._draw_bar, **draws}.get(settled, self._draw_scatter)
+        self.bars_, self.texts_ = [], []
         for one, panel in zip(canvas.main, panels, strict=True):
             bars, texts = draw(one, panel, max_entries, bar_kw)
             self.bars_.append(bars)
