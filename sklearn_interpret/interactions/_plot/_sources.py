@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_interpret._model.perturbation.perturbed import count_outputs
+from sklearn_interpret._model.replacement.replaced import count_outputs
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.displays import Display

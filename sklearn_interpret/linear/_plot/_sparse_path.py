@@ -29,8 +29,10 @@ from sklearn_interpret._plotting.labels import (
     two_lines,
 )
 from sklearn_interpret._plotting.sources import model_within
-from sklearn_interpret.linear._sparse_linear_classifier import SparseLinearClassifier
-from sklearn_interpret.linear._sparse_linear_regressor import SparseLinearRegressor
+from sklearn_interpret.linear._sparse_linear import (
+    SparseLinearClassifier,
+    SparseLinearRegressor,
+)
 
 # Points of a line, characters of a name, and points from one name to the next.
 _N_PLACES, _NAME, _PITCH = 300, 22, 11.0

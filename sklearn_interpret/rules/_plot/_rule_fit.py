@@ -29,7 +29,7 @@ from sklearn_interpret._plotting.labels import (
     number_text,
 )
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, sign_legend
-from sklearn_interpret.rules._rule_fit import RuleFit
+from sklearn_interpret.rules._rule_ensemble import RuleFit
 
 # Letters in a line of a rule, most lines, and the pitch of rules of that many lines and
 # the width of a panel in inches.

@@ -201,7 +201,7 @@ class RulesDisplay(DisplayMixin):
     def _name_rules(self, ax, rules, n_left_out):
         """Axes with the conditions of the rules to the left."""
         letters, most = _LETTERS, _MOST_LINES
-        if ax is not None:
+        if hasattr(ax, "get_position"):
             width, height = axes_inches(ax)
             letters = int(np.clip(width * CHARACTERS_PER_INCH / 2, 16, _LETTERS))
             most = int(np.clip(height / _LINE / len(rules) - _GAP, 1, _MOST_LINES))
