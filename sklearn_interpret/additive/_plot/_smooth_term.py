@@ -14,8 +14,8 @@ from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.panels.displays import EntryDisplay
-from sklearn_interpret._plotting.panels.effects import (
+from sklearn_interpret._plotting.panels.displays import (
+    EntryDisplay,
     effect_columns,
     long_frame,
     with_outputs,

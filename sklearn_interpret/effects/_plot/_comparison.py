@@ -12,9 +12,9 @@ import numpy as np
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
-from sklearn_interpret._plotting.panels.displays import PanelDisplay
-from sklearn_interpret._plotting.panels.effects import (
+from sklearn_interpret._plotting.panels.displays import (
     Effect,
+    PanelDisplay,
     effect_columns,
     fold_band,
     long_frame,
@@ -40,8 +40,8 @@ from sklearn_interpret.effects._accumulated_local_effects import (
 )
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
 from sklearn_interpret.effects._partial_dependence import PartialDependence
-from sklearn_interpret.effects._plot._effect import check_order
-from sklearn_interpret.effects._plot._sources import (
+from sklearn_interpret.effects._plot._effect import (
+    check_order,
     check_outputs,
     chosen_entries,
     data_along,

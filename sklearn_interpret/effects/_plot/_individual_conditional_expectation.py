@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.grids import derivative
-from sklearn_interpret._plotting.panels.effects import (
+from sklearn_interpret._plotting.panels.displays import (
     curve_columns,
     effect_columns,
     fold_band,
@@ -19,8 +19,7 @@ from sklearn_interpret._plotting.panels.lines import Looks, Shades, SpreadPanel
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
-from sklearn_interpret.effects._plot._effect import EffectDisplay
-from sklearn_interpret.effects._plot._sources import values_of
+from sklearn_interpret.effects._plot._effect import EffectDisplay, values_of
 
 
 @dataclass(eq=False, repr=False)
