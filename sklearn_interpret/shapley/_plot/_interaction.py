@@ -163,10 +163,8 @@ class ShapleyInteractionDisplay(Display):
         return self
 
     def _checked(self):
-        table, p = (
-            np.asarray(self.interactions, dtype=np.float64),
-            len(self.feature_names),
-        )
+        table = np.asarray(self.interactions, dtype=np.float64)
+        p = len(self.feature_names)
         if table.shape == (p, p) and np.allclose(table, table.T):  # but for rounding
             table = (table + table.T) / 2
         table = checked_strengths(table, (p, p), "interactions")

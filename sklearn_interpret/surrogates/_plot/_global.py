@@ -20,10 +20,7 @@ from sklearn_interpret._plotting.points import MANY_POINTS, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
 from sklearn_interpret._plotting.tree_diagram import leaf_order, tree_fits, tree_size
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
-from sklearn_interpret.surrogates._plot._global_arrays import (
-    SurrogateArrays,
-    SurrogateSources,
-)
+from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays
 from sklearn_interpret.surrogates._plot._leaves import (
     MODEL_COLOUR,
     SURROGATE_COLOUR,
@@ -40,7 +37,7 @@ KEY_OF_SHARES = "wide bars: the model, narrow ones: the surrogate"
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
-class GlobalSurrogateDisplay(SurrogateSources, SurrogateArrays):
+class GlobalSurrogateDisplay(SurrogateArrays):
     """A surrogate, and how the model responds where the surrogate predicts one value.
 
     Of a tree, the tests stand above the leaves, and in each leaf is the distribution
@@ -176,7 +173,9 @@ default=None
             if not all(tree_fits(one, self._tree(panel[0])) for one, panel in pairs):
                 settled = "rules"
         self.axes_, self.kind_ = canvas.axes, settled
-        draw, self.bars_, self.texts_ = getattr(self, f"_draw_{settled}"), [], []
+        draws = {"tree": self._draw_tree, "rules": self._draw_rules}
+        draw = {"bar": self._draw_bar, **draws}.get(settled, self._draw_scatter)
+        self.bars_, self.texts_ = [], []
         for one, panel in zip(canvas.main, panels, strict=True):
             bars, texts = draw(one, panel, max_entries, bar_kw)
             self.bars_.append(bars)

@@ -33,8 +33,12 @@ MOST_OUTPUTS = 10
 
 
 @dataclass(eq=False, repr=False)
-class SurrogateArrays:
+class SurrogateArrays(Display):
     """Base of the display: its arrays, output by output."""
+
+    _kinds = (GlobalSurrogate,)
+    _choices = frozenset({"target", "response_name", "model_name", "surrogate_name"})
+    _shows_rows = _weighs_rows = True
 
     responses: ArrayLike
     surrogate_responses: ArrayLike | None = None
@@ -51,6 +55,15 @@ class SurrogateArrays:
     response_name: str = "response"
     model_name: str | None = None
     surrogate_name: str | None = None
+
+    @classmethod
+    def _parameter_names(cls):
+        # The surrogate is fitted to all outputs, of which the display shows one.
+        return super()._parameter_names() - {"target"}
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, **choices):
+        return cls(**{**surrogate_arrays(inspector, X, sample_weight), **choices})
 
     def _table(self, name):
         """One of the arrays as (n, k), checked, or None."""
@@ -148,23 +161,6 @@ def _of_output(table, output):
     """The row of an output, or the one row for all of them."""
     table = np.atleast_2d(np.asarray(table, np.float64))
     return table[output] if len(table) > 1 else table[0]
-
-
-class SurrogateSources(Display):
-    """Constructors of the display of a global surrogate."""
-
-    _kinds = (GlobalSurrogate,)
-    _choices = frozenset({"target", "response_name", "model_name", "surrogate_name"})
-    _shows_rows = _weighs_rows = True
-
-    @classmethod
-    def _parameter_names(cls):
-        # The surrogate is fitted to all outputs, of which the display shows one.
-        return super()._parameter_names() - {"target"}
-
-    @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, **choices):
-        return cls(**{**surrogate_arrays(inspector, X, sample_weight), **choices})
 
 
 def surrogate_arrays(inspector, X, sample_weight):
