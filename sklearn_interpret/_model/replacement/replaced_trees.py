@@ -92,7 +92,7 @@ class ReplacedTrees:
 
         def tasks(which, effects):
             curves = TreeCurves(effects)
-            size = curves.block_rows(self._codes, self._bytes_of_curves)
+            size = curves.block_rows(self._bytes_of_curves)
             for rows in row_tasks(len(self._codes), size):
                 given = curves, self._trees, self._codes, rows, size, which, reduce
                 yield _curves, given, merge

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_interpret._core.trees.structure.bits import RowBits, set_bits
+from sklearn_interpret._core.trees.structure.means import cover_shares
 
 # Bytes of an entry while it is kept, and while its part is added up.
 _KEPT_BYTES, _ADDED_BYTES = 12, 60
@@ -17,8 +18,11 @@ _KEPT_BYTES, _ADDED_BYTES = 12, 60
 # Outputs that are added up together; they fit the processor's cache.
 _MOST_OUTPUTS = 2**18
 
-# Rows from which the number of entries per row is estimated: one word of bits.
-_ROWS_TRIED = 64
+# Largest number of leaves from which the number of entries is estimated.
+_LEAVES_TRIED = 2**12
+
+# Shares of training rows below this count as this: their logarithm is finite.
+_LEAST_SHARE = 1e-12
 
 # Conditions with more than two steps that are expanded together, to bound memory.
 _MOST_CONDITIONS = 2**14
@@ -38,15 +42,22 @@ class TreeCurves:
         self._n_parts = len(effects.parts)
         self._k = effects.values.shape[1]
 
-    def block_rows(self, codes, most_bytes):
-        """Number of rows whose entries fit the memory: a multiple of 64."""
-        tried = codes[:_ROWS_TRIED]
-        if len(codes) <= len(tried):
-            return _ROWS_TRIED
-        weights = self.effects.leaf_weights(tried, np.ones(len(tried)))
-        *_, name, _, all_but_one = self.effects.weigher.by_condition(weights)
-        player = self.effects.paths.player[name]
-        kept = np.bincount(player, all_but_one, self._n_parts + 1)[:-1] / len(tried)
+    def block_rows(self, most_bytes):
+        """Number of rows whose entries fit the memory: a multiple of 64.
+
+        The number of entries is estimated from the training rows at some leaves.
+        """
+        paths, trees = self.effects.paths, self.effects.ensemble
+        met = np.clip(cover_shares(trees), _LEAST_SHARE, 1.0)
+        for nodes, previous in paths.merged:
+            met[nodes] *= met[previous]
+        leaves = np.flatnonzero(trees.is_leaf)
+        step = 1 + len(leaves) // _LEAVES_TRIED
+        leaf, name = paths.conditions_of(leaves[::step])
+        logs = np.log(met[name])
+        all_but_one = np.exp(np.bincount(leaf, logs)[leaf] - logs)
+        kept = np.bincount(paths.player[name], step * all_but_one, self._n_parts + 1)
+        kept = kept[: self._n_parts]
         bytes_of_row = _KEPT_BYTES * kept.sum() + _ADDED_BYTES * kept.max(initial=0)
         bytes_of_row += 8 * self._k * self._n_parts
         n_words = int(most_bytes / max(bytes_of_row, 1)) // 64
@@ -132,20 +143,18 @@ class TreeCurves:
     def _reached(self, codes, fixed):
         """Leaves with their rows; `fixed` gets the outputs without each part's leaves.
 
-        `fixed` (k, n_rows * n_parts) is written over.
+        `fixed` (k, n_rows * n_parts) holds zeros, and is complete at the end.
         """
-        paths, values = self.effects.paths, self.effects.values
+        player, values = self.effects.paths.player, self.effects.values
         outputs = np.zeros((self._k, len(codes)))
         for reached in self.effects.leaves(RowBits(self.effects.ensemble, codes)):
-            which, row = set_bits(reached.inside)
-            leaf = reached.nodes[which]
-            own, name = paths.conditions_of(leaf)
-            moves = paths.player[name] < self._n_parts
-            own, player = own[moves], paths.player[name[moves]]
-            index = row[own] * self._n_parts + player
-            for output, amounts in enumerate(values[leaf].T):
-                outputs[output] += np.bincount(row, amounts, len(codes))
-                np.subtract.at(fixed[output], index, amounts[own])
+            leaf, row = set_bits(reached.inside)
+            step, at = set_bits(reached.inside.take(reached.leaf, axis=0))
+            index = at * self._n_parts + player[reached.names].take(step)
+            for output, amounts in enumerate(values[reached.nodes].T):
+                outputs[output] += np.bincount(row, amounts.take(leaf), len(codes))
+                lost = amounts.take(reached.leaf).take(step)
+                np.subtract.at(fixed[output], index, lost)
             yield reached
         outputs += self.effects.constant[:, None]
         fixed += np.repeat(outputs, self._n_parts, axis=1)
