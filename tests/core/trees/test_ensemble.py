@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from sklearn_interpret._core.trees.structure import (
     ensemble as module,
 )
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._core.trees.structure.joining import (
-    Tree,
     in_float64,
-    join_trees,
     merged,
     scaled,
     with_features,

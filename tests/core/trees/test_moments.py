@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_interpret._core.trees import moments as module
-from sklearn_interpret._core.trees.effects.condition_steps import MovedFeatures
+from sklearn_interpret._core.trees.effects.tree_effects import MovedFeatures
 from sklearn_interpret._core.trees.moments import TreeProducts
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.references.trees import random_ensemble
 
 CLOSE = {"rtol": 0, "atol": 1e-12}

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sklearn_interpret._core.trees.effects import curves as tree_curves
 from sklearn_interpret._core.trees.effects import feature_sets as tree_sets
 from sklearn_interpret._core.trees.effects import pairwise_interactions as tree_pairs
-from sklearn_interpret._core.trees.effects.condition_steps import MovedFeatures
 from sklearn_interpret._core.trees.effects.curves import TreeCurves
 from sklearn_interpret._core.trees.effects.feature_sets import TreeSets
 from sklearn_interpret._core.trees.effects.pairwise_interactions import (
@@ -19,8 +18,11 @@ from sklearn_interpret._core.trees.effects.pairwise_interactions import (
     leaves_of_pairs,
     steps_of_parts,
 )
-from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.effects.tree_effects import (
+    MovedFeatures,
+    TreeEffects,
+)
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.references.observed import mean_given
 from tests.references.trees import random_ensemble, telling_rows
 
