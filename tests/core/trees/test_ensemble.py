@@ -87,7 +87,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch, n_rows):
     trees = random_ensemble(6, k=2)
     X = telling_rows(trees, n_rows)
     leaves, outputs = trees.apply(X), trees.raw(X)
-    monkeypatch.setattr(module, "_PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr(module, "_MOST_PAIRS", 7)
     np.testing.assert_array_equal(trees.apply(X), leaves)
     np.testing.assert_array_equal(trees.raw(X), outputs)
 

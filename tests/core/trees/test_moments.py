@@ -147,8 +147,8 @@ def test_the_moments_of_one_do_not_depend_on_others(monkeypatch, at_once):
     ]
     shares, statistics = distributions(parts, 20, rng)
     statistics[1] = np.asfortranarray(rng.normal(size=(20, 700)))
-    monkeypatch.setattr(module, "_MOST_AT_ONCE", at_once)
-    monkeypatch.setattr(module, "_SPLITS_AT_ONCE", 2**10)
+    monkeypatch.setattr(module, "_MOST_DISTRIBUTIONS", at_once)
+    monkeypatch.setattr(module, "_MOST_SPLITS", 2**10)
     products = TreeProducts(trees, trees.value, trees.base, parts)
     together = products.moments(shares, statistics)
     for row in range(20):

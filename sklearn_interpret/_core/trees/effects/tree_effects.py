@@ -137,22 +137,22 @@ class TreeEffects:
     values : ndarray of shape (n_nodes, k)
         Value of each leaf, zero at other nodes.
     base : ndarray of shape (k,)
-        What is added to the sum of the trees.
+        Constant that is added to the sum of the trees.
     parts : list of MovedFeatures
-        What moves; no two of them share a feature.
+        The parts that move; no two of them share a feature.
     n_rows : int, default=0
         About how many rows :meth:`leaf_weights` will get.
 
     Attributes
     ----------
     block_rows : int
-        How many rows to give at once: a multiple of 64.
+        Largest number of rows for one call: a multiple of 64.
     n_points : int
         Number of points of all parts.
     first : ndarray of shape (n_parts,), intp
         The first point of each part.
     constant : ndarray of shape (k,)
-        What does not depend on the row.
+        Outputs of the base and of trees without splits.
     paths : TreePaths
         Paths of the trees, whose first players are the parts.
     steps : ConditionSteps
@@ -282,7 +282,7 @@ class TreeEffects:
         return found.T.reshape(len(codes), n_parts, k)
 
     def _crossed(self, reached, crossing, crossed):
-        """What leaves add to the differences: row, part that moves, amounts (n, k)."""
+        """Amounts of leaves in differences: row, part that moves, amounts (n, k)."""
         step, point, sign = self.steps.of_conditions(reached.names)
         used = np.flatnonzero(crossed[point])
         size = max(1, _MOST_WORDS // crossing.shape[1])

@@ -19,8 +19,8 @@ NODE_FIELDS = (
     "cover",
 )
 
-# Pairs of a row and a tree that are routed at once: some tens of megabytes.
-_PAIRS_AT_ONCE = 2**19
+# Pairs of a row and a tree that are routed together: some tens of megabytes.
+_MOST_PAIRS = 2**19
 # Pairs of a row and a tree that go down together.
 _PAIRS_IN_CACHE = 2**15
 # Fewer rows, and trees of more nodes, are routed faster row by row.
@@ -31,8 +31,8 @@ _MANY_ROWS, _MOST_NODES = 64, 1000
 class SplitCodes:
     """Feature values as small integers that every split compares alike.
 
-    All that an ensemble can tell of a feature's value is between which of its own
-    thresholds the value lies. So each value gets a code:
+    An ensemble only compares a feature's value with its own thresholds. So each value
+    gets a code:
 
     - *a number*: how many of the feature's distinct thresholds lie below it, from 0 to
       ``len(thresholds[j])``. With ``rank`` the position of the split's threshold among
@@ -61,7 +61,7 @@ class SplitCodes:
     missing_at : ndarray of shape (n_nodes,), intp
         Code of missing values of the feature that the node splits on; -1 at leaves.
     precision : numpy.dtype
-        What numbers are cast to before they are compared.
+        Dtype that numbers are cast to before they are compared.
     strict : bool
         Whether a number equal to a threshold goes to the right.
     """
@@ -97,7 +97,7 @@ class SplitCodes:
         n_features : int
             Number of features.
         precision : numpy.dtype
-            What numbers are cast to.
+            Dtype that numbers are cast to.
         strict : bool
             Whether a number equal to a threshold goes to the right.
 
@@ -394,12 +394,12 @@ class TreeEnsemble:
 
     def _routed(self, codes, width=1):
         """Some rows after the other, and their leaves (n_trees, n)."""
-        step = max(1, _PAIRS_AT_ONCE // max(1, self.n_trees * width))
+        step = max(1, _MOST_PAIRS // max(1, self.n_trees * width))
         route = self._route
         small = 0 < self.n_nodes <= _MOST_NODES * self.n_trees
         if small and len(codes) >= _MANY_ROWS:
             route = self._leaf_finder.find
-            step = min(step, self._leaf_finder.rows_at_once)
+            step = min(step, self._leaf_finder.block_rows)
         for start in range(0, len(codes), step):
             rows = slice(start, start + step)
             yield rows, route(codes[rows])

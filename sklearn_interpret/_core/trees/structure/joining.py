@@ -125,7 +125,7 @@ def _previous(numbers):
 
 
 def _rounded_down(numbers):
-    """The largest float32 that is no larger, for each float64."""
+    """The largest float32 up to each float64."""
     nearest = numbers.astype(np.float32)
     above = nearest.astype(np.float64) > numbers
     return np.where(above, _previous(nearest), nearest)
