@@ -410,9 +410,9 @@ class ReplacedTrees:
         def tasks(which, effects):
             curves = TreeCurves(effects)
             size = curves.block_rows(self._bytes_of_curves)
+            given = curves, self._trees, self._codes
             for rows in row_tasks(len(self._codes), size):
-                given = curves, self._trees, self._codes, rows, size, which, reduce
-                yield _curves, given, merge
+                yield _curves, merge, *given, rows, size, which, reduce
 
         return self._reduced(tasks, merge, **loop)
 
@@ -422,8 +422,16 @@ class ReplacedTrees:
         def tasks(which, effects):
             own = [(entry, steps[entry]) for entry in which]
             for rows in row_tasks(len(self._codes), effects.block_rows):
-                given = effects, self._codes, cells, rows, own, reduce
-                yield _differences, given, merge
+                yield (
+                    _differences,
+                    merge,
+                    effects,
+                    self._codes,
+                    cells,
+                    rows,
+                    own,
+                    reduce,
+                )
 
         return self._reduced(tasks, merge, **loop)
 
@@ -460,7 +468,7 @@ class ReplacedTrees:
 
     def _portions(self, made, weights):
         """Codes and weights of rows, sorted by likeness if that makes a pass fast."""
-        if not getattr(made, "wants_order", False):
+        if not made.wants_order:
             yield self._codes, weights
             return
         most = max(_LEAST_IN_ORDER, portion_rows(self._codes[:1].nbytes))
@@ -562,7 +570,7 @@ def _collect(found, pairs, merge):
         kept.append(result)
 
 
-def _collected(function, given, merge):
+def _collected(function, merge, *given):
     """Entries and results that a function yields, merged if `merge` is given."""
     found = {}
     _collect(found, function(*given), merge)

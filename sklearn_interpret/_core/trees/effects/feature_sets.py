@@ -59,6 +59,8 @@ class TreeSets:
         Largest number of rows that the methods get in one call.
     """
 
+    wants_order = False  # its methods take rows in any order in the same time
+
     def __init__(self, ensemble, values, features, block_rows):
         self.ensemble, self.values = ensemble, values
         self.block_rows = block_rows

@@ -49,6 +49,8 @@ class TreePairs:
         Pairs of parts.
     """
 
+    wants_order = False  # its methods take rows in any order in the same time
+
     def __init__(self, effects, pairs):
         self.effects, self.pairs = effects, pairs
         self.block_rows = effects.block_rows
