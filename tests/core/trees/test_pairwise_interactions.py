@@ -182,7 +182,7 @@ def test_portions_do_not_matter(monkeypatch):
         monkeypatch.setattr(module, "_MOST_WORDS", 8)
     monkeypatch.setattr(tree_sets, "_WORDS_OF_CONDITIONS", 8)
     monkeypatch.setattr(tree_pairs, "_MOST_CORNERS", 8)
-    monkeypatch.setattr(tree_curves, "_MOST_CONDITIONS", 8)
+    monkeypatch.setattr(tree_curves, "_MOST_WORDS", 8)
     monkeypatch.setattr(tree_curves, "_MOST_OUTPUTS", 90)
     for groups in GROUPS:
         pairs = list(combinations(range(len(groups)), 2))

@@ -119,12 +119,16 @@ class ConditionSteps:
 
     def of_conditions(self, nodes):
         """All steps of conditions: position in `nodes`, point, and sign, (n,) each."""
+        which, steps = self.positions(nodes)
+        return which, self.point[steps], self.sign[steps]
+
+    def positions(self, nodes):
+        """All steps of conditions: position in `nodes`, and of the step, (n,) each."""
         first = self.starts[nodes]
         counts = self.starts[nodes + 1] - first
         which = np.repeat(np.arange(len(nodes)), counts)
         before = np.cumsum(counts) - counts
-        steps = np.arange(len(which)) + np.repeat(first - before, counts)
-        return which, self.point[steps], self.sign[steps]
+        return which, np.arange(len(which)) + np.repeat(first - before, counts)
 
 
 class TreeEffects:
