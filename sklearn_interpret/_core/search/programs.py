@@ -1,10 +1,10 @@
-"""The cheapest point at which sums over boxes are as wished, by branch and bound.
+"""The cheapest point at which sums over boxes reach their needs, by branch and bound.
 
 Linear programs bound the costs: in each column ordered shares say how much of the point
-lies from which cell on, shares of the boxes of a tree add up to one, and those on a
-side of a cell are no more than the column allows (Cui et al. 2015; Parmentier and Vidal
-2021). Cells and boxes that no cheaper point needs are left out first, columns are cut
-in two where the program is not sure of what they cost and both halves have fewer boxes.
+lies from which cell on, shares of the boxes of a tree add up to one, and the shares on
+one side of a cell are at most what the column allows (Cui et al. 2015; Parmentier and
+Vidal 2021). Cells and boxes that no cheaper point needs are left out first. A column is
+cut in two where its cost is fractional and both halves have fewer boxes.
 """
 
 from dataclasses import dataclass, replace
@@ -16,46 +16,156 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-# Points are the same if their costs differ by less, relatively; the size of objectives.
+# Relative difference of costs that count as equal, and the scale of objectives.
 GAP, _UNIT = 2e-7, 1e3
-# Shares that are nearer to 0 or 1 are whole; what reduced costs exceed more than just.
+# Products s (1 - s) of a share below this count as whole; tolerance of reduced costs.
 _WHOLE, _MORE = 1e-7, 1e-6
-# Shares of a known cost, up to which programs are small.
+# Parts of the known cost that the first lower bounds try, with few cells each.
 _SHARES = 0.125, 0.25, 0.5
 _INFEASIBLE = 2  # a status of linprog
-# Smaller costs cannot be divided by, and larger ones are infinite to solvers.
+# Division by smaller costs overflows, and solvers take larger ones for infinite.
 _LEAST_UNIT, _MOST_COST = 1e-290, 1e15
+# Share of the time for heuristics, before the branch and bound.
+_STARTING = 0.3
+# Changed columns may have this share of the changes of each row to be apart from.
+_APART = 0.5 + 1e-9
+
+
+@dataclass(frozen=True)
+class Goal:
+    """The objective of a search, its limits, and its time.
+
+    Parameters
+    ----------
+    time_limit : float
+        Seconds; zero leaves it at what heuristics find.
+    objective : {"distance", "n_changed", "largest_change", "any"}, default="distance"
+        The sum of the costs; the number of changed columns, then the sum; the largest
+        cost of a column; or nothing: any point will do.
+    max_changes : int, default=None
+        Largest number of changed columns.
+    apart : tuple of ndarray of shape (n_columns,), default=()
+        Shares of the columns in the changes of rows to be apart from.
+    """
+
+    time_limit: float
+    objective: str = "distance"
+    max_changes: int | None = None
+    apart: tuple = ()
+
+    def limits(self, n_columns):
+        """Weights of changed columns (k, n_columns), and limits of their sums (k,)."""
+        counts = [] if self.max_changes is None else [np.ones(n_columns)]
+        weights = np.array([*counts, *self.apart]).reshape(-1, n_columns)
+        most = [self.max_changes] * len(counts) + [_APART] * len(self.apart)
+        return weights, np.array(most, dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class Solved:
-    """What is known of the cheapest point.
+    """The best point found, and the bound that is proved.
 
     Parameters
     ----------
     point : ndarray of shape (p,) or None
-        The cheapest found.
+        The best point.
     lower_bound : float
-        No point as wished costs less; infinite where there is none.
+        No point costs less; infinite if there is none.
     """
 
     point: np.ndarray | None
     lower_bound: float
 
 
+def solve(ways, goal, end):
+    """The best point at which the sums of any way reach their needs, until a time.
+
+    Parameters
+    ----------
+    ways : list of (BoxSums, ndarray of shape (n, p))
+        Sums, and the points from which heuristics start.
+    goal : Goal
+        Anything but the largest change.
+    end : float
+        When to stop, on the monotonic clock.
+
+    Returns
+    -------
+    Solved
+    """
+    best, least, bounds = None, None, []
+    for number, (boxes, starts) in enumerate(ways):
+        share = 2 / (len(ways) - number + 1)
+        until = monotonic() + (end - monotonic()) * share
+        if goal.objective == "n_changed":
+            solved = _fewest_changes(boxes, starts, goal, until)
+        else:
+            solved = _cheapest_of_way(boxes, starts, best, goal, until)
+        bounds.append(solved.lower_bound)
+        if solved.point is not None:
+            changes = boxes.n_changes(solved.point[None])[0]
+            few = changes if goal.objective == "n_changed" else 0
+            cost = few, boxes.total_cost(solved.point)
+            if best is None or cost < least:
+                best, least = solved.point, cost
+    return Solved(best, min(bounds, default=np.inf))
+
+
+def _cheapest_of_way(boxes, starts, best, goal, end):
+    """A point from heuristics and, in the time left, the cheapest; or `best`."""
+    now, any_point = monotonic(), goal.objective == "any"
+    until, known = 0.0, np.inf
+    if not any_point:
+        until = now + _STARTING * (end - now) if goal.time_limit else 0.0
+        known = np.inf if best is None else boxes.total_cost(best)
+    point = boxes.within_cost(known).near_point(starts, until)
+    if point is None or boxes.total_cost(point) > known:
+        point = best
+    if not goal.time_limit or (any_point and point is not None):
+        return Solved(point, 0.0)
+    return cheapest_point(boxes, point, end - monotonic())
+
+
+def _fewest_changes(boxes, starts, goal, end):
+    """A point with the fewest changes, the cheapest among these."""
+    unit = [np.where(np.isfinite(cost), 1.0, np.inf) for cost in boxes.costs]
+    for cost, own in zip(unit, boxes.own, strict=True):
+        cost[own] = 0
+    much = 1 + sum(cost[np.isfinite(cost)].max() for cost in boxes.costs)
+    both = [a + much * b for a, b in zip(boxes.costs, unit, strict=True)]
+    point = replace(boxes, costs=both).near_point(starts)
+    if not goal.time_limit:
+        return Solved(point, 0.0)
+    within = boxes.within and replace(boxes.within, costs=0 * boxes.within.costs)
+    counted = replace(boxes, costs=unit, within=within)
+    fewest = cheapest_point(counted, point, (end - monotonic()) / 2, step=1.0)
+    if fewest.point is None:
+        return fewest
+    count = boxes.n_changes(fewest.point[None])[0]
+    limited = replace(
+        boxes,
+        change_weights=np.vstack([boxes.change_weights, np.ones(len(boxes.own))]),
+        most_changed=np.append(boxes.most_changed, count),
+    )
+    point = limited.near_point(fewest.point[None])
+    solved = cheapest_point(limited, point, end - monotonic())
+    proved = fewest.lower_bound >= count
+    return solved if proved else Solved(solved.point, 0.0)
+
+
 def cheapest_point(boxes, point, time_limit, step=0.0):
-    """Search for a point as wished that is cheaper than a known one, or prove it best.
+    """Find a cheaper point than a known one, or prove that one the cheapest.
 
     Parameters
     ----------
     boxes : BoxSums
         The sums.
     point : ndarray of shape (p,) or None
-        A point as wished.
+        A point at which they reach their needs.
     time_limit : float
         Seconds.
     step : float, default=0.0
-        By how much costs differ at least, where that is known.
+        The least difference of costs, where that is known.
 
     Returns
     -------
@@ -66,7 +176,7 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
     parts, number, halves = [], count(), [boxes]
     lower = 0.0
     if not step and np.isfinite(known):
-        lower = _surely_less(boxes, known, end)
+        lower = _first_bound(boxes, known, end)
     while True:
         for half in halves:
             most = _just_below(known, step)
@@ -92,14 +202,14 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
 
 
 def _just_below(cost, step=0.0):
-    """The highest cost that is less than one by more than rounding."""
+    """The highest cost that is below another one by more than rounding."""
     if np.isinf(cost):
         return cost
     return min(cost - max(GAP * cost, step / 2), np.nextafter(cost, -np.inf))
 
 
-def _surely_less(boxes, known, end):
-    """What no point costs less than, from programs of what points of low cost need."""
+def _first_bound(boxes, known, end):
+    """A lower bound of the cost, from programs of the cells within parts of it."""
     lower = 0.0
     for share in _SHARES:
         most = share * known
@@ -113,9 +223,9 @@ def _surely_less(boxes, known, end):
 
 
 def within_reach(boxes, most):
-    """The same with cells and boxes alone that points of a cost may have; None if none.
+    """The sums with the cells and boxes of points up to a cost; None if there are none.
 
-    Boxes stay as they are; cells out of reach have infinite costs.
+    Cells out of reach get infinite costs.
     """
     costs = [np.where(cost <= most, cost, np.inf) for cost in boxes.costs]
     boxes = replace(boxes, costs=costs)
@@ -140,7 +250,7 @@ def within_reach(boxes, most):
 
 
 def _keep_own(boxes):
-    """Leave columns that may not change their own cell alone; False if too many do."""
+    """Close the other cells of columns that may not change; False if too many must."""
     changed = np.array(
         [np.isinf(cost[own]) for cost, own in zip(boxes.costs, boxes.own, strict=True)]
     )
@@ -153,7 +263,7 @@ def _keep_own(boxes):
 
 
 def _reachable_boxes(boxes, most):
-    """Which boxes points of the cost reach, what each column costs these, and all."""
+    """Mask of boxes in reach, and their least costs by column and in all."""
     part = boxes.least_costs()
     total = part.sum(axis=1)
     kept = np.isfinite(total) & (total <= most * (1 + 1e-12))
@@ -171,13 +281,13 @@ def _reachable_boxes(boxes, most):
 
 
 def _reachable_cells(boxes, part, total, most):
-    """Costs of the cells, infinite where no sums as wished are left, or None."""
+    """Costs of the cells, infinite where the sums cannot reach their needs, or None."""
     starts = _tree_starts(boxes.tree)
     costs = []
     for j, cost in enumerate(boxes.costs):
         cells = np.flatnonzero(np.isfinite(cost))
         low, high = boxes.low[:, j], boxes.high[:, j]
-        # Between the ends of boxes cells differ by their cost alone.
+        # Cells with no end of a box between them differ by their cost alone.
         near = (low <= cells[:, None]) & (high >= cells[:, None])
         near &= (total - part[:, j]) + cost[cells][:, None] <= most * (1 + 1e-12)
         enough = np.ones(len(cells), dtype=bool)
@@ -196,7 +306,11 @@ def _tree_starts(tree):
 
 
 class Program:
-    """Shares of cells from which on points lie, of boxes, and changes of columns."""
+    """The linear program whose solutions bound the costs of points.
+
+    Its variables are shares: of the cells from which on the point lies, of boxes, and
+    of changed columns.
+    """
 
     def __init__(self, boxes):
         self.boxes = boxes
@@ -217,7 +331,7 @@ class Program:
         self.steps = np.full(self.n_steps, 0.5)
 
     def _grouped(self, j):
-        """Cells of a column that no box tells apart: where they start; the cheapest."""
+        """Groups of cells in the same boxes: their starts, and their cheapest cells."""
         boxes, cost = self.boxes, self.boxes.costs[j]
         ends = np.concatenate([[0], boxes.low[:, j], boxes.high[:, j] + 1])
         starts = np.unique(ends)
@@ -233,7 +347,7 @@ class Program:
         return slice(self.first[j], self.first[j + 1])
 
     def _constraints(self, most):
-        """Matrix and upper limits of what solutions have to keep."""
+        """Matrix and upper limits of the inequalities."""
         rows = _Rows()
         for j, (starts, cells) in enumerate(self.groups):
             steps = np.arange(self.first[j], self.first[j + 1])
@@ -269,7 +383,7 @@ class Program:
         return rows.matrix(len(self.costs)), np.concatenate(rows.limits)
 
     def _share_out(self, rows, ends, steps, side):
-        """Boxes of a tree beyond a step have no larger share than points beyond it."""
+        """Boxes of a tree beyond a step have at most the share of points beyond it."""
         at = np.flatnonzero((ends > 0) & (ends <= len(steps)))
         tree = self.boxes.tree[at]
         key = np.unique(tree * (len(steps) + 1) + ends[at])
@@ -281,7 +395,7 @@ class Program:
         rows.end(np.full(len(key), max(side, 0.0)))
 
     def _count_change(self, rows, j, cells):
-        """A column has changed by the share that is not in its own cell."""
+        """A column is changed by the share that is not in its own cell."""
         change = self.n_steps + self.n_boxes + j
         own = np.flatnonzero(cells == self.boxes.own[j])
         rows.add([0], [change], -1.0)
@@ -296,7 +410,7 @@ class Program:
         rows.end([-1.0 if own[0] > 0 else 0.0])
 
     def relaxed(self, most, time_limit):
-        """A lower bound on costs; what none up to `most` needs is left out."""
+        """A lower bound of the costs; drops what no point up to `most` needs."""
         matrix, limits = self._constraints(most)
         tree = np.unique(self.boxes.tree, return_inverse=True)[1]
         shares = self.n_steps + np.arange(self.n_boxes)
@@ -327,7 +441,7 @@ class Program:
         return lower
 
     def _leave_out(self, none, all_):
-        """Drop what has a share of none, or its complement, in all points sought."""
+        """Drop steps and boxes whose share is zero, or one, in all points sought."""
         costs = [cost.copy() for cost in self.boxes.costs]
         for j, (starts, _) in enumerate(self.groups):
             never = np.flatnonzero(none[self._steps_of(j)])
@@ -340,7 +454,7 @@ class Program:
         self.boxes = replace(self.boxes.taken(~none[shares]), costs=costs)
 
     def point(self):
-        """The cells that the solution is nearest to."""
+        """The point whose cells are nearest to the solution."""
         return np.array(
             [
                 cells[(self.steps[self._steps_of(j)] > 0.5).sum()]
@@ -349,7 +463,7 @@ class Program:
         )
 
     def halves(self):
-        """The boxes with some of a column's cells, and with the others."""
+        """The sums on either side of a cut of a column."""
         unsure = self.steps * (1 - self.steps)
         unsure[unsure < _WHOLE] = 0
         sizes = np.diff(self.first)
@@ -361,7 +475,7 @@ class Program:
                 yield from _cut(self.boxes, j, cells == self.boxes.own[j])
                 return
         split = unsure * self._fewer_boxes()
-        # Where all is whole, it nearly is as wished: any cut will do.
+        # A whole solution lacks a rounding error at most: any cut will do.
         for doubt in (
             split * np.abs(self.costs[: self.n_steps]),
             split,
@@ -377,7 +491,7 @@ class Program:
                 return
 
     def _fewer_boxes(self):
-        """How many boxes a cut at each step leaves out of both halves at least."""
+        """Numbers of boxes that a cut at each step drops from both halves at least."""
         fewer = np.zeros(self.n_steps)
         for j, (starts, _) in enumerate(self.groups):
             low, high = np.sort(self.boxes.low[:, j]), np.sort(self.boxes.high[:, j])
@@ -387,7 +501,7 @@ class Program:
         return fewer
 
     def _changed(self):
-        """How much of each column is not in its own cell."""
+        """The share of each column that is not in its own cell."""
         changed = np.ones(len(self.groups))
         for j, (_, cells) in enumerate(self.groups):
             shares = -np.diff(np.r_[1.0, self.steps[self._steps_of(j)], 0.0])
@@ -396,7 +510,7 @@ class Program:
 
 
 def _cut(boxes, j, first):
-    """The boxes with some cells of a column, and with the others."""
+    """The sums with some cells of a column, and with its others."""
     for cells in (first, ~first):
         costs = boxes.costs.copy()
         costs[j] = np.where(cells, costs[j], np.inf)
@@ -404,7 +518,7 @@ def _cut(boxes, j, first):
 
 
 class _Rows:
-    """Rows of a sparse matrix, and their limits, block by block."""
+    """Rows of a sparse matrix and their upper limits, built block by block."""
 
     def __init__(self):
         self.limits, self._parts, self._n_rows = [], [], 0
