@@ -377,7 +377,7 @@ class _SharedSamples(_TableSampler):
 
     def neighbourhoods(self, rows):
         """Yield the samples with the weights for each row."""
-        step = self._products.rows_at_once if self.exact else rows.n_rows
+        step = self._products.block_rows if self.exact else rows.n_rows
         for part in slices(rows.n_rows, step):
             own = self._marginals.locate(rows.part(part))
             moments = [None] * len(own.codes)

@@ -6,7 +6,6 @@ from itertools import islice
 import numpy as np
 from sklearn import get_config
 
-from sklearn_interpret._core.trees.effects.condition_steps import MovedFeatures
 from sklearn_interpret._core.trees.effects.curves import TreeCurves
 from sklearn_interpret._core.trees.effects.feature_sets import LinkedTreeSets, TreeSets
 from sklearn_interpret._core.trees.effects.pairwise_interactions import (
@@ -15,12 +14,15 @@ from sklearn_interpret._core.trees.effects.pairwise_interactions import (
     leaves_of_pairs,
     steps_of_parts,
 )
-from sklearn_interpret._core.trees.effects.responses import TreeEffects
+from sklearn_interpret._core.trees.effects.tree_effects import (
+    MovedFeatures,
+    TreeEffects,
+)
 from sklearn_interpret._model.parallel import slices
-from sklearn_interpret._model.replacement.replaced_trees import (
+from sklearn_interpret._model.replacement.replaced import (
     ReplacedTrees,
-    _run,
     row_tasks,
+    run_reported,
     sums_of_passes,
 )
 
@@ -253,7 +255,7 @@ class HybridTrees(PointMeans, ReplacedTrees):
             tasks = [
                 (trees, wave[some], *given) for some in slices(len(wave), _SETS_OF_TASK)
             ]
-            for averages in _run(LinkedTreeSets.averages, tasks, **self._loop):
+            for averages in run_reported(LinkedTreeSets.averages, tasks, **self._loop):
                 yield from averages
 
     def _joint_sums(self, sets):
@@ -321,7 +323,7 @@ class HybridTrees(PointMeans, ReplacedTrees):
             for rows in row_tasks(len(self._codes), size)
         ]
         start = 0
-        for part in _run(_in_turn, tasks, **self._loop):
+        for part in run_reported(_in_turn, tasks, **self._loop):
             yield slice(start, start + len(part)), part
             start += len(part)
 
