@@ -15,7 +15,7 @@ from sklearn_interpret._core.local.anchors import AnchorSearch
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import run, slices
-from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.bounds import rounded_text
 from sklearn_interpret._model.validation import empty_for_no_rows

@@ -116,7 +116,7 @@ def test_true_classes_are_led_away_from(attack, table):
     display = AdversarialDisplay.from_estimator(attack, X, y, row=wrong)
     assert display.explanation.status.tolist() == ["unchanged"]
     assert display.bars_ is None
-    assert "it is as wished already" in all_texts(display.figure_)
+    assert "it satisfies the target already" in all_texts(display.figure_)
     assert len(display.to_frame()) == 0
     other = AdversarialDisplay.from_estimator(attack, X, row=wrong)
     assert other.explanation.status.tolist() != ["unchanged"]

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import parallel_config
 from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -279,18 +278,6 @@ def test_small_floats_stay_small(method):
     explanation = made(method, model).fit(numbers).explain(numbers[:6])
     assert explanation.rows.dtype == np.float32
     assert (model.predict(explanation.rows) != model.predict(numbers[:6])).all()
-
-
-@every_method
-def test_workers_find_the_same(method):
-    numbers = X[["a", "b"]].to_numpy()
-    model = LogisticRegression().fit(numbers, y)
-    inspector = made(method, model, n_counterfactuals=2).fit(numbers)
-    alone = inspector.explain(numbers[:4]).rows
-    # That processes are as good as threads is tested of all inspectors together.
-    with parallel_config(backend="threading"):
-        spread = inspector.set_params(n_jobs=2).explain(numbers[:4]).rows
-    np.testing.assert_allclose(alone, spread, rtol=1e-10)
 
 
 @every_method
