@@ -33,17 +33,17 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, read_groups
 
-# A step smaller than this part of the change so far is the last.
+# Iterations end at a step below this part of the change so far.
 _PRECISION = 0.02
-# Refits stop this near to the optimum.
+# Tolerance and iterations of refits.
 _SHARP = {"tol": 1e-8, "max_iter": 100_000}
-# Losses in a block: few enough to stay in the cache.
+# Losses in a block, which fits the cache.
 _BLOCK = 2**16
 
 
 @dataclass(eq=False, repr=False)
 class InfluenceFunctions(BaseInspector):
-    r"""What leaving a training row out changes, without fitting again.
+    r"""Changes without each training row, found without fitting again.
 
     Parameters of the model without a row come from Newton steps that begin at those of
     the model with it. The influence of the row on another is by how much the loss of
@@ -58,7 +58,7 @@ class InfluenceFunctions(BaseInspector):
         that it was trained on. Steps before the model stay as they are when a row is
         left out.
     damping : float, default=0.0
-        What keeps parameters near those of all rows: half of it, times the squared
+        Keeps parameters near those of all rows: half of it, times the squared
         distance from these, is added to the objective of the rows that are left, in
         which squared errors and deviances count by half.
     scaling : {"sum", "mean"}, default="sum"
@@ -155,7 +155,7 @@ class InfluenceFunctions(BaseInspector):
     factorised; beyond that one step is solved by conjugate gradients, which takes
     minutes.
 
-    All rows at once take n_samples x n_parameters numbers. Sparse rows are made dense.
+    All rows together take n_samples x n_parameters numbers. Sparse rows are made dense.
 
     Directions that no row determines (columns that say the same, say) stay as they are.
 
@@ -249,7 +249,7 @@ class InfluenceFunctions(BaseInspector):
         """Distance from the optimum; parameters there, weights, and all changes."""
         model = score_model(*given)
         d, k = len(model.parameters), self._objective.network.n_outputs
-        # A scale, beside the scores, is not among the parameters.
+        # The scale of the residuals, fitted with the scores, is not a parameter.
         own = model.parameters.copy()
         own[:, :k] = self._objective.network.parameters.reshape(-1, k)[:d]
         distance = model.distance(own)
@@ -328,7 +328,7 @@ class InfluenceFunctions(BaseInspector):
         return found
 
     def _blocks(self, length, n_others):
-        """Slices of rows, or changes, whose scores for all others are held at once."""
+        """Slices of rows, or changes, whose scores for all others fit in memory."""
         numbers = min(_BLOCK, int(working_bytes() / 64))
         each = n_others * self._objective.network.n_outputs
         return slices(length, max(1, numbers // each))

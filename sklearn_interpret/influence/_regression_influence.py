@@ -22,7 +22,7 @@ from sklearn_interpret._model.parallel import run_in_threads, slices
 
 __all__ = ["RegressionInfluence"]
 
-# Rows that a worker leaves out at once.
+# Rows that a worker leaves out in one block.
 _ROWS_AT_ONCE = 512
 # What the diagnostics say, each a fitted attribute.
 _MEASURES = (

@@ -40,9 +40,9 @@ from sklearn_interpret.explanations import Explanation
 
 __all__ = ["CoefficientInference"]
 
-# Terms that a message names at most.
+# Largest number of terms that a message names.
 _MOST_NAMED = 10
-# Columns of the table, and the attribute that each is.
+# Columns of the table, with their attributes.
 _COLUMNS = {
     "coef": "coef_",
     "standard_error": "standard_errors_",
@@ -58,8 +58,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     """Standard errors, tests and intervals of the weights of a linear model or a GLM.
 
     The model has no penalty: a penalty shrinks weights, and tests and intervals of
-    least squares or of maximum likelihood do not hold for what is shrunk. Interactions
-    and splines are made by steps of a pipeline, such as
+    least squares or of maximum likelihood do not hold for these. Interactions and
+    splines are made by steps of a pipeline, such as
     :class:`~sklearn.preprocessing.PolynomialFeatures` and
     :class:`~sklearn.preprocessing.SplineTransformer`; the columns that the model gets
     are the terms.
@@ -89,8 +89,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         estimates it: counts often vary more than Poisson's distribution has it. For
         other models it is always estimated.
     interval : {"wald", "profile"}, default="wald"
-        "wald" takes so many standard errors to each side. "profile" takes the weights
-        with which the likelihood, at its largest over all other weights, is not
+        "wald" takes a multiple of the standard error to each side. "profile" takes the
+        weights with which the likelihood, at its largest over all other weights, is not
         significantly lower; that is slower, and nearer to the nominal coverage where
         rows are few. For least squares both are the same.
     confidence_level : float, default=0.95
@@ -544,7 +544,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
 
 def _response_name(objective):
-    """What the linear predictor is, in words."""
+    """Name of the linear predictor."""
     if objective.classes is not None:
         return "log-odds"
     return "log" if isinstance(objective.loss, HalfTweedie) else "prediction"

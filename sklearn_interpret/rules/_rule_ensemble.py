@@ -156,8 +156,8 @@ class RuleFit(RuleModel):
         Returns
         -------
         str
-            What the prediction, or the log-odds of each class, is the sum of, a line
-            for each rule and linear term.
+            The sum of the prediction, or of the log-odds of each class, with a line for
+            each rule and linear term.
 
         Raises
         ------

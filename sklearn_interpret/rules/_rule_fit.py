@@ -65,7 +65,7 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     linear_terms_ : list of LinearTerm
         The linear terms, the most important first.
     intercept_ : float
-        What is predicted where no rule holds, at the means of the linear terms.
+        Prediction where no rule holds, at the means of the linear terms.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Importances of rules and linear terms, those of rules shared equally by their
         features (Friedman & Popescu 2008, equation 35).

@@ -144,7 +144,7 @@ def sample_lists(posterior, n_chains, n_samples, random):
     Parameters
     ----------
     posterior : RuleListPosterior
-        What is sampled.
+        The posterior to sample.
     n_chains, n_samples : int
         Number of chains, and of samples of each.
     random : RandomState

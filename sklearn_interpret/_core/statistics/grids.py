@@ -7,10 +7,11 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
-# Values searched for at once, which fit the processor's cache.
+# Values searched for in one block, which fits the cache.
 AT_ONCE = 3 * 2**12
 # With fewer values, the table of cells costs more than it saves.
 _MANY = 2**10
+# Largest number of intervals, where there are fewer rows.
 _MOST_INTERVALS = 2**20
 
 
@@ -21,7 +22,7 @@ def numeric_grid(values, weights, resolution, percentiles, *, observed_only=Fals
     are equally spaced between the two quantiles `percentiles`, or, with `observed_only`
     (which integers need), the observed values nearest to those points.
     """
-    # Some of the values often tell that there are many, without sorting them all.
+    # Some of the values often show that there are many, without sorting them all.
     if len(np.unique(values[: 4 * resolution])) <= resolution:
         distinct = np.unique(values)
         if len(distinct) <= resolution:

@@ -4,15 +4,17 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
+# Largest number of bins of the own feature, rows in each, and groups of another.
 MAX_BINS = 20
 ROWS_PER_BIN = 20
 N_GROUPS = 4
-# Up to so many distinct values, levels of a category above all, are groups themselves.
+# Up to this number of distinct values, such as levels, each is a group.
 MAX_LEVELS = 12
 # A share counts where it exceeds this many of its standard deviations under chance.
 N_DEVIATIONS = 3.5
 # A feature whose own value leaves no more than this share of the variance acts alone.
 NEGLIGIBLE = 1e-3
+# Bins whose deviations are below this share of the largest hold rounding.
 ROUNDING = 1e-6
 
 

@@ -10,6 +10,7 @@ from sklearn_interpret._core.statistics.weighted import weighted_quantile
 MAX_CLUSTERED = 2000
 # Turning branches so that neighbours are close takes cubic time.
 MAX_OPTIMAL = 400
+# Rows whose distances to all centres are computed together.
 BLOCK = 1000
 
 _N_QUANTILES = 100
@@ -87,7 +88,7 @@ def order_levels(codes, n_levels, numeric, categorical, weights):
         distances += _kolmogorov_smirnov(codes, n_levels, values, weights)
     for other_codes in categorical:
         distances += _total_variation(codes, n_levels, other_codes, weights)
-    # Rounded, so that equal distances and ties do not hang on the last bits of sums.
+    # Rounded, so that ties do not depend on the last bits of sums.
     scores = _classical_scaling(distances.round(12)).round(12)
     # The sign of an eigenvector is arbitrary: choose it by the first level that is not
     # in the very middle.

@@ -1,8 +1,8 @@
 r"""Values of few rows, each compared with the rows of a background.
 
-A leaf gives something to a pair of rows only if one of them meets what the other fails
-(see `tables.comparison_integrals`). Most leaves drop out on the way down: with a row go
-those rows of the background that meet all that it fails itself. Nothing is made that
+A pair of rows gains at a leaf only if one of them meets what the other fails (see
+`tables.comparison_integrals`). Most leaves drop out on the path: with a row go those
+rows of the background that meet all that it fails itself. Nothing that is computed
 depends on the patterns of rows, so that the first row is cheap.
 """
 
@@ -20,7 +20,7 @@ from sklearn_interpret._core.trees.structure.levels import Levels
 _BYTES_PER_BLOCK = 2**26
 # Background rows in one block.
 _ROWS_PER_BLOCK = 2**10
-# Splits whose children's sets are made at once, so that they stay in the cache.
+# Splits in a block of children's sets, which fits the cache.
 _SPLITS_AT_ONCE = 512
 # The members of all sets of eight players.
 _OCTETS = np.arange(256, dtype=np.uint8)[:, None]
@@ -38,7 +38,7 @@ class PairBlock:
     ensemble : TreeEnsemble
         The trees, and others.
     levels : Levels
-        Their nodes, in the order of what is said of nodes, splits, and leaves below.
+        Their nodes; the arrays below have its order of nodes, splits and leaves.
     rows : slice
         The rows of the background, among all of them.
     feature, rank : ndarray of shape (n_splits,)
@@ -257,7 +257,7 @@ def _by_members(first, second, weights, n_players):
 def pair_blocks(ensemble, paths, codes, most_bytes=np.inf):
     """Blocks of all trees and rows of a background, one after the other.
 
-    Each takes about so much memory at most, if a tree with 64 rows does.
+    Each takes about `most_bytes` at most, if a tree with 64 rows does.
     """
     n_pairs = min(most_bytes, _BYTES_PER_BLOCK) / _bytes_of_pair(paths)
     ends = np.append(ensemble.roots[1:], ensemble.n_nodes)
@@ -283,17 +283,17 @@ def pair_values(blocks, paths, codes, weights, order):
 
 
 def pair_bytes(ensemble, paths, n_rows):
-    """Memory of the blocks for so many rows of a background."""
+    """Memory of the blocks of `n_rows` rows of a background."""
     return ensemble.n_nodes * (n_rows * _bytes_of_pair(paths) + 64)
 
 
 def _bytes_of_pair(paths):
-    """Memory for each node and row of the background; half of the nodes are leaves."""
+    """Memory per node and row of the background; half of the nodes are leaves."""
     return _as_sets(paths.n_players)[:, 0].nbytes / 2 + 1 / 8
 
 
 def is_cheaper(leaf_counts, n_players, n_others, n_rows, order):
-    """Whether comparing so many rows takes less time than tables do.
+    """Whether comparing `n_rows` rows takes less time than tables.
 
     From the numbers of leaves by how many conditions they have. The factors are
     microseconds that were measured. Tables that are kept do not count: the same rows

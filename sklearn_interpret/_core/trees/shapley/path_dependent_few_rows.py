@@ -6,7 +6,7 @@ times their values. Where a later split of the same player takes its place, what
 below is taken out again. Three facts save work:
 
 - all failed conditions of a leaf get the same, the integral of :math:`-G / (1 - t)`: a
-  sum H without points tells it, and is needed only where a condition fails first;
+  sum H without points, needed only where a condition fails first;
 - of the two children of a split exactly one is met, or none where the player failed
   further up: then the split gives nothing;
 - in a leaf's own condition the factor cancels: no product is made for leaves.
@@ -23,13 +23,13 @@ import numpy as np
 from sklearn_interpret._core.trees.shapley.patterns import features_with_gaps, lefts
 from sklearn_interpret._core.trees.shapley.tables import quadrature
 
-# Nodes of the trees that are worked on together, and numbers: they stay in the cache.
+# Nodes of the trees in a block, and numbers, which fit the cache.
 _NODES_AT_ONCE = 2**15
 _AT_ONCE = 3 * 2**15
-# Divides products that are exactly zero, where no row meets a condition by chance.
+# Least divisor: chances may be exactly zero, and so are the products then.
 _TINY = 1e-300
-# Time of a number in the tables of leaves over that of a number carried; what a leaf
-# counts at most; how many times larger the tables of pairs are.
+# Time of a number in the tables of leaves over that of a number carried; largest cost
+# of a leaf; size of the tables of pairs over that of single players.
 _COST_OF_TABLES = 4
 _MOST_OF_LEAF = 1500
 _SIZE_OF_PAIRS = 2.5
@@ -59,9 +59,9 @@ class SplitBlock:
         Chance of the condition of each node, and of the one at `previous`; 1 where
         there is none.
     left, right, absent : ndarray of shape (k, n)
-        Values of children that are leaves, else 0, and what both are worth by chance.
+        Values of children that are leaves, else 0, and their mean by chance.
     feature, rank : ndarray of shape (n,)
-        What the split compares.
+        Feature and threshold of the split.
     n_points : int
         Number of points of the quadrature.
     """
@@ -143,19 +143,19 @@ class SplitBlock:
         met = met[:, :-1]
         return Situations(left, met, failed, held)
 
-    def leaf_worths(self, at):
-        """What children that are leaves are worth, present and absent, by output."""
-        worths = []
+    def leaf_values(self, at):
+        """Values of children that are leaves, present and absent, by output."""
+        leaf_values = []
         for left, right, absent in zip(self.left, self.right, self.absent, strict=True):
             present = np.where(at.left, left, right)
             present *= at.held
-            worths.append((present, absent))
-        return worths
+            leaf_values.append((present, absent))
+        return leaf_values
 
     def without(self, at, player):
-        """The game of what a player gains: block, situations, and worths of leaves.
+        """The game of a player's gains: block, situations, and values of leaves.
 
-        Its factors are 1 on the way down, and its gain is in the leaves.
+        The player's factors are 1 on the path, and its gain is in the leaves.
         """
         mine, theirs = self.player == player, self.above == player
         theirs[: self.levels[0][-1]] = False  # roots
@@ -163,12 +163,12 @@ class SplitBlock:
         for start, *_, stop in self.levels[1:]:
             here = slice(start, stop)
             gain[:, here] += gain.take(self.up[here], axis=1) * ~theirs[here]
-        worths = [
+        leaf_values = [
             [
                 np.where(mine, present - absent, gain * part)
                 for part in (present, absent)
             ]
-            for present, absent in self.leaf_worths(at)
+            for present, absent in self.leaf_values(at)
         ]
         block = replace(
             self,
@@ -178,7 +178,7 @@ class SplitBlock:
         at = replace(
             at, met=at.met | theirs, failed=at.failed & ~theirs, held=at.held | mine
         )
-        return block, at, worths
+        return block, at, leaf_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +220,7 @@ def carried_values(plan, blocks, codes, order):
             into = totals[..., start : start + step]
             at = block.situations(plan.ensemble, codes[start : start + step])
             if order == 1:
-                _add_gains(block, at, block.leaf_worths(at), rules, buffers, into)
+                _add_gains(block, at, block.leaf_values(at), rules, buffers, into)
                 continue
             for player in np.unique(block.player):
                 gains = np.zeros((n_outputs, n_players, into.shape[-1]))
@@ -229,13 +229,13 @@ def carried_values(plan, blocks, codes, order):
     return totals.reshape(plan.n_keys(order), len(codes))
 
 
-def _add_gains(block, at, worths, rules, buffers, into):
+def _add_gains(block, at, leaf_values, rules, buffers, into):
     """Add what rows get to totals by output, player and row."""
     for rule in rules:
-        _add_points(block, at, worths, rule, buffers, into)
+        _add_points(block, at, leaf_values, rule, buffers, into)
 
 
-def _add_points(block, at, worths, rule, buffers, into):
+def _add_points(block, at, leaf_values, rule, buffers, into):
     """Add some points of the quadrature."""
     t, weights = rule
     points, rest = t[:, None, None], 1 - t[:, None, None]
@@ -258,7 +258,7 @@ def _add_points(block, at, worths, rule, buffers, into):
     weights = weights[:, None, None]
     mine = (weights * (1 - block.chance) / (points + chance))[:, 0]
     earlier = (weights * (1 - block.chance_before) / (points + before))[:, 0]
-    for output, (present, absent) in enumerate(worths):
+    for output, (present, absent) in enumerate(leaf_values):
         np.multiply(points, present, out=below)
         below += rest * absent
         below *= products
@@ -290,8 +290,8 @@ def split_blocks(ensemble, paths, chances):
     return [block for block in blocks if len(block.nodes)]
 
 
-def worth_carrying(n_leaves, n_players, n_rows, order):
-    """Whether carrying takes less time for so many rows than tables.
+def carrying_is_cheaper(n_leaves, n_players, n_rows, order):
+    """Whether carrying takes less time for `n_rows` rows than tables.
 
     `n_leaves` are the numbers of leaves with 0, 1, 2, ... conditions.
     """

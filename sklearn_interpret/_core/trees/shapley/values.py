@@ -1,7 +1,7 @@
 """Shapley and interaction values of tree ensembles.
 
-Trees are cut into units (`subtrees`). What a unit gives to its players depends on a
-row's pattern there only, so it is looked up in a table. Leaves that are too
+Trees are cut into units (`subtrees`). The gains of a unit's players depend on a row's
+pattern there only, so they are looked up in a table. Leaves that are too
 deep for a table are valued at the patterns that occur. Few rows are valued by the game
 itself, without tables: `value_blocks` chooses.
 """
@@ -23,16 +23,17 @@ from sklearn_interpret._core.trees.shapley.tables import column_table, term_plac
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Numbers that are worked on at once: few enough to stay in the cache.
+# Numbers in a block of tables, which fits the cache.
 _AT_ONCE = 2**17
-# Rows that are worked on together, at most.
+# Largest number of rows in a block.
 MOST_AT_ONCE = 2**14
-# Rows whose totals are handed on at once.
+# Rows whose totals are added together, and deep leaves valued together.
 _ADDED_AT_ONCE = 128
 _DEEP_AT_ONCE = 64
+# Largest number of splits of a unit, and units whose patterns are found together.
 _SPLITS_PER_UNIT = 3
 _UNITS_PER_PART = 256
-# Numbers in the tables of a share of the trees, of interactions: 64 megabytes.
+# Numbers in the tables of a share of the trees (64 megabytes).
 _NUMBERS_PER_SHARE = 2**23
 
 
@@ -88,7 +89,7 @@ class TreePlan:
         return self.ensemble.n_outputs * self.paths.n_players**order
 
     def column_keys(self, units, order):
-        """Total that each output and term of units is added to; -1 for what is zero."""
+        """Place of the total of each output and term of units; -1 for zero terms."""
         n_players = self.paths.n_players
         columns = np.array(terms(units.n_bits, order), dtype=np.intp)
         players = np.sort(units.players[:, columns], axis=2)
@@ -113,7 +114,7 @@ class TreeShare:
     plan : TreePlan
         The plan that the share is of.
     game : PathDependentGame or InterventionalGame
-        What replaces absent players.
+        The game: how absent players are replaced.
     trees : slice
         Which of the ensemble's trees.
     """
@@ -192,7 +193,7 @@ def _units_of_trees(ensemble, units):
 
 
 def _spread(costs, most, multiple=1):
-    """Where runs of trees start and end that cost about at most so much."""
+    """Starts and ends of runs of trees that cost about `most` at most."""
     if not len(costs):
         return np.zeros(1, dtype=np.intp)
     total = costs.sum()
@@ -218,7 +219,7 @@ def shapley_values(plan, game, codes, order=1, **blocks):
 
 
 def add_blocks(into, blocks):
-    """Add what `value_blocks` returns to an array as `shapley_values` returns it."""
+    """Add blocks of `value_blocks` to an array of the shape of `shapley_values`."""
     shape = into.shape[:-1]
     for rows, totals in blocks:
         here, totals = into[..., rows], totals.reshape(*shape, -1)
@@ -238,14 +239,14 @@ def value_blocks(
     most_kept=0,
     run=one_by_one,
 ):
-    """Parts of what sums to Shapley values, or to interaction values of pairs, of rows.
+    """Blocks that sum to Shapley values, or to interaction values of pairs, of rows.
 
     Parameters
     ----------
     plan : TreePlan
         The trees.
     game : PathDependentGame or InterventionalGame
-        What replaces absent players.
+        The game: how absent players are replaced.
     codes : ndarray of shape (n_rows, n_features)
         The rows' codes; fast if each column is one stretch of memory.
     order : {1, 2}
@@ -295,7 +296,7 @@ def _share_blocks(share, codes, order, rows_at_once, most_kept):
 
 
 def _look_up(lookup, patterns, into):
-    """Add what rows get from units."""
+    """Add the gains of rows in units."""
     # Into the same memory again and again; wrapping is the quickest mode of `take`.
     n_columns = max(len(keys) for _, keys in lookup)
     gains = np.empty((n_columns, patterns.shape[1]))
