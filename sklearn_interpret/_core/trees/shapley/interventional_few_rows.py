@@ -169,35 +169,23 @@ def _met(levels, previous, left, valid):
 
 def _failed(levels, player, left, n_rows):
     """Players whose conditions rows fail at leaves: (n_words, n_leaves, n_rows)."""
-    is_leaf = np.zeros(len(levels.nodes), dtype=bool)
-    is_leaf[levels.leaf_places] = True
-    shape = len(player), len(levels.leaf_places), n_rows
-    failed = np.zeros(shape, dtype=player.dtype)
-    n_leaves = np.count_nonzero(is_leaf[: levels.n_roots])
-    below = np.zeros((shape[0], levels.n_roots - n_leaves, n_rows), player.dtype)
+    failed = np.zeros((len(player), len(levels.nodes), n_rows), player.dtype)
     for splits, *sides in levels.steps():
-        above, lefts, bits = below, left[splits].view(np.uint8), player[:, splits, None]
-        ends = is_leaf[sides[0].start : sides[1].stop].reshape(2, -1)
-        below = np.empty((shape[0], np.count_nonzero(~ends), n_rows), player.dtype)
-        # Where the leaves and splits among the left children go, and the right ones.
-        at = [[n_leaves, 0], [n_leaves + ends[0].sum(), (~ends[0]).sum()]]
-        n_leaves += ends.sum()
-        for start in range(0, len(lefts), _SPLITS_AT_ONCE):
-            some = slice(start, start + _SPLITS_AT_ONCE)
-            fails = np.empty_like(above[:, some])
-            fails[:] = np.unpackbits(
-                lefts[some], axis=1, count=n_rows, bitorder="little"
+        # In blocks of splits, which fit the cache.
+        for start in range(splits.start, splits.stop, _SPLITS_AT_ONCE):
+            some = slice(start, min(start + _SPLITS_AT_ONCE, splits.stop))
+            above = failed.take(levels.split_places[some], axis=1)
+            bits, goes_left = player[:, some, None], left[some].view(np.uint8)
+            goes_left = np.unpackbits(
+                goes_left, axis=1, count=n_rows, bitorder="little"
             )
-            fails *= bits[:, some]
-            for side in (1, 0):  # rows that go left fail on the right
-                sets = above[:, some] | fails
-                fails ^= bits[:, some]
-                for kind, kept in enumerate((ends[side, some], ~ends[side, some])):
-                    kept, into = np.flatnonzero(kept), (failed, below)[kind]
-                    here = slice(at[side][kind], at[side][kind] + len(kept))
-                    into[:, here] = sets.take(kept, axis=1)
-                    at[side][kind] = here.stop
-    return failed
+            fails = bits * goes_left.astype(player.dtype)
+            for side in sides[::-1]:  # rows that go left fail on the right
+                first = side.start + start - splits.start
+                here = slice(first, first + some.stop - start)
+                np.bitwise_or(above, fails, out=failed[:, here])
+                fails ^= bits
+    return failed.take(levels.leaf_places, axis=1)
 
 
 def _sizes(sets):
