@@ -281,7 +281,9 @@ def _responses_of(response, model, X):
     raw = np.asarray(own.raw(X))
     aligned = np.zeros((len(raw), len(response.classes)))
     aligned[:, np.isin(response.classes, model.classes_)] = raw
-    return response.read(aligned)
+    values = response.read(aligned)
+    check_finite(values)
+    return values
 
 
 def _classes_gone(response, model):

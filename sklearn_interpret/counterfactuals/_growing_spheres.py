@@ -15,6 +15,8 @@ from sklearn_interpret.counterfactuals._heuristic import (
 )
 
 _MOST_LAYERS = 60
+# Radius of the smallest sphere: the least normal number.
+_SMALLEST = np.finfo(float).tiny
 # Each layer is so much thicker than the one within.
 _THICKENING = 1.2
 # So many spheres or layers of a row are asked about at once.
@@ -222,13 +224,14 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
             of.append(its[near])
             return holds.reshape(*outer.shape, -1).any(axis=2)
 
-        powers = np.arange(_AT_ONCE)
+        powers, shrinking = np.arange(_AT_ONCE), 1 / self.decrease
         radius = np.full(len(index), float(self.first_radius))
         rows = np.arange(len(index))
         for _ in range(_MOST_LAYERS // _AT_ONCE):
-            outer = radius[rows, None] / self.decrease**powers
+            outer = np.maximum(radius[rows, None] * shrinking**powers, _SMALLEST)
             some = met(rows, np.zeros_like(outer), outer)
-            radius[rows] /= self.decrease ** some.cumprod(axis=1).sum(axis=1)
+            n_met = some.cumprod(axis=1).sum(axis=1)
+            radius[rows] = np.maximum(radius[rows] * shrinking**n_met, _SMALLEST)
             rows = rows[some.all(axis=1)]
             if not len(rows):
                 break

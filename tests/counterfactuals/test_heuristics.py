@@ -162,8 +162,11 @@ def test_all_rows_are_asked_about_together():
     assert numbers[1] < 4 * numbers[0]
 
 
-@pytest.mark.parametrize("parameters", [{"first_radius": 20.0}, {"first_radius": 0.01}])
-def test_any_first_radius_will_do(parameters):
+@pytest.mark.parametrize(
+    "parameters",
+    [{"first_radius": 20.0}, {"first_radius": 0.01}, {"decrease": 10**200}],
+)
+def test_any_first_radius_and_decrease_will_do(parameters):
     model = Scores().fit(MIXED)
     inspector = GrowingSpheres(
         FrozenEstimator(model), n_samples=100, random_state=0, **parameters

@@ -35,6 +35,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret._model.response import make_response
+from sklearn_interpret.exceptions import NonFiniteResponseError
 from sklearn_interpret.influence import (
     DeletionDiagnostics,
     InfluenceFunctions,
@@ -283,6 +284,12 @@ def test_a_variance_that_one_row_makes_is_not_left_to_rounding():
     assert found.method_ == "sufficient_statistics"
     expected = changes(GaussianNB(), table, y)
     assert_allclose(found.prediction_changes_, expected, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_model_of_one_row_that_gives_no_numbers_is_refused():
+    with pytest.raises(NonFiniteResponseError, match="not finite"):
+        DeletionDiagnostics(GaussianNB()).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
 
 
 @pytest.mark.parametrize(

@@ -112,9 +112,10 @@ class PenalisedFit:
     @cached_property
     def inverse(self):
         """The inverse V, which steps at known smoothing parameters do not need."""
-        inverse, _ = lapack.dpotri(self._factor)
-        inverse = np.triu(inverse) + np.triu(inverse, 1).T
-        return inverse / np.outer(self._scales, self._scales)
+        inverse, _ = lapack.dpotri(self._factor)  # its upper part, zeros below
+        inverse /= np.outer(self._scales, self._scales)
+        diagonal = np.diag(np.diag(inverse))
+        return inverse + inverse.T - diagonal
 
     @property
     def dof(self):

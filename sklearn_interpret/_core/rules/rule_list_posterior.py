@@ -32,6 +32,7 @@ class RuleListPosterior:
     def __init__(self, mined, *, length_prior, size_prior, alpha):
         self.rows, self.sets, self._sizes = mined.rows, mined.sets, mined.sizes
         self._set_of_rule = np.ascontiguousarray(self.sets.T)
+        self._sets_and_all = np.column_stack([self.sets, self.rows.everything])
         self.length_prior = length_prior
         self._n_of_size = np.bincount(mined.sizes, minlength=1)
         n = np.arange(len(self._n_of_size))
@@ -119,8 +120,8 @@ class RuleListPosterior:
         """
         key = rows.tobytes()
         if key not in self._splits:
-            sums = self.rows.sums(self.sets, rows)
-            rest = self.rows.sums(rows[:, None]) - sums
+            sums = self.rows.sums(self._sets_and_all, rows)
+            sums, rest = sums[:, :-1], sums[:, -1:] - sums[:, :-1]
             if len(self._splits) * sums.size > _MAX_KEPT_SUMS:
                 self._splits.clear()
             self._splits[key] = sums, self.log_likelihoods(rest)

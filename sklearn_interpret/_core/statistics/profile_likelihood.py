@@ -51,7 +51,8 @@ class _Profile:
         self.direction = direction / np.linalg.norm(direction)
         self.height = height
         self.others = null_space(self.direction[None])
-        self._set_hessian(np.eye(len(direction)))
+        # The Hessian is the identity at the optimum.
+        self.inverse, self.follow = np.eye(self.others.shape[1]), self.direction
 
     def reach(self):
         """How far along the direction the deviance has risen by the height."""
