@@ -353,12 +353,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rows = self._embedded(sample.rows)
         if callable(self.kernel):
             return CallableKernel(self.kernel, rows)
-        categorical = resolve_categorical(
-            self.categorical_features,
-            rows.detected_categorical,
-            rows.names,
-            named=rows.named,
-        )
+        categorical = resolve_categorical(self.categorical_features, rows)
         if self.kernel == "gower" or (self.kernel == "auto" and categorical.any()):
             kernel = gower_kernel(rows, sample.weights, categorical)
         elif categorical.any():

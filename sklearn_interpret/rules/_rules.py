@@ -113,12 +113,7 @@ class RuleModel(TransformerMixin, BasePredictor):
 
     def _condition_space(self, rows):
         """Conditions on the rows."""
-        categorical = resolve_categorical(
-            self.categorical_features,
-            rows.detected_categorical,
-            rows.names,
-            named=rows.named,
-        )
+        categorical = resolve_categorical(self.categorical_features, rows)
         return ConditionSpace(rows, categorical)
 
     @property
