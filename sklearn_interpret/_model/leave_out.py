@@ -435,7 +435,7 @@ class NeighborsWithout:
         for rows in self.deleted:
             gone = np.isin(places, rows)
             rest = np.flatnonzero(gone[:, : self.model.n_neighbors].any(axis=1))
-            # Stable: the nearest first among those that are left.
+            # Stable sort: the remaining neighbours stay in order of distance.
             order = np.argsort(gone[rest], axis=1, kind="stable")
             near = [
                 np.take_along_axis(of[rest], order, axis=1)

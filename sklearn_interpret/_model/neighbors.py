@@ -2,7 +2,7 @@
 
 import numpy as np
 
-# Metrics whose power is a sum over the columns: that power, where it is known.
+# Metrics of which a power is a sum over columns: that power; None is a parameter.
 _POWERS = {"euclidean": 2, "manhattan": 1, "sqeuclidean": 2, "minkowski": None}
 
 

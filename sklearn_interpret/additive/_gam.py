@@ -77,9 +77,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
         "missing": [StrOptions({"error", "level"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
-    # The dispersion is estimated from as many rows as weights sum to.
+    # The dispersion takes the sum of the weights for the number of rows.
     _weights_count_rows = _errors_count_rows = True
-    # Whether weights are numbers of trials instead, of which targets are shares.
+    # Whether weights are numbers of trials, and targets shares of these.
     _trials = False
 
     def __sklearn_tags__(self) -> Tags:

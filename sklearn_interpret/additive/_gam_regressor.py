@@ -246,7 +246,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         ((fit, *_),) = fits
         family, y = fit.targets.family, fit.targets.y
         self.theta_ = family.shape
-        # Zeros and ones can't vary more than their mean says.
+        # Zeros and ones have the variance of their mean: no overdispersion.
         if family.kurtosis is None or ((y == 0) | (y == 1)).all():
             return
         if self.dispersion_ < _DISPERSED:

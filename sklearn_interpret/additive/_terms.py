@@ -133,7 +133,7 @@ class Column:
 
 def _wide_gaps(values, low, high):
     """Ends of gaps that are wider than a share of the range, (n_gaps, 2)."""
-    # A wide gap has all of a bin of half its width: without one, nothing is sorted.
+    # A wide gap contains a bin of half its width: without an empty bin, no sorting.
     n_bins = round(2 / _WIDE_GAP)
     bins = ((values - low) / max(high - low, 1e-300) * n_bins).astype(np.intp)
     if np.bincount(bins, minlength=n_bins)[:n_bins].all():
@@ -227,7 +227,7 @@ class FittedTerm:
             column.read(
                 rows,
                 handle_unknown,
-                # Around a circle nothing is outside.
+                # A cyclic column has no outside.
                 "linear" if getattr(basis, "cyclic", False) else extrapolation,
             )
             for column, basis in zip(self.columns, self.term.bases, strict=True)
@@ -387,7 +387,7 @@ class TermReader:
             if line and place == 0 and kind != "category":
                 kind = "linear"
             elif kind == "linear" and len(entry) == 2:
-                # Surfaces are of bases that hold constants.
+                # Surfaces need bases that contain the constant.
                 kind = "spline"
             column, x = Column.of(self.rows, j, kind)
             if column.missing and self.parameters.missing == "error":

@@ -259,7 +259,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     def _make_response(self):
         model = innermost(self.estimator_)
-        # Also of models that are not read, such as Lasso.
+        # Checked for models that are refused below, too, such as Lasso.
         alpha = getattr(model, "alpha_", getattr(model, "alpha", 0))
         if hasattr(model, "coef_") and np.any(alpha):
             _refuse_penalty(model)
@@ -274,7 +274,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         regression = objective.classes is None
         method = "predict" if regression else "decision_function"
         response = make_response(self.estimator_, method, self.target)
-        # Log-odds of the first class are those of the second with the other sign.
+        # Log-odds of the first class are minus those of the second.
         self._sign = float(response.read(np.ones((1, 1)))[0, 0])
         self.output_names_ = response.output_names(1)
         return objective

@@ -29,7 +29,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.validation import check_scale, check_scales
 from sklearn_interpret.exceptions import SkippedSizeWarning
 
-# Standard deviation of a constant target, in units of its size.
+# Relative standard deviation below which targets are constant.
 _CONSTANT = 1e-12
 
 

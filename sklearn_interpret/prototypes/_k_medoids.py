@@ -43,7 +43,7 @@ from sklearn_interpret._model.validation import (
 )
 from sklearn_interpret.prototypes._kernels import GowerColumns
 
-# Metrics of scikit-learn's that take sparse matrices.
+# Metrics of scikit-learn that take sparse matrices.
 _OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
 # Relative difference of sums below which they are equal.
 _ROUNDING = 1e-12
@@ -164,7 +164,7 @@ class KMedoids(
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
-    # The inertia is a sum.
+    # The inertia is a sum over rows.
     _weights_count_rows = True
 
     def __sklearn_tags__(self) -> Tags:
@@ -349,7 +349,7 @@ def _finite_distances(A, B, metric, **learned):
     if callable(metric):
         measure = partial(call_given, f"metric={metric!r}", measure)
     distances = measure(A, B)
-    # Distances of scikit-learn's own may be negative by rounding.
+    # Distances of scikit-learn may be negative by rounding.
     negative = callable(metric) and (distances < 0).any()
     if negative or not np.isfinite(distances).all():
         raise ValueError(

@@ -101,7 +101,7 @@ class DistanceKernel:
 
         Pairs of rows weigh the product of their weights.
         """
-        # In few rows each, where distances of copies are zero exactly.
+        # Strips of few rows: distances of copies are exactly zero there.
         strips = (
             self.distances(self.known[few], self.known)
             for few in slices(len(self.known), FEW_ROWS)

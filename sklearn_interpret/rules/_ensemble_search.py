@@ -20,7 +20,7 @@ from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 # Standard deviation of a linear term before the penalty: that of a typical rule.
 _SPREAD = 0.4
-# Standard deviation of a constant, in units of its size.
+# Relative standard deviation below which a column is constant.
 _CONSTANT = 1e-10
 # Parts of a weight below this share are zero.
 _ROUNDING = 1e-9

@@ -71,7 +71,7 @@ class LassoProblem:
         """Slope of the loss along each coefficient."""
         slopes = self._loss.slopes(self._targets, self._scores)[:, 0]
         weighted = self._weights * slopes
-        # A constant is balanced by the intercept.
+        # The intercept takes the mean of the columns.
         return weighted @ self._columns - weighted.sum() * self._centre
 
     def _solve(self, kept, penalty):
@@ -85,7 +85,7 @@ class LassoProblem:
             before, own = self.coefficients[kept], self._columns[:, kept]
             total = curvature.sum()
             centre = curvature @ own / total
-            # Targets of the squares that have the slopes and curvatures of the loss.
+            # Working targets: least squares with the slopes and curvatures of the loss.
             working = own @ before - slopes / curvature
             working -= curvature @ working / total
             gram = (

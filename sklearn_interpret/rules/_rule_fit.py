@@ -24,7 +24,7 @@ from sklearn_interpret.rules._rule_classifiers import (
 )
 from sklearn_interpret.rules._rule_ensemble import RuleFit
 
-# Standard deviation of a constant, in units of its size.
+# Relative standard deviation below which targets are constant.
 _CONSTANT = 1e-12
 
 

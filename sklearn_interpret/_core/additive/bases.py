@@ -88,7 +88,7 @@ class SplineBasis:
         The flags are (n_sets, n_coordinates): the straight line, a missing value.
         """
         at = self._averages
-        # Divided differences: those of equidistant knots are Eilers and Marx's.
+        # Divided differences: for equidistant knots those of Eilers and Marx.
         first = np.diff(np.eye(len(at)), axis=0) / np.diff(at)[:, None]
         second = np.diff(first, axis=0) / (at[2:] - at[:-2])[:, None]
         free = np.stack([np.ones(len(at)), at - at.mean()], axis=1)

@@ -11,7 +11,7 @@ from sklearn_interpret._core.additive.fitting import fit_without
 from sklearn_interpret._core.additive.smoothing import PenalisedFit, bounds
 from sklearn_interpret._core.statistics.separation import rising_direction
 
-# Degrees of freedom for each direction that no penalty calls rough.
+# Degrees of freedom of a test, for each direction without a roughness penalty.
 _DOF = 4
 # The score at the fit replaces that of the fit without a term if its information is at
 # least this share of that at the intercept: effects that separate classes reduce it
@@ -139,7 +139,7 @@ def term_test(fit, part, dispersion, residual_dof):
     if mean <= 1e-9 * dispersion * len(weights):  # of a constant column
         return 0.0, 1.0
     statistic = weights @ score**2 / mean
-    # A mixture of chi squares, with the mean and the variance of one.
+    # A mixture of chi squares, approximated by one of equal mean and variance.
     dof = mean**2 / (weights @ covariance**2 @ weights)
     if np.isinf(residual_dof):
         return statistic, chi2.sf(dof * statistic, dof)

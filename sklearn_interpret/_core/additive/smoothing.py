@@ -50,7 +50,7 @@ class NormalEquations:
     def balanced(self):
         """Log smoothing parameters at which penalties equal the diagonal of X'WX."""
         sizes = np.diag(self.products)
-        # Columns of constants are zero, up to rounding.
+        # Centred columns of constants are zero, up to rounding.
         sizes = self.penalties @ np.maximum(sizes, 1e-9 * sizes.max())
         return np.log(sizes / self.penalties.sum(axis=1))
 
@@ -198,7 +198,7 @@ class PenalisedFit:
         curvatures = 2 * (steps @ products @ steps.T - along - along.T) + np.diag(
             slopes
         )
-        # The degrees of freedom fall.
+        # Decrease of the degrees of freedom, and its derivatives.
         spread = inverse @ products @ inverse
         falls = scaled @ np.diag(spread)
         slowing = np.diag(falls) - 2 * scaled @ (inverse * spread) @ scaled.T

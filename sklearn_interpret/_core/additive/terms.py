@@ -81,7 +81,7 @@ def tensor_term(bases, own, shrinkage):
     penalties.append(np.tile(inner_sizes, len(outer_sizes)))
     if shrinkage:
         penalties.append(np.add(*penalties) == 0)
-    # Constant in one column, it is a function of the other.
+    # Products that are constant in one column are functions of the other.
     kept = np.ones((len(outer_sizes), len(inner_sizes)), dtype=bool)
     kept[0, 0] = False
     if own[0]:
@@ -109,7 +109,7 @@ def varying_term(by, basis, own, shrinkage):
     vectors, sizes, free = basis.coordinates
     rows = np.vstack([sizes, free]) if shrinkage else sizes[None]
     if isinstance(by, LineBasis):
-        # The constant is the slope of a straight line.
+        # The constant of the basis is the slope of a straight line.
         if shrinkage:
             rows = np.stack([sizes, sizes == 0])
         return _term((by, basis), vectors[:, int(own) :], rows[:, int(own) :])

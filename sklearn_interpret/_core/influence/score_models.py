@@ -197,7 +197,7 @@ class ScoreModel:
             one[deleted[place]] = 0
         converged = ~left
         starts[left], converged[left] = self._descended(starts[left], kept)
-        # A fit from the beginning.
+        # A fit from zero.
         left, kept = np.flatnonzero(~converged), kept[~converged[left]]
         found, converged[left] = self._descended(0 * starts[left], kept)
         starts[left[converged[left]]] = found[converged[left]]
@@ -351,7 +351,7 @@ class ScoreModel:
     def _descended(self, starts, kept):
         """Parameters after Newton steps that lead down; and whether they converged."""
         found, converged = starts.copy(), np.zeros(len(starts), dtype=bool)
-        # Far from the optimum, numbers may overflow: shorter steps lead down.
+        # Far from the optimum, numbers may overflow: steps are shortened then.
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             for place, rows in enumerate(kept):
                 one, before = found[place], np.inf
@@ -365,7 +365,7 @@ class ScoreModel:
                     if not share:
                         break
                     one -= share * move
-                    # Near the optimum, rounding alone may be left of the fall.
+                    # Near the optimum, the decrease may be rounding.
                     stays = before / 2 < fall <= _ROUNDING * objective
                     converged[place] = stays or fall <= self._close
                     if converged[place]:

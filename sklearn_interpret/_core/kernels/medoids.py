@@ -52,7 +52,7 @@ def build(distances, weights, n_medoids):
     if n_medoids > 1:
         bounds = np.concatenate([gains(block) for block in blocks])
     while len(medoids) < n_medoids:
-        # A gain only shrinks with every medoid: an old one is a bound.
+        # Gains never grow with further medoids: old ones are upper bounds.
         bounds[medoids] = -1.0
         stale = np.ones(len(weights), dtype=bool)
         while stale[best := int(np.argmax(bounds))]:

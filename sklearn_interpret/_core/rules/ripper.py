@@ -40,7 +40,7 @@ class ClassRules:
 
     def __init__(self, table, positive, weights, min_weight, random):
         self.table, self.positive = table, positive
-        # Of the class, and in all.
+        # Weights of the class, and of all rows.
         self.weights = np.stack([weights * positive, weights])
         self.total = self.weights.sum(axis=1)
         self.min_weight, self.random = min_weight, random
@@ -195,7 +195,7 @@ def _largest_gain(sums, share, min_weight):
     all for which a condition holds, and P and T of those before.
     """
     p, t = sums
-    # What is equal but for rounding gains nothing, and of equal gains the first counts.
+    # Gains below rounding are none; of equal gains the first counts.
     allowed = np.flatnonzero((p >= min_weight) & (p > share * t * (1 + 1e-12)))
     if not len(allowed):
         return None
@@ -299,7 +299,7 @@ def error_bits(covered, uncovered, false_positive, false_negative, share):
     errors = false_positive + false_negative
     positive_rate = false_positive / covered if covered else 0
     negative_rate = false_negative / uncovered if uncovered else 0
-    # Of one side the errors are expected, of the other known, and sent before.
+    # The errors of one side have an expected rate; those of the other are known.
     if covered > uncovered:
         positive_rate = share * errors / covered
     else:

@@ -78,7 +78,7 @@ def conditioning_edges(values, weights, n_intervals):
 
 
 def _quantiles(values, weights, n_intervals):
-    # More intervals than rows have an end at each row, but for very light ones.
+    # More intervals than rows end at each row, unless its weight is very small.
     n_intervals = min(n_intervals, max(len(values), _MOST_INTERVALS))
     probabilities = np.arange(1, n_intervals + 1) / n_intervals
     return weighted_quantile(values, probabilities, weights)
@@ -238,7 +238,7 @@ def interpolate(values, nodes, curves):
 
     Linear between the increasing nodes (G,), constant beyond them.
     """
-    # Shares of the interval and not slopes, which overflow between tiny numbers.
+    # Shares of the interval, since slopes overflow between tiny numbers.
     rises = np.diff(curves, append=curves[:, -1:])
     values_at = np.empty((len(values), len(curves)))
     for rows, low, shares in _grid_positions(values, nodes):

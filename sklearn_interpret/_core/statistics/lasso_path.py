@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 from scipy.special import expit, softmax
 
-# Standard deviation of a constant column, in units of its largest number.
+# Relative standard deviation below which a column is constant.
 _CONSTANT = 1e-10
 # Relative spread of the penalties of features: of equally good ones the first enters.
 _TIES = 1e-8
@@ -34,8 +34,8 @@ _NOTHING, _CROSSED = 1e-12, 1e-6
 class SquaredError:
     """Half the squared error of scores (n, 1)."""
 
-    # Whether second derivatives are the same everywhere, and the share of the first
-    # penalty where the path ends.
+    # Whether the Hessian is constant, and the share of the first penalty where the path
+    # ends.
     quadratic, end = True, 0.0
 
     def null(self, mean):
@@ -84,7 +84,7 @@ class LogLoss:
 
 @dataclass(frozen=True)
 class LassoPath:
-    """Coefficients at the penalties where features come and go.
+    """Coefficients at the penalties where features enter or leave.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def lasso_path(X, targets, weights, loss, n_features):
     penalties, found, intercepts = map(np.array, zip(*walk.points, strict=True))
     found /= unit[:, None]
     intercepts = intercepts - np.einsum("j,mjk->mk", centre, found)
-    if intercepts.shape[1] > 1:  # any sum would do
+    if intercepts.shape[1] > 1:  # determined up to a constant
         intercepts -= intercepts.mean(axis=1, keepdims=True)
     return LassoPath(penalties, found, intercepts, walk.order, scale)
 

@@ -257,7 +257,7 @@ def one_vs_rest_shares(log_odds):
     """
     if log_odds.ndim == 1:
         log_odds = np.stack([-log_odds, log_odds], axis=1)
-    # By logarithms: where no class is likely, it is no ratio of zeros.
+    # By logarithms, since all probabilities may round to zero.
     return softmax(log_expit(log_odds), axis=1)
 
 

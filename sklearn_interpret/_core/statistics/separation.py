@@ -73,7 +73,7 @@ def rising_direction(signed, fixed):
     scale = np.abs(np.vstack([signed, fixed])).max(axis=0)
     scale[scale == 0] = 1
     basis = np.eye(len(scale))
-    if len(fixed):  # of a triangle: the decomposition is a square of the rows
+    if len(fixed):  # of the triangular factor, which is small
         basis = null_space(np.linalg.qr(fixed / scale, mode="r"))
     rows = signed / scale @ basis
     if not rows.size:

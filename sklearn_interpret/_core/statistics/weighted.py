@@ -115,7 +115,7 @@ def averaged_quantile(values, probabilities, weights=None):
 
 def _quantile_ends(values, probabilities, weights):
     """Lowest and highest value at which the distribution function has each share."""
-    # As floats, n (k / K) may differ from what it stands for by a few last bits.
+    # As a float, n (k / K) may differ from the exact number by a few last bits.
     slack, n_rows = 4 * _EPS, len(values)
     probabilities = np.asarray(probabilities, dtype=np.float64)
     if weights is None or (weights == weights[0]).all():

@@ -186,7 +186,7 @@ class InterventionalGame:
 
     def of_nodes(self, nodes):
         """A function that makes the game of some trees from these and their paths."""
-        # Shares of shares would differ in the last bit.
+        # Weights, since shares of shares differ in the last bit.
         return partial(type(self), codes=self.codes, weights=self._weights)
 
     def is_direct(self, n_rows, order):

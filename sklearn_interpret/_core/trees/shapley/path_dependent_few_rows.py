@@ -207,14 +207,14 @@ def carried_values(plan, blocks, codes, order):
     n_outputs, n_players = plan.ensemble.n_outputs, plan.paths.n_players
     totals = np.zeros((n_outputs, *[n_players] * order, len(codes)))
     for block in blocks:
-        # Of large trees few points at a time.
+        # Few points at a time for large trees.
         t, weights = quadrature(2 * block.n_points - 1)
         n_points = min(max(1, _AT_ONCE // len(block.nodes)), len(t))
         starts = range(0, len(t), n_points)
         rules = [(t[i : i + n_points], weights[i : i + n_points]) for i in starts]
         width = (n_points + 1) * len(block.nodes)
         step = min(max(1, _AT_ONCE // width), len(codes))
-        # Used again and again; in one piece they come back from the system sooner.
+        # Reused for all points: allocating them anew is slow.
         buffers = np.empty((2, width * step))
         for start in range(0, len(codes), step):
             into = totals[..., start : start + step]
@@ -252,7 +252,7 @@ def _add_points(block, at, leaf_values, rule, buffers, into):
     products /= below
     for start, *_, stop in block.levels[1:]:
         products[..., start:stop] *= products.take(block.up[start:stop], axis=2)
-    # What leaves gain, and what they lose where they are met: no factor of their own.
+    # Gains of leaves, and losses where they are met, without their own factor.
     of_leaves = np.stack([weights, weights * t / (1 - t)])
     gained, lost = (of_leaves @ products.reshape(len(t), -1)).reshape(2, *met.shape)
     weights = weights[:, None, None]
@@ -297,7 +297,7 @@ def carrying_is_cheaper(n_leaves, n_players, n_rows, order):
     """
     d = np.arange(len(n_leaves))
     n_carried = n_leaves.sum() * (len(d) // 2)
-    # Of deep leaves only what occurs is valued.
+    # Deep leaves are valued at the patterns that occur only.
     n_tabled = n_leaves @ np.minimum(d * 2.0**d, _MOST_OF_LEAF)
     if order == 2:  # a game for each player, and tables of pairs
         n_carried, n_tabled = n_carried * n_players, n_tabled * _SIZE_OF_PAIRS

@@ -216,7 +216,7 @@ class RootPaths:
             above = scratch.empty("above", shape, self.dtype)
             patterns.take(place, axis=0, out=above, mode="wrap")
             above |= new_bit
-            # The bit where rows keep it on the left, and lose it on the right.
+            # The bit of rows that go left, which lose it on the right.
             kept = scratch.empty("kept", shape, self.dtype)
             np.multiply(
                 left[n_before : n_before + len(bit)].view(np.uint8), bit, out=kept

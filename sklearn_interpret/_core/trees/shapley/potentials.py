@@ -40,7 +40,7 @@ def comparison_potentials(shares, order):
     points, weights = quadrature(d - order)
     t = points[:, None]
     n_met = np.bitwise_count(np.arange(n_patterns)).astype(np.intp)
-    # By what the others fail; patterns come first: long stretches of memory.
+    # By the conditions that the others fail; patterns first, for contiguous memory.
     sums = np.empty((n_patterns, len(t), n_leaves))
     powers = t ** np.arange(d + 1)
     np.multiply(shares.T[::-1, None], powers.T[n_met][..., None], out=sums)

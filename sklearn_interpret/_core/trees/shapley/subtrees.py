@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-# Leaves with more conditions than this have too many patterns to tabulate them all.
+# Largest number of conditions of a leaf whose patterns are tabulated.
 MAX_TABLE_CONDITIONS = 8
 # Largest number of bits of the patterns of units of several leaves.
 MAX_UNIT_BITS = 9
@@ -184,7 +184,7 @@ class _Players:
         for _ in range(1, max_splits):
             above = paths.previous[highest]
             highest = np.where(above < 0, highest, above)
-        # Which of the players of its unit each node's condition belongs to.
+        # Place of the player of each node's condition among those of its unit.
         self._column = paths.slot.copy()
         first = first[unit[new], number[ensemble.parents[highest]]]
         self._column[new] = n_path[unit[new]] + first

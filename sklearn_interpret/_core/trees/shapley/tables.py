@@ -99,7 +99,7 @@ class ProductRule:
         """Gains (n_terms, n_leaves, m) from which conditions are met (d, ...)."""
         factors = np.empty((len(self.weights), len(met) + 1, *met.shape[1:]))
         factors[:, 0] = self.weights[:, None, None]
-        # Arithmetic is faster than a choice at random.
+        # Arithmetic is faster than `where` on random flags.
         points = self.points[:, None, None, None]
         np.multiply(points, met.astype(np.float64), out=factors[:, 1:])
         factors[:, 1:] += self.off[..., None]

@@ -61,7 +61,7 @@ class TreePlan:
         paths = TreePaths.of_ensemble(ensemble, players, n_players=n_players)
         return cls(ensemble, players, paths)
 
-    # Few rows need no units: they are cut on demand.
+    # Cut on demand: few rows need no units.
     @cached_property
     def units(self):
         """All units, single deep leaves last: list of TreeUnits."""
@@ -223,7 +223,7 @@ def add_blocks(into, blocks):
     shape = into.shape[:-1]
     for rows, totals in blocks:
         here, totals = into[..., rows], totals.reshape(*shape, -1)
-        # Few rows at a time: one of the two has them far apart in memory.
+        # Few rows at a time: one of the arrays has rows far apart in memory.
         for start in range(0, totals.shape[-1], _ADDED_AT_ONCE):
             some = slice(start, start + _ADDED_AT_ONCE)
             here[..., some] += totals[..., some]
@@ -297,7 +297,7 @@ def _share_blocks(share, codes, order, rows_at_once, most_kept):
 
 def _look_up(lookup, patterns, into):
     """Add the gains of rows in units."""
-    # Into the same memory again and again; wrapping is the quickest mode of `take`.
+    # Into the same memory each time; wrapping is the fastest mode of `take`.
     n_columns = max(len(keys) for _, keys in lookup)
     gains = np.empty((n_columns, patterns.shape[1]))
     places = np.empty(patterns.shape[1], dtype=np.intp)
