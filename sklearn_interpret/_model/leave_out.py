@@ -59,7 +59,7 @@ _LEFT = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A fitted model, and what it was fitted on.
+    """A fitted model and its training data.
 
     Parameters
     ----------

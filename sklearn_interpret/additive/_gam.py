@@ -111,7 +111,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     @abstractmethod
     def _read_targets(self, sample):
-        """Set the family and what else targets say; refuse those it does not take."""
+        """Set the family, and classes; refuse targets that it does not take."""
 
     @abstractmethod
     def _known_targets(self, y):
@@ -207,7 +207,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         }
 
     def _parts(self):
-        """Slices of each term's coefficients, behind that of the intercept."""
+        """Slices of each term's coefficients, after that of the intercept."""
         widths = [term.term.coordinates.shape[1] for term in self._terms]
         ends = np.cumsum([1, *widths])
         return [slice(start, stop) for start, stop in pairwise(ends)]

@@ -214,7 +214,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         return super()._choose_sample(rows, y, weights)
 
     def _trained_on(self, rows, y, weights):
-        """The model, and what it was fitted on."""
+        """The model and its training rows."""
         (_, params), unfitted = self._given, self._unfitted()
         del self._given
         if params.keys() - {weight_parameter(unfitted)}:

@@ -326,7 +326,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         return (rest if len(unknown) < len(own) else whole), unknown
 
     def _name_terms(self, rows, model):
-        """Set names of terms, and which feature each column of the model is made of."""
+        """Set names of terms, and the feature of each column of the model."""
         names = column_names(self._objective, rows.names)
         self._columns = feature_columns(self._objective, rows.n_columns)
         has_intercept = len(model.parameters) - len(names)
@@ -374,7 +374,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         )
 
     def _test(self, regression, unknown, on_block):
-        """Errors, tests and intervals of the weights, but for some."""
+        """Errors, tests and intervals of the weights, NaN of the unknown ones."""
         tests = WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
         self.covariance_[unknown] = self.covariance_[:, unknown] = np.nan

@@ -321,7 +321,7 @@ class KMedoids(
 
 
 class _LazyDistances:
-    """Rows of the matrix of distances, computed whenever they are asked for."""
+    """Rows of the matrix of distances, computed on each access."""
 
     def __init__(self, points, measure):
         self._points, self._measure = points, measure

@@ -103,7 +103,7 @@ class LassoProblem:
                 break
 
     def _step(self, before, change, moved, penalty):
-        """Share of a step, halved until it makes the loss less; else none."""
+        """Share of a step, halved until the objective decreases; else zero."""
 
         def objective(share):
             scores = self._scores + share * moved[:, None]
@@ -129,7 +129,7 @@ def _centred_gram(columns, weights, centre):
 
 
 def _least_squares(gram, columns, weights, targets, start, penalty):
-    """Coefficients of the lasso on centred squares, by their products."""
+    """Coefficients of the lasso on centred least squares, from products of columns."""
     # scikit-learn reads the number of rows, which multiplies the penalty, and the size
     # of the targets alone.
     found = lasso_path(

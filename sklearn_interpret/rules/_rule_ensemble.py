@@ -104,7 +104,7 @@ class RuleFit(RuleModel):
 
     @property
     def _entries(self):
-        """Everything that is summed: rules, then linear terms."""
+        """All terms of the sum: rules, then linear terms."""
         return [*self.rules_, *self.linear_terms_]
 
     def _columns(self):

@@ -171,7 +171,7 @@ class RuleModel(TransformerMixin, BasePredictor):
         return np.array(texts, dtype=object)
 
     def _name(self, rule):
-        """A rule in words, among all of the model."""
+        """A rule in words, with its class where there are several sums."""
         return str(rule)
 
     def to_frame(self) -> Any:

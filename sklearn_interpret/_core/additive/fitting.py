@@ -185,7 +185,7 @@ def fit_additive(design, targets, smoothing, signs, max_iter):
 
 
 def fit_without(design, fit, part, max_iter):
-    """The least squares problem of all terms, where the fit without one of them ends.
+    """The least squares problem of all terms, at the fit without one of them.
 
     The other terms keep their smoothing parameters, as in the score of a full fit.
 
@@ -308,7 +308,7 @@ def _shortened(design, targets, sizes, old, new):
 
 
 def _changes(terms, signs):
-    """From coefficients to changes between B-splines' own, and bounds from below."""
+    """Matrix from coefficients to differences of B-splines', and their lower bounds."""
     blocks, lowest = [np.ones((1, 1))], [[-np.inf]]
     for term, sign in zip(terms, signs, strict=True):
         n = term.coordinates.shape[1]

@@ -71,7 +71,7 @@ class LocalDraws:
 
     @property
     def n_samples(self):
-        """How many rows are drawn around each row."""
+        """Number of rows drawn around each row."""
         return len(self._shifts)
 
     def around_mean(self):

@@ -90,7 +90,7 @@ def _encoded(surrogate, rows):
 
 
 def _has_own_way(estimator):
-    """Whether an estimator, or its first step, may do something about categories."""
+    """Whether an estimator, or its first step, may handle categories."""
     if isinstance(estimator, Pipeline):
         return _has_own_way(estimator[0])
     if not has_tags(estimator):
@@ -240,7 +240,7 @@ class SurrogatePredictions:
         return _normalised(values, len(classes))
 
     def why_no_labels(self):
-        """Why its responses determine no labels; None if they do."""
+        """Reason why its responses do not determine labels; None if they do."""
         method, classes = self.response.method, self.response.classes
         if self.predicts_labels:
             return None

@@ -255,7 +255,7 @@ class InterventionalGame:
         return shares
 
     def _blocks(self):
-        """Shares and codes of some rows after the other."""
+        """Shares and codes of blocks of rows."""
         for start in range(0, len(self._codes), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             yield self.shares[rows], self._codes[rows]

@@ -110,7 +110,7 @@ class PairBlock:
         return sums(gained, lost, which, parts, values, self.n_players)
 
     def _compared(self, codes):
-        """Leaves that count; what a row fails there; the others that meet all this."""
+        """Leaves that count, what a row fails there, and others that meet all of it."""
         levels, left = self.levels, self._row_lefts(codes)
         n_words, n_nodes = len(self.player), len(levels.nodes)
         lost = np.zeros((n_words, n_nodes), dtype=self.player.dtype)
@@ -132,7 +132,7 @@ class PairBlock:
         return leaves, lost, np.ascontiguousarray(others.take(leaves, axis=1).T)
 
     def _row_lefts(self, codes):
-        """Which splits send a row to the left."""
+        """The mask of splits that send a row to the left."""
         trees, taken = self.ensemble, codes.take(self.feature)
         missing = codes == trees.split_codes.missing
         if len(trees.categories_left) or missing.any():

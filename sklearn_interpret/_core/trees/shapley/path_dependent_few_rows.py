@@ -183,7 +183,7 @@ class SplitBlock:
 
 @dataclass(frozen=True, eq=False)
 class Situations:
-    """Where rows are at splits: each bool of shape (n_rows, n).
+    """States of rows at splits: each bool of shape (n_rows, n).
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def carried_values(plan, blocks, codes, order):
 
 
 def _add_gains(block, at, leaf_values, rules, buffers, into):
-    """Add what rows get to totals by output, player and row."""
+    """Add gains of rows to totals by output, player and row."""
     for rule in rules:
         _add_points(block, at, leaf_values, rule, buffers, into)
 

@@ -55,7 +55,7 @@ def lefts(ensemble, nodes, codes, gaps, scratch=None):
 
 
 def _left_blocks(ensemble, nodes, codes, gaps, scratch):
-    """Some rows after the other, and their `lefts`."""
+    """Blocks of rows, and their `lefts`."""
     step = max(1, _PAIRS_AT_ONCE // max(1, len(nodes)))
     for start in range(0, len(codes), step):
         rows = slice(start, start + step)
@@ -63,7 +63,7 @@ def _left_blocks(ensemble, nodes, codes, gaps, scratch):
 
 
 def features_with_gaps(ensemble, codes):
-    """Which features have missing values in rows given by their codes."""
+    """The mask of features with missing values in rows given by their codes."""
     return (codes == ensemble.split_codes.missing.astype(codes.dtype)).any(axis=0)
 
 
@@ -94,7 +94,7 @@ def all_met(ensemble, paths, codes):
 
 
 class PatternFinder:
-    """Finds the patterns of rows at units, again and again.
+    """Finds the patterns of blocks of rows at units.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def _pattern_dtype(n_bits):
 
 
 def _at_and_above(ensemble, nodes):
-    """Which nodes are among the given ones or above them."""
+    """The mask of the given nodes and those above them."""
     needed = np.zeros(ensemble.n_nodes, dtype=bool)
     while len(nodes):
         needed[nodes] = True

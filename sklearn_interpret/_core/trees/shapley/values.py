@@ -39,7 +39,7 @@ _NUMBERS_PER_SHARE = 2**23
 
 @dataclass(frozen=True, eq=False)
 class TreePlan:
-    """Trees cut into units, and shared out to be worked on one by one.
+    """Trees cut into units, and split into shares of work.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class TreePlan:
 
     @cached_property
     def trees_of_shares(self):
-        """Where the trees start and end whose tables are made together."""
+        """Starts and ends of the trees whose tables are computed together."""
         costs = np.zeros(self.ensemble.n_trees)
         for of_kind in self.units:
             n = of_kind.n_bits
@@ -80,7 +80,7 @@ class TreePlan:
         return _spread(costs, _NUMBERS_PER_SHARE / self.ensemble.n_outputs, multiple=2)
 
     def shares(self, game):
-        """The shares, each to be worked on by itself: list of TreeShare."""
+        """The independent shares of work: list of TreeShare."""
         edges = pairwise(self.trees_of_shares.tolist())
         return [TreeShare(self, game, slice(start, stop)) for start, stop in edges]
 
@@ -203,7 +203,7 @@ def _spread(costs, most, multiple=1):
 
 
 def one_by_one(function, tasks):
-    """All that ``function(*task)`` yields, task after task."""
+    """Results that ``function(*task)`` yields, task after task."""
     return chain.from_iterable(starmap(function, tasks))
 
 
