@@ -1,4 +1,4 @@
-"""Attacks: success, size and time beside ART's, on digits in [0, 1].
+"""Attacks: success, size and time against ART's, on digits in [0, 1].
 
 Models learn 1200 images; correctly classified others are attacked. Every row that an
 attack returns is asked of the model here, for both sides, and measured here. It fails
@@ -61,7 +61,7 @@ Timing = dict[str, Any]
 
 @dataclass(frozen=True)
 class Attacked:
-    """What an attack did to some rows.
+    """The result of an attack on some rows.
 
     Sizes are those of perturbations of the rows that the model classifies wrongly.
     """
@@ -69,7 +69,7 @@ class Attacked:
     wrong: np.ndarray
     sizes: np.ndarray
     seconds: float
-    # Rows out of bounds, or of which the attack says what the model does not.
+    # Number of rows out of bounds, or whose claimed validity is wrong.
     n_broken: int = 0
 
     @property
@@ -115,24 +115,29 @@ def victims(name: str, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def judged(
-    name: str, found: np.ndarray, told: Any, n_rows: int, order: float, seconds: float
+    name: str,
+    found: np.ndarray,
+    claimed: Any,
+    n_rows: int,
+    order: float,
+    seconds: float,
 ) -> Attacked:
     """Ask the model about the rows that an attack returned."""
     X, y = victims(name, n_rows)
     wrong = fitted(name).predict(found) != y
-    # Steps below single precision are none.
+    # Differences below single precision are rounding errors.
     steps = np.where(np.abs(found - X) < SINGLE, 0, found - X)
     sizes = np.linalg.norm(steps, order, axis=1)
     broken = ((found < 0) | (found > 1)).any(axis=1)
-    if told is not None:
-        broken |= np.asarray(told) != wrong
+    if claimed is not None:
+        broken |= np.asarray(claimed) != wrong
     return Attacked(wrong, sizes, seconds, int(broken.sum()))
 
 
 def ours(
     name: str, attack_class: Any, n_rows: int, timing: Timing, **parameters: Any
 ) -> tuple[Attacked, Any]:
-    """Return what an attack of ours does, and its explanation."""
+    """Return the result of one of our attacks, and its explanation."""
     train, (X, y) = digits()[0], victims(name, n_rows)
     parameters = {"units": "raw", "bounds": (0, 1), **parameters}
     order = float(parameters.get("norm", "inf"))
@@ -152,7 +157,7 @@ def ours(
 
 @cache
 def theirs(name: str, attack: str, n_rows: int, clock: Callable[[], float]) -> Attacked:
-    """Return what an attack of ART does."""
+    """Return the result of an attack of ART."""
     with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
         from art.attacks import evasion
@@ -193,7 +198,7 @@ def theirs(name: str, attack: str, n_rows: int, clock: Callable[[], float]) -> A
     return judged(name, found, None, n_rows, order, seconds)
 
 
-def told(
+def outcome(
     name: str,
     own: Attacked,
     peer: Attacked | str,
@@ -229,7 +234,7 @@ def told(
 
 
 def peer_of(name: str, attack: str, n_rows: int, timing: Timing) -> Attacked | str:
-    """Return what ART does, or why it does not."""
+    """Return the result of ART, or the reason why there is none."""
     try:
         return theirs(name, attack, n_rows, timing["clock"])
     except ImportError as error:
@@ -263,7 +268,7 @@ def budgeted(
         measured = f"{own.success - peer.success:+.2f}, time {speed:.1f} x"
         reached &= own.success >= peer.success and speed >= (faster or 0)
     target = f">= {least:.2f}" + (f", time >= {faster:g}" if faster else "")
-    return told(name, own, peer, measured, target, reached=reached, fails=broken)
+    return outcome(name, own, peer, measured, target, reached=reached, fails=broken)
 
 
 def nearest(
@@ -292,7 +297,7 @@ def nearest(
         if lower is not None:
             beaten = bool((peer.sizes < lower * (1 - 1e-6))[peer.wrong].any())
     target = f"<= {most:g}" + (f", time >= {faster:g}" if faster else "")
-    return told(name, own, peer, measured, target, reached=reached, fails=beaten)
+    return outcome(name, own, peer, measured, target, reached=reached, fails=beaten)
 
 
 def exact(name: str, *, n_rows: int, timing: Timing) -> Result:
@@ -331,7 +336,7 @@ def of_trees(name: str, *, norm: str, n_rows: int, timing: Timing) -> Result:
     fails = bool((found.lower_bounds > found.distances * (1 + 1e-6)).any())
     reached = bool(own.success == 1 and (found.lower_bounds > 0).all())
     n_proved = int((gaps <= 1 + 1e-6).sum())
-    return told(
+    return outcome(
         name,
         own,
         "its lower bound",
@@ -356,7 +361,7 @@ def pixels(name: str, *, n_rows: int, timing: Timing) -> Result:
     if isinstance(peer, Attacked):
         speed = peer.seconds / own.seconds
         measured = f"{own.success - peer.success:+.2f}, time {speed:.1f} x"
-    return told(name, own, peer, measured, ">= 0.25", reached=reached, fails=fails)
+    return outcome(name, own, peer, measured, ">= 0.25", reached=reached, fails=fails)
 
 
 def patches(name: str, *, model: str, n_targets: int, timing: Timing) -> Result:

@@ -1,8 +1,9 @@
-"""Counterfactuals and anchors: distances, validity and times beside the peers'.
+"""Counterfactuals and anchors: distances, validity and times against the peers'.
 
 A distance is the sum of changes in median absolute deviations, a change of category
 counting one. All are counted here, for both sides, and every row found is asked of the
-model again. It fails where a row of ours is not as wished, where a limit is broken, or
+model again. It fails if a row of ours does not satisfy the target, where a limit is
+broken, or
 where a row that we claim to be the nearest is beaten by anybody's.
 """
 
@@ -65,7 +66,7 @@ QUICK = Sizes(2, 0.5, 2_000, judged=False)
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A model, its table, and what is known of the nearest row of the other class."""
+    """A model, its table, and known distances to the other class."""
 
     X: Any
     model: Any
@@ -114,13 +115,13 @@ class Problem:
 
 @dataclass(frozen=True)
 class Found:
-    """What a method found: distances by row, infinite without one as wished."""
+    """The result of a method: distances by row, infinite without a valid one."""
 
     costs: np.ndarray
     seconds: float
     n_invalid: int = 0
     n_proved: int = 0
-    # Of the distances that the method gives from those counted here.
+    # Largest difference of the method's distances from those computed here.
     difference: float = 0.0
 
     @property
@@ -182,7 +183,7 @@ def judged(on: Problem, found: Any, origin: Any, seconds: float, **known: Any) -
 
 
 def clocked(clock: Callable[[], float], work: Callable[[], Any]) -> tuple[Any, float]:
-    """Return what a work returns, and its time."""
+    """Return the result of a function, and its time."""
     start = clock()
     result = work()
     return result, clock() - start
@@ -192,7 +193,8 @@ def clocked(clock: Callable[[], float], work: Callable[[], Any]) -> tuple[Any, f
 def ours(
     name: str, method: str, sizes: Sizes, clock: Callable[[], float], repeats: int
 ) -> Found:
-    """Return what a method of ours finds; its time from the fitted model on."""
+    """Return the rows found by one of our methods; its time from the fitted model
+    on."""
     on = problem(name, sizes.n_rows)
     is_long = method == "exact"
     params = {"permitted_range": "any"}  # as the peers, which know no ranges
@@ -259,7 +261,7 @@ def native(on: Problem, rows: pd.DataFrame) -> Any:
 
 
 def dice(on: Problem, clock: Callable[[], float], sizes: Sizes) -> Found:
-    """Return what DiCE finds with its random search, the quicker and nearer one."""
+    """Return the rows found by DiCE's random search, its fastest and best one."""
     import dice_ml
 
     table = pd.DataFrame(on.X).rename(columns=str)
@@ -278,8 +280,8 @@ def dice(on: Problem, clock: Callable[[], float], sizes: Sizes) -> Found:
             rows, total_CFs=1, desired_class="opposite", random_seed=0
         )
 
-    told, seconds = clocked(clock, work)
-    tables = [one.final_cfs_df for one in told.cf_examples_list]
+    explained, seconds = clocked(clock, work)
+    tables = [one.final_cfs_df for one in explained.cf_examples_list]
     origin = [
         row for row, found in enumerate(tables) if found is not None and len(found)
     ]
@@ -292,7 +294,7 @@ def dice(on: Problem, clock: Callable[[], float], sizes: Sizes) -> Found:
 def treecf(
     on: Problem, clock: Callable[[], float], sizes: Sizes, *, backend: str
 ) -> Found:
-    """Return what treecf finds with its genetic or its exact search."""
+    """Return the rows found by treecf with its genetic or its exact search."""
     from treecf import Explainer, Target
 
     # The sum of boosted trees decides by its sign, the mean of a forest by a half.
@@ -312,10 +314,10 @@ def treecf(
             for row, own in zip(on.rows, on.model.predict(on.rows), strict=True)
         ]
 
-    told, seconds = clocked(clock, work)
-    origin = [row for row, one in enumerate(told) if hasattr(one, "x_cf")]
-    found = np.array([told[row].x_cf for row in origin])
-    n_proved = sum(one.proof == "optimal" for one in told)
+    explained, seconds = clocked(clock, work)
+    origin = [row for row, one in enumerate(explained) if hasattr(one, "x_cf")]
+    found = np.array([explained[row].x_cf for row in origin])
+    n_proved = sum(one.proof == "optimal" for one in explained)
     return judged(on, found, origin, seconds, n_proved=n_proved)
 
 
@@ -329,7 +331,7 @@ PEERS = {
 
 @cache
 def theirs(name: str, peer: str, sizes: Sizes, clock: Callable[[], float]) -> Found:
-    """Return what a peer finds."""
+    """Return the rows found by a peer."""
     # Warnings of names of features and of searches that ended early; bars of progress.
     with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
@@ -467,12 +469,12 @@ def anchored(
     rows, model.n_rows = X[::28][: sizes.n_rows], 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of rows for which there is none
-        told, seconds = clocked(clock, lambda: inspector.explain(rows))
+        explained, seconds = clocked(clock, lambda: inspector.explain(rows))
     n_asked = model.n_rows
     return (
         model,
         [Perturbed(X, model, row, rng) for row in rows],
-        told,
+        explained,
         seconds,
         n_asked,
     )
@@ -481,12 +483,14 @@ def anchored(
 def anchors_hold(name: str, *, sizes: Sizes, timing: Timing) -> Result:
     """Judge rules by fresh draws, and count their coverage again."""
     with threadpool_limits(timing["threads"]):
-        _, around, told, seconds, _ = anchored(sizes, timing["clock"])
-        rules = [tuple(c.feature for c in rule) for rule in told.rules]
+        _, around, explained, seconds, _ = anchored(sizes, timing["clock"])
+        rules = [tuple(c.feature for c in rule) for rule in explained.rules]
         pairs = list(zip(around, rules, strict=True))
         precision = np.array([one.keeps(r, sizes.n_draws).mean() for one, r in pairs])
-    found = told.status == "found"
-    difference = np.abs([one.coverage(r) for one, r in pairs] - told.coverage).max()
+    found = explained.status == "found"
+    difference = np.abs(
+        [one.coverage(r) for one, r in pairs] - explained.coverage
+    ).max()
     share, span = (precision[found] >= 0.95).mean(), seconds / len(found)
     reached = share >= 0.95 and span <= 1
     return Result(
@@ -502,7 +506,7 @@ def anchors_hold(name: str, *, sizes: Sizes, timing: Timing) -> Result:
         else "DISAGREES",
         f"found for {found.sum()} of {len(found)} rows; lowest precision "
         f"{precision[found].min(initial=1):.3f}, mean coverage "
-        f"{told.coverage.mean():.3f}",
+        f"{explained.coverage.mean():.3f}",
     )
 
 
@@ -512,11 +516,11 @@ def anchors_rows(name: str, *, sizes: Sizes, timing: Timing) -> Result:
     from tests.references.anchors import PlainAnchors
 
     with threadpool_limits(timing["threads"]):
-        model, around, told, seconds, n_asked = anchored(sizes, timing["clock"])
+        model, around, explained, seconds, n_asked = anchored(sizes, timing["clock"])
         plain, model.n_rows = [], 0
 
         def work():
-            for one, rule in zip(around, told.rules, strict=True):
+            for one, rule in zip(around, explained.rules, strict=True):
                 search = PlainAnchors(
                     one.keeps,
                     one.coverage,
@@ -541,13 +545,14 @@ def anchors_rows(name: str, *, sizes: Sizes, timing: Timing) -> Result:
         ">= 1" if sizes.judged else "-",
         "-",
         "ok" if ratio >= 1 or not sizes.judged else "below target",
-        f"mean coverage: ours {told.coverage.mean():.3f}, theirs {np.mean(plain):.3f}, "
+        f"mean coverage: ours {explained.coverage.mean():.3f}, "
+        f"theirs {np.mean(plain):.3f}, "
         "which looks at no longer rules than ours",
     )
 
 
 def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
-    """Return what can be run, by name."""
+    """Return the cases by name."""
     common = {"sizes": sizes, "timing": timing}
     tables = [
         "cancer-logistic",

@@ -25,7 +25,7 @@ GAMES = ("gb", "mlp", "interaction", "four", "product", "signed")
 SIZES = (4, 5, 6, 11)
 # Of as many players every number of pairs is tried.
 FEW = 6
-# Relative to the largest value: an error below is rounding.
+# Errors below this, relative to the largest value, are rounding errors.
 ROUNDING = 1e-9
 
 
@@ -81,7 +81,7 @@ def coverage(
 
 
 def cases(n_rows: int, n_seeds: int, **_: Any) -> dict[str, Case]:
-    """Return what can be run, by name."""
+    """Return the cases by name."""
     return {
         f"{kind.__name__}-{played}{n_players}": partial(
             coverage,

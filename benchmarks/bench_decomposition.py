@@ -1,4 +1,4 @@
-"""Contributions along decision paths, beside treeinterpreter's and a table of nodes.
+"""Contributions along decision paths, against treeinterpreter's and a table of nodes.
 
 The table is the obvious fast way: for each tree the contributions at every node, found
 level by level, and one `apply` to look rows up in it. Ours is timed without and with
@@ -77,7 +77,7 @@ def largest(ours: Contributions, theirs: Contributions) -> float:
     return float(np.abs(ours - theirs).max() / np.abs(theirs).max())
 
 
-def beside(
+def against(
     name: str,
     *,
     sizes: tuple[str, int, int, int],
@@ -119,7 +119,7 @@ def cases(*, quick: bool, **run: Any) -> dict[str, Case]:
         common = {"sizes": sizes, **run}
         if sizes[0] == "classification":  # with numpy 2 it fails for regressors
             found[f"{kind}, treeinterpreter"] = partial(
-                beside,
+                against,
                 peer=by_treeinterpreter,
                 package="treeinterpreter",
                 with_fit=True,
@@ -128,7 +128,7 @@ def cases(*, quick: bool, **run: Any) -> dict[str, Case]:
             )
         for with_fit in (False, True):
             found[f"{kind}, table{', and fit' * with_fit}"] = partial(
-                beside,
+                against,
                 peer=by_table,
                 package="scikit-learn",
                 with_fit=with_fit,

@@ -136,7 +136,7 @@ def pd_memory(name: str, limit: float | None, sizes: Sizes) -> Result:
 
 
 def cases(sizes: Sizes, **run) -> dict[str, Case]:
-    """Return what can be run, by name; nothing is built before it is called."""
+    """Return the cases by name; data and models are built when a case runs."""
 
     def pair(build, name, **params):
         return run_pair(build(name, sizes=sizes, **params), **run)

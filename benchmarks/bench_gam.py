@@ -1,4 +1,4 @@
-"""Additive models: error and time beside pygam, gamfit, statsmodels and R's mgcv.
+"""Additive models: error and time against pygam, gamfit, statsmodels and R's mgcv.
 
 Tables of 10 000 rows and eight features: a sine, a parabola, an exponential, a line,
 Wood's bump and three of noise, 20 splines each. The error is that of the linear
@@ -185,7 +185,7 @@ def bounded_error(name: str, *, kind: str, tables: int, n_rows: int) -> Result:
     )
 
 
-def beside_peer(
+def against_peer(
     name: str, *, kind: str, peer: str, tables: int, n_rows: int, **run: Any
 ) -> Result:
     """Compare errors on some tables, and times on the first."""
@@ -215,7 +215,7 @@ def beside_peer(
     )
 
 
-def beside_bam(
+def against_bam(
     name: str, *, kind: str, select: bool, tables: int, n_rows: int, **run: Any
 ) -> Result:
     """Compare errors and processor times with those of mgcv's `bam`."""
@@ -280,13 +280,13 @@ def cases(*, quick: bool, **run: Any) -> dict[str, Case]:
         found[f"{kind}, error"] = partial(bounded_error, tables=n_tables, **work)
         for select in (False, True):
             found[f"{kind}, bam{', select' * select}"] = partial(
-                beside_bam, select=select, tables=n_tables, **work, **run
+                against_bam, select=select, tables=n_tables, **work, **run
             )
         for peer in PEERS:
             # A fit takes some peers half a minute.
             tables = min(n_tables, 3) if peer == "pygam" else 1
             found[f"{kind}, {peer}"] = partial(
-                beside_peer, peer=peer, tables=tables, **work, **run
+                against_peer, peer=peer, tables=tables, **work, **run
             )
         small, large = (table(kind, n, 0)[:2] for n in (n_rows, 10 * n_rows))
         found[f"{kind}, rows"] = partial(

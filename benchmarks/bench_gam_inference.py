@@ -57,7 +57,7 @@ def inspected(
 
 
 def judge(found: list[tuple[np.ndarray, np.ndarray, float]]) -> tuple[str, bool]:
-    """Return what the models of all tables say, and whether that holds."""
+    """Return the results of the models of all tables, and whether they hold."""
     noise, curves, targets = (np.array(part) for part in zip(*found, strict=True))
     noise = noise.ravel()
     test = stats.kstest(noise, "uniform")

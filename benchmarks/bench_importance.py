@@ -184,7 +184,7 @@ def several_scores(name: str, kind: str, sizes: Sizes, timing: Timing) -> Result
 
 
 def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
-    """Return what can be run, by name; no model is fitted before it is needed."""
+    """Return the cases by name; models are fitted when a case runs."""
     exact: dict[str, Callable[[str], Result]] = {
         f"exact-{kind}": partial(
             against_repeats,

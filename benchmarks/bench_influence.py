@@ -123,7 +123,7 @@ def parameters_of(model: Any) -> np.ndarray:
 
 
 def refits(on: Problem, what: Callable[[Any], np.ndarray]) -> np.ndarray:
-    """Return changes of what is read from the model, fitted without each row."""
+    """Return changes of a quantity of the model when it is fitted without each row."""
     model, kept = clone(on.model).fit(on.X, on.y), np.ones(len(on.X), dtype=bool)
     changes, before = [], what(model)
     for row in range(len(on.X)):
@@ -147,7 +147,7 @@ def largest(ours: np.ndarray, theirs: np.ndarray) -> float:
 
 
 def deletion(name: str, *, model: str, sizes: Sizes, timing: Timing) -> Result:
-    """Leave each row out: parameters and time beside warm-started refits."""
+    """Leave each row out: parameters and time against warm-started refits."""
     on = problem(model, sizes.n_rows, sizes.n_columns)
 
     def ours():
@@ -250,7 +250,7 @@ def network(name: str, *, timing: Timing) -> Result:
 
 
 def pairs(name: str, *, model: str, sizes: Sizes, timing: Timing) -> Result:
-    """All pairs of influence: our time beside that of pyinfluence's first order."""
+    """All pairs of influence: our time against that of pyinfluence's first order."""
     on = problem(model, sizes.n_rows, sizes.n_columns)
 
     def agreement(ours, theirs):
@@ -303,7 +303,7 @@ def by_statsmodels(on: Problem) -> np.ndarray:
 
 
 def diagnostics_peer(name: str, *, sizes: Sizes, timing: Timing) -> Result:
-    """All regression diagnostics: numbers and time beside statsmodels'."""
+    """All regression diagnostics: numbers and time against statsmodels'."""
     on = problem("linear", sizes.n_rows, sizes.n_columns)
     pair = Pair(
         name,
@@ -318,7 +318,7 @@ def diagnostics_peer(name: str, *, sizes: Sizes, timing: Timing) -> Result:
 
 
 def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
-    """Return what can be run, by name."""
+    """Return the cases by name."""
     common = {"sizes": sizes, "timing": timing}
     # Of few rows each weighs more, and first order is far off.
     tables = {"": (sizes.n_rows, sizes.n_columns), "-few": (100, 5)}

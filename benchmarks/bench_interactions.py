@@ -35,9 +35,10 @@ from sklearn_interpret.interactions import HStatistic
 
 TOLERANCE = 1e-8
 N_FEATURES = 10
-# Rows that `predict` gets at once from the definition and from the loop.
+# Rows per call of `predict` for the definition and for the loop.
 BATCH = 100_000
-# What the definition is evaluated for; its time is that of so many sets of features.
+# Sets of features for which the definition is evaluated; its time is scaled up from
+# these.
 PART = ((0,), (1,), (0, 1), tuple(range(1, N_FEATURES)))
 
 
@@ -257,7 +258,7 @@ def beyond_the_model(name: str, sizes: Sizes, timing: dict[str, Any]) -> Result:
 
 
 def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
-    """Return what can be run, by name; no model is fitted before it is needed."""
+    """Return the cases by name; models are fitted when a case runs."""
 
     def paired(build, method, target):
         target = None if target is None else sizes.target(target)

@@ -97,9 +97,11 @@ def lime_explainer(on: Task, *, discretize: bool, seed: int) -> Any:
     )
 
 
-def lime_features(told: Any) -> list[tuple[int, float]]:
+def lime_features(explained: Any) -> list[tuple[int, float]]:
     """Return features and weights of the output that lime explains, strongest first."""
-    return told.local_exp[1 if 1 in told.local_exp else next(iter(told.local_exp))]
+    return explained.local_exp[
+        1 if 1 in explained.local_exp else next(iter(explained.local_exp))
+    ]
 
 
 def missing(name: str, error: ImportError) -> Result:
@@ -133,14 +135,14 @@ def lime_tops(
 ) -> tuple[list[set[int]], float]:
     """Return lime's strongest features of rows, and the mean R^2 that it reports."""
     explainer = lime_explainer(on, discretize=discretize, seed=seed)
-    told = [
+    explained = [
         explainer.explain_instance(
             row, on.answer, num_samples=n_samples, num_features=10
         )
         for row in rows
     ]
-    tops = [{feature for feature, _ in lime_features(one)[:N_TOP]} for one in told]
-    return tops, float(np.mean([one.score for one in told]))
+    tops = [{feature for feature, _ in lime_features(one)[:N_TOP]} for one in explained]
+    return tops, float(np.mean([one.score for one in explained]))
 
 
 def over_seeds(tops: Callable[[int], Any], n_seeds: int) -> tuple[float, float]:
@@ -233,15 +235,15 @@ def coefficients(name: str, *, n_features: int, sizes: Sizes) -> Result:
     selection = "forward" if n_features <= 6 else "highest_weights"
     difference, n_compared = 0.0, 0
     for row in on.rows(sizes.n_rows):
-        told = explainer.explain_instance(row, on.answer, num_features=n_features)
+        explained = explainer.explain_instance(row, on.answer, num_features=n_features)
         samples = Neighbourhood(**taken, own=np.ones(on.X.shape[1]))
         fit = fit_locally(samples, n_features, selection, Ridge(alpha=1))
         theirs = np.zeros(on.X.shape[1])
-        for feature, weight in lime_features(told):
+        for feature, weight in lime_features(explained):
             theirs[feature] = weight
         difference = max(difference, np.abs(fit.coefficients[:, 0] - theirs).max())
-        difference = max(difference, abs(fit.fidelity[0] - told.score))
-        n_compared += len(lime_features(told))
+        difference = max(difference, abs(fit.fidelity[0] - explained.score))
+        n_compared += len(lime_features(explained))
     return Result(
         name,
         f"lime {version('lime')}",
@@ -333,13 +335,13 @@ def beyond_tabular(name: str, *, sizes: Sizes, timing: Timing) -> Result:
     def by_lime():
         watched = Watched(on.model, clock)
         explainer = lime_explainer(on, discretize=True, seed=0)
-        told = [
+        explained = [
             explainer.explain_instance(
                 row, watched.predict, num_samples=sizes.n_samples, num_features=10
             )
             for row in rows
         ]
-        return [dict(lime_features(one)) for one in told], watched
+        return [dict(lime_features(one)) for one in explained], watched
 
     return compare_beyond(
         name,
@@ -399,13 +401,13 @@ def beyond_text(name: str, *, sizes: Sizes, timing: Timing) -> Result:
             positive = watched.predict(masked)
             return np.column_stack([1 - positive, positive])
 
-        told = [
+        explained = [
             explainer.explain_instance(
                 text, answer, num_samples=n_samples, num_features=10
             )
             for text in chosen
         ]
-        return [dict(one.as_list()) for one in told], watched
+        return [dict(one.as_list()) for one in explained], watched
 
     return compare_beyond(
         name,
@@ -465,7 +467,7 @@ def beyond_image(name: str, *, sizes: Sizes, timing: Timing) -> Result:
 
         watched = WatchedImage(None, clock)
         explainer = LimeImageExplainer(random_state=0)
-        told = [
+        explained = [
             explainer.explain_instance(
                 image,
                 lambda masked: watched.predict(masked)[:, None],
@@ -477,7 +479,7 @@ def beyond_image(name: str, *, sizes: Sizes, timing: Timing) -> Result:
             )
             for image in images
         ]
-        return [dict(one.local_exp[0]) for one in told], watched
+        return [dict(one.local_exp[0]) for one in explained], watched
 
     return compare_beyond(
         name,
@@ -491,7 +493,7 @@ def beyond_image(name: str, *, sizes: Sizes, timing: Timing) -> Result:
 
 
 def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
-    """Return what can be run, by name."""
+    """Return the cases by name."""
     data = ("friedman", "diabetes", "cancer")
     stable: dict[str, Case] = {
         f"stability-{one}-{'bins' if discretize else 'numbers'}-{method}": partial(

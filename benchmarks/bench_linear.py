@@ -96,7 +96,7 @@ def peer_table(name: str, on: tuple[Any, ...], covariance: str) -> np.ndarray:
 
 
 def relative(ours: np.ndarray, theirs: np.ndarray) -> float:
-    """Return the largest difference in parts of the size, of what is not zero."""
+    """Return the largest relative difference of nonzero numbers."""
     size = np.where(np.abs(theirs) > 1e-290, np.abs(theirs), 1)
     return float((np.abs(ours - theirs) / size).max())
 
@@ -194,7 +194,7 @@ def coverage(
 
 
 def cases(*, quick: bool, **timing: Any) -> dict[str, Case]:
-    """Return what can be run, by name."""
+    """Return the cases by name."""
     size = (2_000, 10) if quick else (50_000, 30)
     small = (500, 4) if quick else (5_000, 10)
     found: dict[str, Case] = {}

@@ -1,4 +1,4 @@
-"""k-medoids: time and sum of distances beside the kmedoids package's FasterPAM.
+"""k-medoids: time and sum of distances against the kmedoids package's FasterPAM.
 
 Both sides compute the distances, too. Ours starts as often as it does by default, the
 peer once: the mean of our sums over those of theirs, on five tables from many seeds,

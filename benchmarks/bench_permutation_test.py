@@ -1,4 +1,4 @@
-"""Whether p-values of PermutationTest hold beside a strong feature.
+"""Whether p-values of PermutationTest hold next to a strong feature.
 
 Tables of independent features: a strong one, a weaker one, and noise. P-values of noise
 must be uniform (Kolmogorov-Smirnov test, at most one in a hundred by chance), and the
@@ -47,7 +47,7 @@ def pvalues(model: BaseEstimator, seed: int) -> np.ndarray:
 
 
 def judge(found: np.ndarray) -> tuple[str, bool]:
-    """Return what p-values (n_tables, n_features) say, and whether they hold."""
+    """Return statistics of p-values (n_tables, n_features), and whether they hold."""
     noise = found[:, 2:].ravel()
     # P-values have steps of one over 1 + N_PERMUTATIONS: any place within will do.
     steps = np.random.default_rng(0).uniform(size=len(noise)) / (1 + N_PERMUTATIONS)

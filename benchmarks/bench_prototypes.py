@@ -1,4 +1,4 @@
-"""Prototypes: MMDCritic beside a plain greedy in numpy, and beside mmd-critic.
+"""Prototypes: MMDCritic against a plain greedy in numpy and mmd-critic.
 
 All sides choose the same prototypes, from the same kernel. Ours also chooses
 criticisms, which mmd-critic calls by the same name, but with the diagonal of the kernel
@@ -118,7 +118,7 @@ def memory(name: str, n_rows: int, *, judged: bool) -> Result:
 
 
 def cases(quick: bool, **timing: Any) -> dict[str, Case]:
-    """Return what can be run, by name."""
+    """Return the cases by name."""
     n_rows = 1000 if quick else 10_000
     sized = {"n_rows": n_rows, "judged": not quick}
     return {

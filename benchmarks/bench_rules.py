@@ -1,4 +1,4 @@
-"""Rules: time beside wittgenstein and imodels, right predictions beside Weka's too.
+"""Rules: time against wittgenstein and imodels, accuracy against Weka too.
 
 What `rules_` say, evaluated by hand, must be what `predict_proba` says. In the same
 folds, the share of right predictions must not be below the peer's by more than two
@@ -109,7 +109,7 @@ TABLES = {
 
 
 def ripper_of_wittgenstein(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """Return what wittgenstein's RIPPER predicts."""
+    """Return the predictions of wittgenstein's RIPPER."""
     from wittgenstein import RIPPER
 
     names = [f"x{j}" for j in range(X.shape[1])]
@@ -208,7 +208,7 @@ def against(
         gain, error = right[0].mean() - right[1].mean(), error_of_gain(right)
         shares = "right {:.4f} and {:.4f}".format(*right.mean(axis=1))
         notes.append(f"{shares}, {gain:+.4f} +- {error:.4f}{terms}")
-        # imodels' OneR cuts in another way; ours is judged beside Weka's.
+        # imodels' OneR cuts in another way; ours is compared with Weka's.
         judged = not isinstance(model, OneRClassifier)
         shortfall = max(-gain - 2 * error, 0.0) if judged else 0.0
         return max(wrong_by_hand(fitted, X), shortfall)
@@ -276,7 +276,7 @@ def predicted_by_weka(method: str, frame: pd.DataFrame, folds: list) -> np.ndarr
 
 
 @cache
-def right_beside_weka(kind: str, table: str) -> np.ndarray:
+def accuracy_against_weka(kind: str, table: str) -> np.ndarray:
     """Return which rows we and Weka predict right in ten folds: (2, n_rows)."""
     X, y = TABLES[table]()
     folds = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))
@@ -288,10 +288,10 @@ def right_beside_weka(kind: str, table: str) -> np.ndarray:
     )
 
 
-def beside_weka(name: str, *, kind: str, tables: list[str]) -> Result:
+def against_weka(name: str, *, kind: str, tables: list[str]) -> Result:
     """Compare right predictions with Weka's, on a table or on average."""
     try:
-        pairs = [right_beside_weka(kind, table) for table in tables]
+        pairs = [accuracy_against_weka(kind, table) for table in tables]
     except (OSError, subprocess.CalledProcessError) as missing:
         return Result(name, "Weka", *"-----", "peer missing", str(missing)[:80])
     ours, theirs = np.mean([right.mean(axis=1) for right in pairs], axis=0)
@@ -407,7 +407,7 @@ def cases(*, quick: bool, **run: Any) -> dict[str, Case]:
     names = ["iris", "monks"] if quick else list(TABLES)
     for kind in WEKA_CLASSES:
         for name, some in [*((name, [name]) for name in names), ("mean", names)]:
-            case = partial(beside_weka, kind=kind, tables=some)
+            case = partial(against_weka, kind=kind, tables=some)
             found[f"weka, {kind}, {name}"] = case
     return found
 

@@ -178,7 +178,7 @@ def game(kind: str, n_features: int, n_rows: int) -> Game:
 
 
 def ours(played: Game, budget: int, seed: int) -> np.ndarray:
-    """Return our values from so many coalitions."""
+    """Return our values from `n_coalitions` coalitions."""
     inspector = KernelSHAP(
         FrozenEstimator(played.model),
         n_coalitions=budget,
@@ -395,7 +395,7 @@ def memory(name: str, *, sizes: Sizes) -> Result:
 
 
 def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
-    """Return what can be run, by name; no model is fitted before it is needed."""
+    """Return the cases by name; models are fitted when a case runs."""
     kinds = ("gb", 12), ("mlp", 11), ("mlp", 14), ("four", 11), ("four", 14)
     errors: dict[str, Case] = {
         f"error-{kind}{n_features}-{budget}": partial(

@@ -363,7 +363,7 @@ def ale_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
 def large_work(
     what: str, sizes: Sizes, *, n_rows: int, n_background: int, **params: Any
 ) -> Callable[[], Any]:
-    """Return what is run with two workers, and with many rows."""
+    """Return the cases with two workers and with many rows."""
     X = sizes.models.new_rows(n_rows)
     quantity, _, kind = what.partition("-")
     model = sizes.models.fitted(kind)
@@ -441,7 +441,7 @@ def memory_cases(sizes: Sizes) -> dict[str, Case]:
 
 @dataclass(frozen=True)
 class GrowthPlan:
-    """What grows, the work at one size, and the largest exponent allowed."""
+    """The growing quantity, the work at one size, and the largest exponent allowed."""
 
     size_name: str
     work: Callable[[int], Callable[[], Any]]
@@ -493,7 +493,7 @@ def growth_cases(
 def cases(
     sizes: Sizes, growths: list[Growth], at_scale: bool, **timing: Any
 ) -> dict[str, Case]:
-    """Return what can be run, by name; no model is fitted before it is needed."""
+    """Return the cases by name; models are fitted when a case runs."""
     return {
         **few_cases(sizes, timing),
         **path_cases(sizes, timing),

@@ -55,7 +55,7 @@ class Sizes:
 
 
 FULL = Sizes(10_000, 12, 300, 2_000, 16, judged=True)
-# What Dask sets for its workers.
+# Dask's settings for its workers.
 _TRIM_OF_DASK = 65536
 QUICK = Sizes(300, 5, 10, 50, 6, judged=False)
 
@@ -133,7 +133,7 @@ def two_workers(
 
 
 def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
-    """Return what can be run, by name; no model is fitted before it is needed."""
+    """Return the cases by name; models are fitted when a case runs."""
     spreads = {"processes": processes}
     if find_spec("distributed"):
         spreads["dask"] = cluster

@@ -1,6 +1,6 @@
 """Feature effects, ours and a peer's, on the same model, rows and grid.
 
-What `bench_effects.py` (any model) and `bench_trees.py` (trees, read exactly) share.
+Shared by `bench_effects.py` (any model) and `bench_trees.py` (trees, read exactly).
 """
 
 from functools import cache, partial

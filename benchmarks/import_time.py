@@ -1,4 +1,4 @@
-"""What importing the package costs over importing scikit-learn.
+"""Cost of importing the package, beyond importing scikit-learn.
 
 Run as ``python benchmarks/import_time.py``, with the package installed. Each import is
 timed in interpreters of its own, in turns, by the processor time that the process has
@@ -30,7 +30,7 @@ print(time.process_time() - start)
 
 
 def run(code):
-    """Return what a fresh interpreter prints when it runs some code."""
+    """Return the output of some code in a fresh interpreter."""
     return subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     ).stdout

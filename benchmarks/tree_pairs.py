@@ -84,7 +84,7 @@ class Models:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is computed of each row: its name with the peers, and how we give it."""
+    """A kind of values of rows: its name in the peers, and our parameters."""
 
     peer_method: str
     ours: Callable[[TreeSHAP, np.ndarray], np.ndarray]

@@ -59,7 +59,7 @@ __all__ = ["BaseInspector", "Sample"]
 
 
 def _estimator_has(name):
-    """Whether the fitted, or else the given, estimator has a method."""
+    """Check for `available_if`: the (fitted) estimator has a method."""
 
     def check(self):
         getattr(getattr(self, "estimator_", self.estimator), name)
@@ -69,7 +69,7 @@ def _estimator_has(name):
 
 
 def _forgetting_failures(fit):
-    """`fit` that leaves no fitted attribute where it fails or is interrupted."""
+    """Wrap `fit` to delete fitted attributes if it fails or is interrupted."""
 
     @wraps(fit)
     def fit_or_forget(self, *args, **kwargs):
@@ -129,7 +129,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     # Attributes that are caches: not pickled, rebuilt on demand.
     _caches: ClassVar[tuple] = ()
 
-    # Whether standard errors take the sum of the weights for the number of rows.
+    # Whether standard errors use the sum of the weights as the number of rows.
     _errors_count_rows = False
 
     def __getstate__(self):
@@ -154,13 +154,13 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Rows to fit the estimator on, and to inspect it on. The model sees them,
             and perturbed copies of them, in the container given here.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
-            Targets. Not needed where `estimator` is a
+            Targets. Not needed if `estimator` is a
             :class:`~sklearn.frozen.FrozenEstimator`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights. They weigh every average of the inspection, as if a
-            row of weight two stood twice, and go to the estimator's `fit` where that
-            takes them (also to the last step of a pipeline). Standard errors over the
-            rows take the sum of the weights for the number of rows, and so depend on
+            Non-negative weights of every average of the inspection: a row of weight two
+            counts as two rows. They are also passed to the estimator's `fit`, or to
+            that of the last step of a pipeline, if it takes them. Standard errors over
+            the rows use the sum of the weights as the number of rows, and so depend on
             their scale.
         **params : dict
             Further parameters of the estimator's `fit`; routed as metadata where
@@ -174,12 +174,12 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            Bad input; `y` missing although the estimator has to be fitted.
+            If the input is invalid, or `y` is missing and the estimator must be fitted.
 
         Warns
         -----
         RefitWarning
-            The estimator is fitted already, and a clone of it is fitted again.
+            If the estimator is already fitted: a clone of it is fitted again.
         """
         check_is_predictor(self.estimator)
         self._reset()
@@ -208,25 +208,25 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         sample : Sample
-            The rows to inspect the model on.
+            Rows to inspect the model on.
         response : Response
-            The model.
+            Responses of the model.
         on_block : callable
-            To be called after each block of work.
+            Called after each block of work.
         """
 
     def _reset(self):
-        """Drop all fitted attributes: other parameters may set fewer of them."""
+        """Delete all fitted attributes: `fit` may set fewer with other parameters."""
         for name in list(vars(self)):
             if name.endswith("_") and not name.startswith("_"):
                 delattr(self, name)
 
     def _check_rows(self, X, *, reset):
-        """Rows of `X`; a hook for what is no table of columns."""
+        """Validated `Rows` of `X`; a hook for texts and images."""
         return check_rows(self, X, reset=reset)
 
     def _make_response(self):
-        """The model's response as `_inspect` gets it."""
+        """The model's response that `_inspect` gets."""
         target = getattr(self, "target", None)
         return make_response(self.estimator_, self.response_method, target)
 
@@ -237,7 +237,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self._draw(sample, subsample, getattr(self, "random_state", None))
 
     def _draw(self, sample, subsample, random_state):
-        """A part of a sample, stratified by class for classifiers."""
+        """A subsample, stratified by class for classifiers."""
         stratified = is_classifier(self.estimator_)
         return sample.draw(subsample, random_state, stratified=stratified)
 
@@ -270,8 +270,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if is_fitted(self.estimator):
             message += (
                 " The estimator is fitted: to inspect it as it is, pass "
-                "sklearn.frozen.FrozenEstimator(estimator); passed bare, a clone of it "
-                "is fitted again."
+                "sklearn.frozen.FrozenEstimator(estimator); otherwise a clone of it is "
+                "fitted again."
             )
         return message
 
@@ -285,9 +285,10 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return params if name is None else {**params, name: sample_weight}
 
     def _names_out(self, input_features, players):
-        """Names of features or groups, given by columns and name; outputs' endings.
+        """Names of features or groups, and suffixes of outputs.
 
-        Columns that `fit` saw no names of have those in `input_features`.
+        `players` are pairs of columns and name. Columns without a name in `fit` get the
+        one in `input_features`.
         """
         given = check_feature_names_in(self, input_features)
         names = [
@@ -316,7 +317,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            What the estimator predicts.
+            Predictions of the estimator.
         """
         check_is_fitted(self)
         return self.estimator_.predict(X)
@@ -406,7 +407,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         MetadataRouter
-            What goes to the estimator's `fit`.
+            Metadata that goes to the estimator's `fit`.
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return (

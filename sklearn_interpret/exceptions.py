@@ -1,4 +1,4 @@
-"""Warnings and errors of the library's own."""
+"""Warnings and errors of the library."""
 
 __all__ = [
     "AdditivityWarning",
@@ -35,7 +35,7 @@ class InspectionWarning(UserWarning):
 
 
 class AdditivityWarning(InspectionWarning):
-    """Base value and attributions together miss predictions of the model."""
+    """Base value and attributions do not sum to a prediction of the model."""
 
 
 class ConstantFeatureWarning(InspectionWarning):
@@ -43,7 +43,7 @@ class ConstantFeatureWarning(InspectionWarning):
 
 
 class CostlyInspectionWarning(InspectionWarning):
-    """Much is about to be done: rows sent to the model, leaves summed, memory taken."""
+    """The work ahead is large: rows sent to the model, leaves summed, or memory."""
 
 
 class DependentTermsWarning(InspectionWarning):
@@ -51,7 +51,7 @@ class DependentTermsWarning(InspectionWarning):
 
 
 class DisagreeingChainsWarning(InspectionWarning):
-    """Markov chains sample different regions: shares of samples are no posterior."""
+    """Markov chains differ: shares of samples do not estimate the posterior."""
 
 
 class EmptyIntervalWarning(InspectionWarning):
@@ -63,43 +63,43 @@ class ExtrapolationWarning(InspectionWarning):
 
 
 class FixedSumWarning(InspectionWarning):
-    """Importances have one sum: a strong one spoils the p-values of the others."""
+    """Importances have a fixed sum: a strong one distorts the others' p-values."""
 
 
 class LowFidelityWarning(InspectionWarning):
-    """A surrogate follows the model poorly: it explains little of it."""
+    """A surrogate has low fidelity: it explains little of the model's variance."""
 
 
 class NoAnchorWarning(InspectionWarning):
-    """No rule of the wished precision was found, for some row."""
+    """For some row, no rule of the required precision was found."""
 
 
 class NoCounterfactualWarning(InspectionWarning):
-    """No row that the model answers as wished was found, for some row."""
+    """For some row, no row that satisfies the target was found."""
 
 
 class NoRuleWarning(InspectionWarning):
-    """A classifier of rules predicts some class for no row that it was fitted on."""
+    """A rule classifier predicts some class for no row that it was fitted on."""
 
 
 class OtherTrainingRowsWarning(InspectionWarning):
-    """Rows are not those a model was trained on: its objective is not least there."""
+    """Rows differ from the training rows: they do not minimise the objective."""
 
 
 class OverdispersionWarning(InspectionWarning):
-    """Targets vary more than their distribution says: errors are too small."""
+    """Targets vary more than the distribution implies: errors are too small."""
 
 
 class RefitWarning(InspectionWarning):
-    """A fitted estimator was given bare, so that a clone of it is fitted again."""
+    """An estimator is fitted, but not frozen: a clone of it is fitted again."""
 
 
 class LowWeightWarning(InspectionWarning):
-    """Weights sum to less than two rows, for which standard errors take them."""
+    """Weights sum to less than two, which standard errors use as number of rows."""
 
 
 class UndefinedShareWarning(InspectionWarning):
-    """A share of a variance that is zero: it is undefined, and given as zero."""
+    """A share of a zero variance is undefined, and set to zero."""
 
 
 class SaturatedResponseWarning(InspectionWarning):
@@ -107,23 +107,23 @@ class SaturatedResponseWarning(InspectionWarning):
 
 
 class SeparationWarning(InspectionWarning):
-    """Terms tell classes, or zeros, apart without error: no finite weights fit best."""
+    """Terms separate classes, or zeros, perfectly: no finite weights are optimal."""
 
 
 class SkippedSizeWarning(InspectionWarning):
-    """A lasso path has nowhere as many features as asked for: it has fewer then."""
+    """A lasso path skips the requested number of features: it has fewer."""
 
 
 class UnconvergedDeletionWarning(InspectionWarning):
-    """No optimum was found without some row: changes by it are not reliable."""
+    """No optimum was found without some row: its changes are not reliable."""
 
 
 class UndefinedFidelityWarning(InspectionWarning):
-    """A model responds alike wherever its surrogate was compared: R² is undefined."""
+    """A model is constant where its surrogate was evaluated: R² is undefined."""
 
 
 class UnseenCategoryWarning(InspectionWarning):
-    """Rows carry a category that `fit` did not see; their effect is NaN."""
+    """Rows have a category that `fit` did not see; their effect is NaN."""
 
 
 class NonFiniteResponseError(ValueError):

@@ -1,4 +1,4 @@
-"""Base of the inspectors that share out each response over the features."""
+"""Base of the inspectors that attribute each response to the features."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
 from sklearn_interpret.explanations import AttributionTransformerMixin, Explanation
 
-# Rounding errors of responses, relative to the numbers added up: in half and in single
-# precision, and in double.
-_ROUNDING, _DOUBLE = {np.float16: 1e-2, np.float32: 1e-5}, 1e-9
+# Relative rounding errors of sums of attributions, by the dtype of the predictions: ten
+# times its precision and more, since a model adds many numbers.
+_ROUNDING, _ROUNDING_OF_DOUBLES = {np.float16: 1e-2, np.float32: 1e-5}, 1e-9
 
 
 class BaseAttribution(AttributionTransformerMixin, BaseInspector):
     """Base of the inspectors whose explanations add up to the responses.
 
-    A subclass gets ready in `_start` and values rows in `_values`; where features are
-    grouped, it says so in `_attributed`.
+    A subclass prepares itself in `_start` and explains rows in `_values`; with groups
+    of features it overrides `_attributed`.
     """
 
     _caches: ClassVar[tuple] = ("_importances",)
@@ -50,18 +50,17 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
     def _values(self, rows):
         """Attributions (m, n_features, k), predictions (m, k), and a dict.
 
-        Predictions are in the precision of the model. The dict has further fields of
-        the explanation: ``standard_errors`` where values are sampled,
-        ``approximation`` where they are not those of the definition, ``value_name``
-        where they are no Shapley values.
+        Predictions have the precision of the model. The dict has further fields of the
+        explanation: ``standard_errors`` if values are sampled, ``approximation`` if
+        they deviate from the definition, ``value_name`` if they are not Shapley values.
         """
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Mean absolute attribution of each feature over the rows of `fit`.
 
-        The weighted mean over rows, and the mean over outputs; members of a group all
-        have the group's. Computed on first access.
+        The weighted mean over rows and the mean over outputs; each member of a group
+        has the importance of the group. Computed on first access.
         """
         check_is_fitted(self)
         if self._importances is None:
@@ -86,7 +85,7 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
 
     @empty_for_no_rows
     def explain(self, X: Any) -> Explanation:
-        """Share out the response to each row over the features.
+        """Attribute the response to each row to the features.
 
         Parameters
         ----------
@@ -96,22 +95,21 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
         Returns
         -------
         Explanation
-            Values of shape (n_samples, n_features[, n_outputs]), of features or groups
-            of them, which together with the base values sum to the predictions.
+            Values of shape (n_samples, n_features[, n_outputs]), of features or of
+            groups; base values plus values sum to the predictions.
 
         Raises
         ------
         ValueError
-            Values or predictions that are not finite: numbers are beyond the largest
-            float.
+            If values or predictions overflow.
 
         Warns
         -----
         AdditivityWarning
-            They do not, beyond rounding: the model's responses are not those
-            that were explained.
+            If they do not sum to the predictions, beyond rounding: the model's
+            responses are not those that were explained.
         CostlyInspectionWarning
-            More than 1e8 rows are about to be sent to the model, as sampling may.
+            If sampling is about to send more than 1e8 rows to the model.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
@@ -144,7 +142,7 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
 
     def _check_additivity(self, values, base_values, predictions):
         """Warn where base values and attributions miss the predictions."""
-        rounding = _ROUNDING.get(predictions.dtype.type, _DOUBLE)
+        rounding = _ROUNDING.get(predictions.dtype.type, _ROUNDING_OF_DOUBLES)
         missed, largest = [], 0.0
         for part in slices(len(values), batch_rows(2 * values[:1].nbytes)):
             start, expected = base_values[part], predictions[part]
@@ -152,7 +150,7 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
             error = np.abs(start + addends.sum(axis=1) - expected)
             size = np.abs(start) + np.abs(expected)
             far = np.flatnonzero((error > rounding * size).any(axis=1))
-            # Few rows need a look at the sizes of all attributions.
+            # Cheap test first: few rows need the sizes of all attributions.
             size = size[far] + np.abs(addends[far]).sum(axis=1)
             far = far[(error[far] > rounding * size).any(axis=1)]
             missed += (part.start + far).tolist()

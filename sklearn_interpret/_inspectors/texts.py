@@ -1,4 +1,4 @@
-"""What inspectors of texts share: how texts come in, and are split into words."""
+"""Input of texts and their splitting into words, for inspectors of texts."""
 
 import re
 
@@ -10,9 +10,9 @@ from sklearn_interpret._model.rows.samples import TextRows, as_texts
 
 
 class TextInputMixin:
-    """Takes texts in place of tables, and splits them as its parameters say.
+    """Takes texts in place of tables.
 
-    These are `tokenizer`, `split_expression` and `bow`.
+    Splits them by the parameters `tokenizer`, `split_expression` and `bow`.
     """
 
     _text_constraints = {
@@ -53,6 +53,6 @@ class TextInputMixin:
 
 def copied_bytes(text, tokens, mask_token):
     """Approximate memory of joining a masked copy of a text, in bytes."""
-    # Of a pointer to a piece, and of a letter.
+    # A character takes 1 to 4 bytes, mostly 1 or 2; a pointer to a piece takes 8.
     n_pieces = len(tokens.features)
     return 2 * (len(text) + n_pieces * len(mask_token or "")) + 8 * n_pieces

@@ -1,1 +1,1 @@
-"""The rooms that touch a user's estimator, container or scikit-learn's internals."""
+"""Access to users' estimators, containers and scikit-learn's internals."""

@@ -1,6 +1,6 @@
 """Every private or version-dependent scikit-learn name that the library needs.
 
-A comment at each name says which public one would make it unnecessary.
+A comment at each name says which public name is missing.
 """
 
 # ruff: noqa: F401  -- names are imported here for the other modules
@@ -13,37 +13,38 @@ from numbers import Integral
 
 import numpy as np
 
-# Wish: a public decorator that validates parameters and sets the config for `fit`.
+# Missing: a public decorator that validates parameters and sets the config for `fit`.
 from sklearn.base import _fit_context as fit_context
 from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import RidgeClassifier
 
-# Wish: a public list of all metrics that pairwise_distances takes.
+# Missing: a public list of all metrics that pairwise_distances takes.
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
 from sklearn.pipeline import Pipeline
 
-# Wish: a public way to take samples of any kind of container, as resample does.
+# Missing: a public way to take samples of any kind of container, as resample does.
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils import compute_class_weight
 
-# Wish: a public way to ask for pandas.
+# Missing: a public way to ask for pandas.
 from sklearn.utils._optional_dependencies import check_pandas_support
 
-# Wish: public parameter constraints.
+# Missing: public parameter constraints.
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
 
-# Wish: a public way to hand metadata on that is validated when routing is off.
+# Missing: a public way to hand metadata on that is validated when routing is off.
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
-# Wish: public checks of sample_weight, and of input_features in get_feature_names_out;
-# a public way to take rows of those parameters of `fit` that have one entry per row.
+# Missing: public checks of sample_weight, and of input_features in
+# get_feature_names_out; a public way to take rows of those parameters of `fit` that
+# have one entry per row.
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _check_method_params as parameters_of_rows
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-# Whose lines no warning points at.
+# Packages whose lines warnings do not point at: the first caller outside is shown.
 _PACKAGES = "sklearn.", "sklearn_interpret."
 
 try:  # scikit-learn >= 1.9
@@ -54,15 +55,15 @@ except ImportError:
     HAS_CALLBACKS = False
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support before scikit-learn 1.9."""
+        """An empty mixin: scikit-learn before 1.9 has no callbacks."""
 
     def with_callbacks(method):
-        """Leave the method as it is."""
+        """Return the method unchanged."""
         return method
 
 
 class Interval(_Interval):
-    """scikit-learn's, but without booleans, and without integers beyond numpy's."""
+    """scikit-learn's Interval, without booleans and integers above 64 bits."""
 
     def __init__(self, type, left, right, *, closed):
         if type is Integral and right is None:
@@ -74,7 +75,7 @@ class Interval(_Interval):
 
 
 def warn(message, category):
-    """Warn at the line outside of scikit-learn and this package that led here."""
+    """Warn at the first caller outside of scikit-learn and this package."""
     # Python 3.12 can do so by itself: `skip_file_prefixes` of `warnings.warn`.
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals.get("__name__", "").startswith(_PACKAGES):
@@ -90,7 +91,7 @@ def root_callback_context(estimator, max_subtasks):
 
 
 def callback_subcontext(context, task_name, max_subtasks=0):
-    """Context of a part of a task, or None where there is none."""
+    """Context of a part of a task; None if `context` is None."""
     if context is None:
         return None
     return context.subcontext(task_name=task_name, max_subtasks=max_subtasks)
@@ -98,7 +99,7 @@ def callback_subcontext(context, task_name, max_subtasks=0):
 
 @contextmanager
 def callback_task(context, estimator):
-    """Tell the callbacks of `context` that its task begins, and that it has ended."""
+    """Call the callbacks of `context` at the begin and the end of its task."""
     if context is None:
         yield
         return
@@ -108,11 +109,11 @@ def callback_task(context, estimator):
 
 
 def block_reporter(context, estimator):
-    """A function that tells callbacks of one finished block of work."""
+    """A function that reports one finished block of work to the callbacks."""
 
     def report():
-        # A context is kept by that around it: none is made where nobody listens. Wish:
-        # a public way to know.
+        # Contexts keep their subcontexts: make none without callbacks. Missing: a
+        # public way to know whether there are callbacks.
         if not getattr(estimator, "_skl_callbacks", ()):
             return
         with callback_task(callback_subcontext(context, "block"), estimator):
@@ -122,16 +123,16 @@ def block_reporter(context, estimator):
 
 
 def propagated_callbacks(context, sub_estimator):
-    """Context manager that lends the callbacks to a sub-estimator that takes them."""
+    """Context manager that propagates callbacks to a sub-estimator that takes them."""
     if context is None or not hasattr(sub_estimator, "set_callbacks"):
         return nullcontext()
     return context.propagate_callback_context(sub_estimator)
 
 
 def has_independent_labels(estimator):
-    """Whether the entries of a classifier's `classes_` do not exclude each other."""
-    # Two such labels have two columns of probabilities, as a binary classifier has,
-    # but they do not sum to one. Wish: a public attribute of all fitted multilabel
+    """Whether a classifier is multilabel: its `classes_` are not exclusive."""
+    # Two labels have two columns of probabilities, like a binary classifier, but these
+    # do not sum to one. Missing: a public attribute of all fitted multilabel
     # classifiers, like `multilabel_` of OneVsRestClassifier.
     while isinstance(estimator, FrozenEstimator | Pipeline):
         frozen = isinstance(estimator, FrozenEstimator)
@@ -143,8 +144,8 @@ def has_independent_labels(estimator):
 
 
 def weights_of_classes(model, y, sample_weight):
-    """What `class_weight` of a classifier multiplies the weights of rows by."""
-    # Wish: a fitted attribute that says so. Linear models count weighted rows since
+    """Factors of the rows' weights due to `class_weight` of a classifier."""
+    # Missing: a fitted attribute that says so. Linear models count weighted rows since
     # `compute_class_weight` can; RidgeClassifier counts rows.
     known = "sample_weight" in signature(compute_class_weight).parameters
     counted = known and not isinstance(model, RidgeClassifier)
@@ -157,7 +158,7 @@ def weights_of_classes(model, y, sample_weight):
 
 def scorer_takes_weights(scorer):
     """Whether the metric of a scikit-learn scorer takes weights; None for others."""
-    # The scorer's own signature has `sample_weight` either way. Wish: a public way.
+    # The scorer's own signature has `sample_weight` either way. Missing: a public way.
     accepts = getattr(scorer, "_accept_sample_weight", None)
     if accepts is not None:
         return bool(accepts())
@@ -169,7 +170,7 @@ def scorer_takes_weights(scorer):
 
 def columns_of_transformers(column_transformer):
     """Positions of the columns for each transformer, by name ("remainder" for one)."""
-    # Wish: a public attribute like `output_indices_`, which is about the outputs;
+    # Missing: a public attribute like `output_indices_`, which is about the outputs;
     # `transformers_` has the columns as the user gave them: names, slices, masks.
     return column_transformer._transformer_to_input_indices
 
@@ -186,7 +187,7 @@ def recursion_partial_dependence(estimator, grid, columns):
     columns : sequence of int
         Columns that the points replace.
     """
-    # Wish: a public entry to the traversal that takes a grid; the public
+    # Missing: a public entry to the traversal that takes a grid; the public
     # `partial_dependence` builds its own and refuses integer columns.
     if not hasattr(estimator, "_compute_partial_dependence_recursion"):
         raise ValueError(
@@ -195,18 +196,18 @@ def recursion_partial_dependence(estimator, grid, columns):
             "ExtraTreesRegressor, GradientBoosting* and HistGradientBoosting* have one."
         )
     if getattr(estimator, "n_outputs_", 1) > 1:
-        # It would average the first output alone.
+        # scikit-learn would average only the first output.
         raise ValueError(
             f'method="recursion" takes one output, and the {type(estimator).__name__} '
             f'has {estimator.n_outputs_} outputs: use method="brute".'
         )
     offset = _recursion_offset(estimator)
-    # The traversals are compiled for these very dtypes.
+    # The traversals are compiled for these dtypes only.
     points = np.asarray(grid, dtype=np.float32, order="C")
     target = np.asarray(columns, dtype=np.intp)
     try:
         with warnings.catch_warnings():
-            # About an init that the traversal leaves out: the offset is that init.
+            # It warns that the init predictor is ignored: the offset adds it.
             warnings.filterwarnings("ignore", "Using recursion method", UserWarning)
             averages = estimator._compute_partial_dependence_recursion(points, target)
     except NotImplementedError as error:  # weights or categories in the model
@@ -215,9 +216,9 @@ def recursion_partial_dependence(estimator, grid, columns):
 
 
 def _recursion_offset(estimator):
-    """The constant that the traversal leaves out: where boosting starts from."""
+    """The constant that the traversal leaves out: the initial score of boosting."""
     if hasattr(estimator, "_baseline_prediction"):
-        # Wish: public links of the losses.
+        # Missing: public links of the losses.
         link = type(estimator._loss.link).__name__
         if is_regressor(estimator) and link != "IdentityLink":
             raise ValueError(

@@ -1,7 +1,7 @@
-"""Which input column each output column of a fitted transformer is computed from.
+"""The input column of each output column of a fitted transformer.
 
-Transformers are known by their class. A subclass counts as its base class where it
-inherits `transform`; one with a `transform` of its own is refused.
+Transformers are known by their class. A subclass counts as its base class if it
+inherits `transform`; a subclass that overrides it is refused.
 """
 
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ def input_columns(transformer, n_columns):
     Parameters
     ----------
     transformer : fitted transformer, "passthrough" or None
-        One that mixes columns, or is not known, is refused by an UnreadableModelError.
+        An UnreadableModelError refuses one that mixes columns or is not known.
     n_columns : int
         Number of its input columns.
 
@@ -46,7 +46,7 @@ def input_columns(transformer, n_columns):
 
 
 def n_input_columns(estimator):
-    """Number of columns that a fitted estimator takes; None where no part tells.
+    """Number of columns that a fitted estimator takes; None if unknown.
 
     Unlike `n_features_in_`, this skips steps that are passed through.
     """
@@ -73,7 +73,7 @@ def first_steps(pipeline, n_outputs):
     Returns
     -------
     steps : Pipeline or None
-        The steps that do something, if any.
+        The steps that are not passed through, if any.
     columns : ndarray of shape (n_outputs,), intp
         Input column of the pipeline that each column of the last step is computed from.
     n_columns : int
@@ -89,7 +89,7 @@ def first_steps(pipeline, n_outputs):
     if n_columns is None:
         name, step = steps[0]
         raise UnreadableModelError(
-            f"its step {name!r} ({type(step).__name__}) does not tell how many columns "
+            f"its step {name!r} ({type(step).__name__}) has no number of columns that "
             "it was fitted on."
         )
     columns = input_columns(first, n_columns)
@@ -102,7 +102,7 @@ def first_steps(pipeline, n_outputs):
 
 
 def is_passthrough(step):
-    """Whether a step is "passthrough", None, or a pipeline of nothing else."""
+    """Whether a step is "passthrough", None, or a pipeline of only such steps."""
     step = unfrozen(step)
     if isinstance(step, Pipeline):
         return all(is_passthrough(inner) for _, inner in step.steps)
@@ -125,15 +125,15 @@ def _columns(transformer, n_columns):
 
 
 def _rule(transformer):
-    """The rule of `_RULES` for a transformer; refused where there is none."""
+    """The function in `_RULES` for a transformer; an error if there is none."""
     cls = type(transformer)
     for base in cls.__mro__:
         if base in _RULES:
-            # Static, as methods under `available_if` are a new object at each access.
+            # Static: a method under `available_if` is a new object at each access.
             own = getattr_static(cls, "transform")
             if own is not getattr_static(base, "transform"):
                 raise UnreadableModelError(
-                    f"{cls.__name__} is a {base.__name__} with a transform of its own, "
+                    f"{cls.__name__} is a {base.__name__} that overrides transform, "
                     "which may mix columns."
                 )
             return _RULES[base]
@@ -147,7 +147,8 @@ def _rule(transformer):
     raise UnreadableModelError(f"{cls.__name__} is not known to work column by column.")
 
 
-# By name, as importing the experimental ones would enable them.
+# Why transformers are refused, by class name: importing experimental ones would enable
+# them.
 _REASONS = {
     "Normalizer": "mixes columns: it divides each row by the norm of all of them",
     "KNNImputer": "mixes columns: it fills in from rows that are near in all of them",
@@ -156,6 +157,7 @@ _REASONS = {
     "TfidfTransformer": "mixes columns: it divides each row by the norm of all of them",
 }
 
+# Subpackages of scikit-learn whose transformers all mix columns.
 _MIXING_PACKAGES = {
     "cluster",
     "cross_decomposition",
@@ -189,7 +191,7 @@ def _of_bins(discretizer, n_columns):
 
 
 def _of_categories(encoder, n_columns):
-    """A column per category; infrequent ones share one, a dropped one has none."""
+    """One column per category; infrequent ones share one, dropped ones have none."""
     counts = np.array([len(labels) for labels in encoder.categories_], dtype=np.intp)
     for j, infrequent in enumerate(getattr(encoder, "infrequent_categories_", [])):
         if infrequent is not None:
@@ -200,7 +202,7 @@ def _of_categories(encoder, n_columns):
 
 
 def _imputed(imputer, n_columns):
-    """Columns without any value are dropped; indicators come last."""
+    """Columns without values are dropped; indicators come last."""
     kept = np.ones(n_columns, dtype=bool)
     if not imputer.keep_empty_features:
         kept = imputer.statistics_ == imputer.statistics_  # False where NaN
@@ -216,14 +218,14 @@ def _of_powers(polynomial, _):
             "PolynomialFeatures mixes columns: it multiplies them. It does not of a "
             "single column, nor with degree=1."
         )
-    return powers.argmax(axis=1)  # the constant goes to the first column
+    return powers.argmax(axis=1)  # the constant is assigned to the first column
 
 
 def _of_function(transformer, n_columns):
     function = transformer.func
     if function is None:
         return np.arange(n_columns)
-    # Ufuncs with a signature work on whole vectors.
+    # Generalised ufuncs (with a signature) work on whole vectors.
     elementwise = (
         isinstance(function, np.ufunc)
         and (function.nin, function.nout) == (1, 1)
@@ -241,7 +243,7 @@ def _of_function(transformer, n_columns):
 
 @contextmanager
 def errors_in(part):
-    """Name the part of a model in errors that occur there."""
+    """Name a part of the model in its errors."""
     try:
         yield
     except UnreadableModelError as error:
@@ -265,7 +267,7 @@ def _of_chosen(transformer, _):
 
 
 def fitted_transformers(column_transformer):
-    """Yield name, transformer and input columns of the parts that make columns."""
+    """Yield name, transformer and input columns of the parts with output columns."""
     columns = columns_of_transformers(column_transformer)
     for name, part, _ in column_transformer.transformers_:
         # Transformers without columns are not fitted.
@@ -286,6 +288,7 @@ def _drops(part):
     return isinstance(part, str) and part == "drop"
 
 
+# Functions of a fitted transformer and its number of columns, to input columns.
 _RULES = {
     preprocessing.Binarizer: _one_to_one,
     preprocessing.MaxAbsScaler: _one_to_one,

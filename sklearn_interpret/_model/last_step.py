@@ -12,7 +12,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 
 def steps_and_model(fitted):
-    """Transformers of a pipeline, or None, and the model behind them."""
+    """Transformers of a pipeline, or None, and its final model."""
     model = unfrozen(fitted)
     if not isinstance(model, Pipeline):
         return None, model
@@ -21,22 +21,22 @@ def steps_and_model(fitted):
 
 @dataclass(frozen=True, eq=False)
 class LastStep:
-    """A fitted model behind steps that work column by column, if any."""
+    """A fitted model after steps, if any, that work column by column."""
 
     model: object
-    columns: np.ndarray  # input column of each column that it gets
+    columns: np.ndarray  # input column of each column of the model
     n_columns: int  # of the input
     steps: tuple = ()  # pipelines
 
     def inputs(self, X):
-        """What the model gets of rows."""
-        X = copy_of(X) if self.steps else X  # some steps work in place
+        """Rows as the model gets them: transformed by the steps."""
+        X = copy_of(X) if self.steps else X  # steps with copy=False change their input
         for step in self.steps:
             X = step.transform(X)
         return X
 
     def by_column(self, values, axis):
-        """Sums, for each input column, over the model's columns along an axis."""
+        """Sums over the model's columns that come from each input column."""
         if np.array_equal(self.columns, np.arange(self.n_columns)):
             return values
         values = np.moveaxis(values, axis, 0)
@@ -46,7 +46,7 @@ class LastStep:
 
 
 def behind_steps(pipeline, last):
-    """The `LastStep` of a fitted pipeline, of that of its last step alone."""
+    """The `LastStep` of a fitted pipeline, from the `LastStep` of its last step."""
     steps, columns, n_columns = first_steps(pipeline, last.n_columns)
     if steps is None:
         return last
@@ -61,7 +61,7 @@ def behind_steps(pipeline, last):
 def last_step(estimator, kinds):
     """Read a fitted model of some classes, or a pipeline that ends in one.
 
-    An UnreadableModelError says what was seen, and what can be read.
+    Otherwise an UnreadableModelError names the class and those that can be read.
     """
     model = unfrozen(estimator)
     check_predictor_is_fitted(model)
@@ -71,7 +71,7 @@ def last_step(estimator, kinds):
         names = ", ".join(kind.__name__ for kind in kinds)
         raise UnreadableModelError(
             f"{type(model).__name__} is none of {names}, nor a Pipeline that ends in "
-            "one of them behind steps that work column by column."
+            "one of them after steps that work column by column."
         )
     n_columns = model.n_features_in_
     return LastStep(model, np.arange(n_columns), n_columns)

@@ -1,8 +1,7 @@
 """Reader of linear models, and of pipelines that end in one, as coefficients.
 
-A model is linear if it has coefficients and an intercept, and its responses are what
-these give. The responses to given rows are compared, so that no list of classes is
-needed.
+A model is linear if it has coefficients and an intercept, and they reproduce its
+responses to given rows. This comparison replaces a list of known classes.
 """
 
 from dataclasses import dataclass, replace
@@ -38,25 +37,25 @@ READABLE = (
     "column by column"
 )
 
-# Rows to compare together: more of them would not be faster.
-_ROWS_AT_ONCE = 1024
+# Rows in one block of the comparison: larger blocks are not faster.
+_ROWS_PER_BLOCK = 1024
 
-# Models that predict in half, or else in single precision, differ by this much from the
-# formula.
-_HALF, _SINGLE = 1e-2, 1e-5
+# Relative differences between model and formula that count as rounding: of models that
+# predict in half precision, and of others, which may compute in single precision.
+_HALF_TOLERANCE, _TOLERANCE = 1e-2, 1e-5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LinearModel(LastStep):
-    """A fitted model as a linear function of columns derived from its input."""
+    """A fitted model as a linear function of the last step's columns."""
 
-    coefficients: np.ndarray  # of derived columns, (n_derived, k)
+    coefficients: np.ndarray  # of the last step's columns, (n_derived, k)
     intercept: np.ndarray  # (k,)
-    method: str  # that returns the linear function, or its exponential
+    method: str  # returns the linear function, or its exponential
     exponential: bool = False
 
     def derived(self, X):
-        """Derived columns of a native container: ndarray or csr matrix, float64."""
+        """Columns of the last step for a native container: float64 array or csr."""
         X = check_array(
             self.inputs(X), accept_sparse="csr", dtype=np.float64, ensure_min_features=0
         )
@@ -68,25 +67,25 @@ class LinearModel(LastStep):
         return X
 
     def margin(self, derived):
-        """The linear function of derived columns: (n_rows, k)."""
+        """The linear function of the last step's columns: (n_rows, k)."""
         return derived @ self.coefficients + self.intercept
 
 
 @dataclass(frozen=True, eq=False)
 class ExplainedLinear:
-    """Outputs of a linear model that are to be explained."""
+    """Outputs of a linear model that are explained."""
 
     model: LinearModel  # with these outputs only
-    response: Response  # selects these outputs from all, and has their names
+    response: Response  # selects these outputs, and has their names
 
     @property
     def method(self):
-        """A method of the model that returns it, or "margin" where none does."""
+        """Method of the model that returns the linear function, or "margin"."""
         return "margin" if self.model.exponential else self.response.method
 
     @property
     def name(self):
-        """What is explained, in words."""
+        """Name of the explained response."""
         return "log" if self.model.exponential else self.response.name
 
     def output_names(self, n_outputs):
@@ -96,7 +95,7 @@ class ExplainedLinear:
     def predictions(self, X):
         """The model's own predictions, (n_rows, k), in their precision.
 
-        They are the margin where no method of the model returns the linear function.
+        With a log link, the margin: no method of the model returns it.
         """
         if self.model.exponential:
             return self.model.margin(self.model.derived(X))
@@ -110,7 +109,7 @@ class ExplainedLinear:
     def check(self, rows):
         """Raise if the model's responses to `Rows` do not follow its coefficients."""
         entries = rows.n_columns + len(self.model.columns)
-        step = min(batch_rows(rows.row_bytes + 3 * 8 * entries), _ROWS_AT_ONCE)
+        step = min(batch_rows(rows.row_bytes + 3 * 8 * entries), _ROWS_PER_BLOCK)
         for part in slices(rows.n_rows, step):
             X = rows.part(part).native
             derived = self.model.derived(X)
@@ -118,7 +117,8 @@ class ExplainedLinear:
             size = abs(derived) @ np.abs(self.model.coefficients)
             size += np.abs(self.model.intercept)
             answers = self._answers(X)
-            rounding = _HALF if answers.dtype == np.float16 else _SINGLE
+            is_half = answers.dtype == np.float16
+            rounding = _HALF_TOLERANCE if is_half else _TOLERANCE
             tolerance = rounding * (size + np.finfo(answers.dtype).tiny)
             responses = answers.astype(np.float64)
             check_finite(responses)
@@ -143,8 +143,7 @@ def explained_linear(estimator, response_method="auto", target=None):
     estimator : fitted estimator
         The model; an UnreadableModelError says why it can't be read.
     response_method : str or list of str, default="auto"
-        "auto" explains the linear function. Otherwise a method of the model, which has
-        to return that.
+        "auto" explains the linear function; a method of the model must return it.
     target : class label or int, default=None
         Output to keep.
     """
@@ -170,7 +169,7 @@ def _refuse(estimator, method, what):
     name = type(unfrozen(estimator)).__name__
     method = "a callable" if callable(method) else f'"{method}"'
     raise UnreadableModelError(
-        f"response_method={method} of {name} is {what}, which LinearSHAP can't "
+        f"response_method={method} of {name} is {what}, which coefficients can't "
         'explain: response_method="auto" explains the linear function itself. '
         "Estimators that evaluate coalitions explain any response."
     )
@@ -179,7 +178,7 @@ def _refuse(estimator, method, what):
 def read_linear(estimator):
     """Read a fitted model, or a pipeline that ends in one, as a `LinearModel`.
 
-    An UnreadableModelError says what was seen, why it can't be read, and what can.
+    Otherwise an UnreadableModelError says why, and what can be read.
     """
     try:
         return _read(unfrozen(estimator))

@@ -1,25 +1,24 @@
-"""Importances that fitted models have as attributes."""
+"""Importances that are attributes of fitted models."""
 
 from operator import attrgetter
 
 import numpy as np
 from scipy import sparse
-from sklearn.pipeline import Pipeline
 
-from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.response import final_step, unfrozen
 
 _ATTRIBUTES = ("coef_", "feature_importances_")
 
 
 def native_importances(estimator, getter, n_features):
-    """Importances of a fitted model's own, one finite number for each feature.
+    """Importances from an attribute of a fitted model: one finite number per feature.
 
-    A getter "auto" takes `coef_` or `feature_importances_`, whichever is found first,
-    of the model or of the last step of a pipeline. Another string is the path of an
+    The getter "auto" takes `coef_` or `feature_importances_`, the first that exists, of
+    the model or of the last step of a pipeline. Another string is the path of an
     attribute, such as "named_steps.model.coef_"; a callable is called with the model.
 
-    Coefficients count by their absolute values; a table with a row for each output is
-    summed over outputs, in absolute values.
+    Coefficients are replaced by absolute values, and tables with one row per output by
+    their sums over outputs.
     """
     values, what = _get(unfrozen(estimator), getter)
     values = values.toarray() if sparse.issparse(values) else values
@@ -30,13 +29,15 @@ def native_importances(estimator, getter, n_features):
         values = np.abs(values)
     if values.shape != (n_features,):
         raise ValueError(
-            f"importance_getter={getter!r} gives {what} of shape {values.shape}, and "
-            f"X has {n_features} features: one number for each feature is needed. A "
-            "model whose steps change the columns has such numbers inside of "
-            "PermutationImportance."
+            f"importance_getter={getter!r} returns {what} of shape {values.shape}, but "
+            f"X has {n_features} features: one number for each feature is needed. For "
+            "a model whose steps change the columns, pass an inspector with "
+            "feature_importances_ around it."
         )
     if not np.isfinite(values).all():
-        raise ValueError(f"importance_getter={getter!r} gives what is not finite.")
+        raise ValueError(
+            f"importance_getter={getter!r} returns values that are not finite."
+        )
     return values
 
 
@@ -49,14 +50,12 @@ def _get(model, getter):
             return attrgetter(getter)(model), getter
         except AttributeError as error:
             raise ValueError(f"importance_getter={getter!r} fails: {error}.") from error
-    last = model
-    while isinstance(last, Pipeline):
-        last = unfrozen(last[-1])
+    last = final_step(model)
     for name in _ATTRIBUTES:
         if hasattr(last, name):
             return getattr(last, name), name
     raise ValueError(
         f"importance_getter='auto' finds none of {', '.join(_ATTRIBUTES)} in the "
-        f"{type(last).__name__}. Pass the model inside of PermutationImportance, or a "
-        "callable."
+        f"{type(last).__name__}. Pass a callable, or an inspector with "
+        "feature_importances_ around the model."
     )

@@ -1,4 +1,4 @@
-"""Batches that fit the working memory, arrays made batch by batch, joblib's loops."""
+"""Batch sizes for the working memory, lazily computed arrays, and parallel loops."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -15,18 +15,20 @@ from sklearn import get_config
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
-# Past about this much, larger batches only add cache misses (and memory), but a model
-# wants enough rows for its own cost per call not to count.
+# Larger batches only add cache misses and memory; but batches have at least this number
+# of rows, so that the model's cost per call does not matter.
 _PREFERRED_BYTES = 4 * 2**20
 _PREFERRED_ROWS = 2**14
 
-_PORTION_BYTES = 2**23
-_LEAST_PORTION = 2**10
+# Bytes and least number of rows of a block that is summed, fixed so that sums do not
+# depend on any setting.
+_BLOCK_BYTES = 2**23
+_FEWEST_BLOCK_ROWS = 2**10
 
 
 def batch_rows(row_bytes):
-    """How many perturbed rows of so many bytes go to the model at once."""
-    # The model makes copies of its own (casts, encoded columns): leave room.
+    """Number of perturbed rows of `row_bytes` bytes in one call of the model."""
+    # A quarter: the model makes its own copies (casts, encoded columns).
     allowed = working_bytes() / 4
     row_bytes = max(row_bytes, 1)
     preferred = max(_PREFERRED_BYTES // row_bytes, _PREFERRED_ROWS)
@@ -34,41 +36,41 @@ def batch_rows(row_bytes):
 
 
 def rows_in_memory(row_bytes):
-    """How many rows of so many bytes, in all our forms of them, are held at once."""
-    # An eighth: there has to be room for what is made of them.
+    """Number of rows, of `row_bytes` bytes in all forms, that are kept in memory."""
+    # An eighth: results computed from the rows need memory too.
     return max(1, int(working_bytes() / 8 // max(row_bytes, 1)))
 
 
 def portion_rows(row_bytes):
-    """How many rows to add up at once, where sums must not hang on any setting."""
-    return max(_LEAST_PORTION, _PORTION_BYTES // max(row_bytes, 1))
+    """Number of rows in a block of a sum, independent of any setting."""
+    return max(_FEWEST_BLOCK_ROWS, _BLOCK_BYTES // max(row_bytes, 1))
 
 
 def working_bytes():
-    """scikit-learn's working memory."""
+    """scikit-learn's working memory, in bytes."""
     return get_config()["working_memory"] * 2**20
 
 
 def slices(n_rows, step):
-    """Parts of so many rows, one after the other."""
+    """Consecutive slices of `step` rows."""
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 class LazyRows(ABC):
-    """Some small numbers for each row, which need not be held all at once.
+    """An array with a row for each of some `Rows`, computed when it is sliced.
 
-    A slice of it is an array, as a slice of the array is that :meth:`held` may return.
+    Use it like the array that :meth:`held` returns if memory allows.
 
     Parameters
     ----------
     rows : Rows
-        The rows.
+        Rows that it is computed from.
     n_columns : int
-        How many numbers are made of a row.
+        Number of columns.
     dtype : numpy.dtype
-        Their dtype.
+        Dtype of the array.
     making_bytes : int
-        Memory that making a row takes, besides that of the row.
+        Memory of the computation, per row, besides that of the row.
     """
 
     def __init__(self, rows, n_columns, dtype, making_bytes):
@@ -79,18 +81,18 @@ class LazyRows(ABC):
 
     @abstractmethod
     def _made(self, rows):
-        """The array of some `Rows`: (n, n_columns)."""
+        """Compute the array for some `Rows`: (n, n_columns)."""
 
     def __len__(self):
         return self.rows.n_rows
 
     @property
     def row_bytes(self):
-        """Memory of what is made of one row."""
+        """Bytes of one row of the array."""
         return self.dtype.itemsize * self.n_columns
 
     def __getitem__(self, part):
-        """For the rows of a slice without a step: (n, n_columns), Fortran order."""
+        """The array for a slice without a step: (n, n_columns), Fortran order."""
         start, stop, _ = part.indices(len(self))
         made = self.empty(stop - start)
         for some in self.batches(start, stop):
@@ -100,36 +102,36 @@ class LazyRows(ABC):
         return made
 
     def empty(self, n_rows):
-        """An array for what is made of so many rows."""
+        """An uninitialised array for `n_rows` rows."""
         return np.empty((n_rows, self.n_columns), self.dtype, "F")
 
     def batches(self, start, stop):
-        """Slices of rows that are worked on at once."""
+        """Slices of rows that are computed together."""
         for part in slices(stop - start, batch_rows(self._batch_bytes)):
             yield slice(start + part.start, start + part.stop)
 
     @property
     def is_small(self):
-        """Whether it may be held for all rows."""
+        """Whether the whole array fits into memory."""
         return len(self) <= rows_in_memory(self.row_bytes)
 
     def held(self):
-        """The array of all rows where it is small, else this object."""
+        """The whole array if it is small, else this object."""
         return self[:] if self.is_small else self
 
 
 @cache
 def _threadpools(user_api):
-    # Looking for the libraries takes milliseconds: once is enough. A limit of some of
-    # the libraries would set all of its controller's when it ends.
+    # Cached, because finding the libraries takes milliseconds. One controller per API:
+    # the end of a limit resets all libraries of its controller.
     return ThreadpoolController().select(user_api=user_api)
 
 
 class _BlasLimits:
-    """Limits of the threads of BLAS, which are those of the process: the least holds.
+    """Overlapping limits of BLAS threads, a setting of the process: the least holds.
 
-    Threads of Python set limits that overlap; the last to end gives back what the first
-    one found.
+    Several Python threads may set limits; the last one to end restores the setting that
+    the first one found.
     """
 
     def __init__(self):
@@ -173,22 +175,23 @@ def run(function, tasks, *, n_jobs=None, verbose=0):
     Parameters
     ----------
     function : callable
-        Picklable.
+        Picklable function.
     tasks : list of tuple
-        Arguments, independent of each other.
+        Arguments of independent calls.
     n_jobs : int or None, default=None
-        As in scikit-learn; joblib's active backend is used.
+        Number of workers, as in scikit-learn; joblib's active backend is used.
     verbose : int, default=0
         Passed to joblib.
 
     Yields
     ------
     object
-        What `function` returned.
+        Result of `function`.
     """
     if _n_workers(n_jobs, tasks) <= 1:
         yield from starmap(function, tasks)
         return
+    # Nested parallelism: workers times threads must not exceed the cores.
     work = _limited_calls(function, tasks, n_jobs)
     with limit_threads(_cores_each(_n_workers(n_jobs, tasks))):
         results = Parallel(n_jobs=n_jobs, verbose=verbose)(work)
@@ -196,10 +199,10 @@ def run(function, tasks, *, n_jobs=None, verbose=0):
 
 
 def stream(function, tasks, *, n_jobs=None, verbose=0):
-    """As `run`, of a function that returns an iterator: all items, task by task.
+    """Like `run` for functions that return iterators: all items, task by task.
 
-    Workers begin at once, and the caller may do something else meanwhile; without
-    workers each item is computed when it is taken.
+    Workers start immediately, while the caller goes on; without workers each item is
+    computed when it is requested.
     """
     if _n_workers(n_jobs, tasks) <= 1:
         return chain.from_iterable(starmap(function, tasks))
@@ -211,9 +214,9 @@ def stream(function, tasks, *, n_jobs=None, verbose=0):
 
 
 def run_in_threads(function, tasks, *, n_jobs=None, verbose=0):
-    """As `run`, in threads that share memory, for numpy's own loops.
+    """Like `run` with threads, for loops inside numpy, which release the GIL.
 
-    A backend that the caller has chosen is used, be it one of threads or not.
+    A backend that the caller has chosen is used in any case.
     """
     if _n_workers(n_jobs, tasks) <= 1:
         yield from starmap(function, tasks)
@@ -233,7 +236,7 @@ def _n_workers(n_jobs, tasks):
 
 
 class _Shared:
-    """A function, and the arguments that are the same objects in all tasks."""
+    """A function, with the arguments that are the same objects in all tasks."""
 
     def __init__(self, function, tasks):
         self.function = function
@@ -241,10 +244,11 @@ class _Shared:
         self.arguments = {i: c[0] for i, c in columns if all(a is c[0] for a in c)}
 
     def calls(self, function, tasks, *first):
-        """Joblib's calls ``function(*first, self, others)``, with a task's others.
+        """Joblib's calls ``function(*first, self, others)``, one for each task.
 
-        A Dask cluster is sent this object as the result of a task, and the others in a
-        tuple, which joblib leaves alone: what is scattered is lost with its worker.
+        On a Dask cluster this object is submitted as a task, because scattered data
+        would be lost with its worker; `others` is a tuple, which joblib does not
+        scatter.
         """
         client = getattr(get_active_backend()[0], "client", None)
         sent = self if client is None else self._submitted(client)
@@ -254,7 +258,7 @@ class _Shared:
 
     def _submitted(self, client):
         with warnings.catch_warnings():
-            # A large model has to be sent all the same.
+            # A large model must be sent in any case.
             warnings.filterwarnings("ignore", message="Sending large graph")
             return client.submit(_identity, self, pure=False)
 
@@ -279,11 +283,11 @@ def _cores_each(n_workers):
 
 
 def _limited(n_workers, shared, own):
-    # Those of the worker's machine, which may not be the caller's.
+    # Cores of the worker's machine, which may not be the caller's.
     cores = _cores_each(n_workers)
-    # A model may ask for workers too, and would get all of a cluster.
+    # A model with n_jobs would otherwise get the workers of the whole cluster.
     backend = "sequential" if cores == 1 else "threading"
-    # Threads share the filters of a process: only its main thread may catch warnings.
+    # Warning filters are global: only the main thread may catch warnings.
     main = current_thread() is main_thread()
     caught = warnings.catch_warnings(record=True) if main else nullcontext([])
     with caught as given, limit_threads(cores), parallel_config(backend, n_jobs=1):
@@ -294,7 +298,7 @@ def _limited(n_workers, shared, own):
 
 
 def _with_warnings(found):
-    """Results of `_limited`; here each warning of the workers is given, once."""
+    """Results of `_limited`; each warning of the workers is issued once."""
     given = set()
     for result, warned in found:
         for warning in warned:
@@ -305,11 +309,11 @@ def _with_warnings(found):
 
 
 def _listed(function, *task):
-    # An iterator does not travel between processes.
+    # An iterator cannot be pickled.
     return list(function(*task))
 
 
 def _return_as(backend):
-    """Value of joblib's `return_as` that yields results as early as a backend can."""
+    """Value of joblib's `return_as`: "generator" if the backend supports it."""
     one_by_one = getattr(backend, "supports_return_generator", False)
     return "generator" if one_by_one else "list"

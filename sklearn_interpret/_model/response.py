@@ -1,4 +1,4 @@
-"""What kind of predictor a model is, and its response: rows in, a float array out."""
+"""The kind of a predictor, and its response: a function of rows to a float array."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,8 +31,9 @@ RESPONSE_METHODS = (
     "predict",
 )
 CENTERED_LOG_PROBA = "centered_log_proba"
+# Largest absolute response: fourth powers of larger ones overflow.
 _LARGEST = 1e75
-# What methods return, in words; a decision function may be log-odds.
+# Names of responses; a decision function may also be "log-odds".
 _NAMES = {
     "predict": "prediction",
     "predict_proba": "probability",
@@ -40,9 +41,9 @@ _NAMES = {
     "decision_function": "decision function",
     CENTERED_LOG_PROBA: "centered log-probability",
 }
-# Classifiers whose decision function between two classes is their log-odds, unless
-# they have a loss other than the log-loss.
-_OF_LOG_ODDS = {
+# Classifiers whose binary decision function is the log-odds, if their loss is the
+# log-loss.
+_LOG_ODDS_CLASSIFIERS = {
     "LogisticRegression",
     "LogisticRegressionCV",
     "SGDClassifier",
@@ -66,14 +67,14 @@ class Response:
     classes : ndarray, list of ndarray, or None
         Class labels of a classifier.
     target : int or None
-        Column to keep, in the order of `output_names`; None keeps all (of a binary
-        classifier the positive class).
+        Column to keep, in the order of `output_names`; None keeps all, or the positive
+        class of a binary classifier.
 
     Notes
     -----
-    A response is a copy, so that a model that returns a view of its input does no
-    harm. A model that changes its input in place (a scaler with ``copy=False``) is
-    noticed at its first call and gets copies.
+    A response is a copy, because a model may return a view of its input. A model that
+    changes its input in place (a scaler with ``copy=False``) is detected at its first
+    call, and then gets copies.
     """
 
     estimator: object
@@ -83,7 +84,7 @@ class Response:
     _changes_input: dict = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self):
-        """All but what was seen of the model, which is no part of the state."""
+        """State without the cache of how the model treats its input."""
         return {**vars(self), "_changes_input": {}}
 
     def __call__(self, X):
@@ -94,19 +95,19 @@ class Response:
 
     @property
     def name(self):
-        """What the response is, in words: "probability", "log-odds"..."""
+        """Name of the response: "probability", "log-odds"..."""
         if callable(self.method):
             return getattr(self.method, "__name__", type(self.method).__name__)
         binary = isinstance(self.classes, np.ndarray) and len(self.classes) == 2
         if self.method == "decision_function" and binary:
             model = innermost(self.estimator)
             log_loss = getattr(model, "loss", "log_loss") == "log_loss"
-            if type(model).__name__ in _OF_LOG_ODDS and log_loss:
+            if type(model).__name__ in _LOG_ODDS_CLASSIFIERS and log_loss:
                 return "log-odds"
         return _NAMES[self.method]
 
     def read(self, predictions):
-        """Outputs, (n_rows, n_outputs), in what the model's method has returned."""
+        """Outputs, (n_rows, n_outputs), from what the model's method returned."""
         return self._select(self._outputs(predictions))
 
     def output_names(self, n_outputs):
@@ -128,13 +129,13 @@ class Response:
         return names if len(names) == n_outputs else list(range(n_outputs))
 
     def raw(self, X):
-        """What the model's method returns for rows, which are left as they are."""
+        """Return value of the model's method for rows, which are not changed."""
         if callable(self.method):
             return self._returned("", partial(self.method, self.estimator), X)
         return self.returned_by(_method_of_model(self.method), X)
 
     def returned_by(self, method, X):
-        """What a method of the model returns for rows, which are left as they are."""
+        """Return value of a method of the model for rows, which are not changed."""
         return self._returned(method, getattr(self.estimator, method), X)
 
     def answers(self, X):
@@ -143,7 +144,7 @@ class Response:
         return self._matches(labels, self.classes).argmax(axis=1)
 
     def labels(self, X):
-        """What `predict` of a classifier returns for rows: labels that it knows."""
+        """Labels that `predict` of a classifier returns for rows, checked."""
         if isinstance(self.classes, np.ndarray):
             return self.classes[self.answers(X)]
         return np.asarray(self.returned_by("predict", X))
@@ -153,18 +154,18 @@ class Response:
         sent = X if changes is False else copy_of(X)
         returned = function(sent)
         if _n_rows(X) == 1 and getattr(returned, "ndim", 1) == 0:
-            returned = returned.reshape(1)  # of a row of a COO array, scipy's scalar
+            returned = returned.reshape(1)  # scipy's scalar for a row of a COO array
         check_length(self.estimator, returned, _n_rows(X))
-        if changes is None and _n_rows(X) > 1:  # one row shows less than several
+        if changes is None and _n_rows(X) > 1:  # a single row may stay equal by chance
             self._changes_input[name] = not same_content(X, sent)
         return returned
 
     def _matches(self, labels, classes):
-        """Which class each predicted label is, (n_rows, n_classes), bool."""
+        """Indicators of the predicted classes, (n_rows, n_classes), bool."""
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
         if labels.ndim != 1:
-            needed = "predict has to give a label for each row"
+            needed = "predict must return a label for each row"
             _refuse_shape(self.estimator, labels.shape, needed)
         matches = labels[:, None] == classes
         unknown = ~matches.any(axis=1)
@@ -177,7 +178,7 @@ class Response:
         return matches
 
     def _outputs(self, raw):
-        """Whatever the model returned, as (n_rows, n_outputs)."""
+        """Return value of the model as an array (n_rows, n_outputs)."""
         if self.method == "predict" and self.classes is not None:
             return self._indicators(np.asarray(raw))
         if isinstance(raw, list) and isinstance(self.classes, list):
@@ -220,7 +221,7 @@ class Response:
             and not callable(self.method)
         )
         if binary and values.shape[1] == 1:
-            # One signed column (decision_function) speaks for the positive class.
+            # One signed column (decision_function) is the score of the positive class.
             return -values if self.target == 0 else values
         if binary and self.target is None and values.shape[1] == 2:
             return values[:, 1:]
@@ -252,7 +253,7 @@ def make_response(estimator, response_method="auto", target=None):
     """
     classes = getattr(estimator, "classes_", None) if is_classifier(estimator) else None
     if classes is not None and not isinstance(classes, list):
-        # Labels that do not exclude each other are outputs, not classes of one.
+        # Labels of a multilabel classifier are outputs, not classes of one output.
         classes = None if has_independent_labels(estimator) else np.asarray(classes)
     method = _resolve_method(estimator, response_method)
     labelled = isinstance(classes, np.ndarray) and not callable(method)
@@ -266,7 +267,7 @@ def make_response(estimator, response_method="auto", target=None):
 
 
 def check_length(estimator, returned, n_rows):
-    """Refuse what a method of a model returned if it has not one entry for each row."""
+    """Refuse a return value of a model that has not one entry for each row."""
     several = isinstance(returned, list) and returned and np.ndim(returned[0]) == 2
     for part in returned if several else [returned]:
         shape = getattr(part, "shape", None)
@@ -282,11 +283,11 @@ def _refuse_shape(estimator, shape, needed):
 
 
 def _n_rows(X):
-    return X.shape[0] if hasattr(X, "shape") else len(X)  # texts may be a list
+    return X.shape[0] if hasattr(X, "shape") else len(X)  # texts: a list
 
 
 def drop_single_output(values):
-    """Drop the leading axis of outputs where there is one output."""
+    """Drop the leading axis of outputs if there is one output."""
     return values[0] if len(values) == 1 else values
 
 
@@ -321,10 +322,17 @@ def _resolve_method(estimator, response_method):
 
 def innermost(estimator):
     """The predictor inside of pipelines and searches."""
+    model = final_step(estimator)
+    while hasattr(model, "best_estimator_"):
+        model = final_step(model.best_estimator_)
+    return model
+
+
+def final_step(estimator):
+    """The predictor at the end of (nested) pipelines."""
     model = unfrozen(estimator)
-    while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
-        inner = model[-1] if isinstance(model, Pipeline) else model.best_estimator_
-        model = unfrozen(inner)
+    while isinstance(model, Pipeline):
+        model = unfrozen(model[-1])
     return model
 
 
@@ -346,7 +354,7 @@ def _real(raw):
 
 
 def _class_position(target, classes):
-    # A list, or a tuple, equals none, and is not compared entry by entry.
+    # array_equal: a target that is a list or tuple must not be compared by entry.
     places = np.flatnonzero([np.array_equal(label, target) for label in classes])
     if len(places) != 1:
         raise ValueError(
@@ -359,7 +367,7 @@ def _class_position(target, classes):
 def check_finite(values):
     """Refuse responses (n_rows, k) that are not finite, or whose fourth powers are not.
 
-    Variances take squares, and their standard errors squares of these.
+    Standard errors of variances take fourth powers.
     """
     if values.size == 0 or -_LARGEST <= values.min() <= values.max() <= _LARGEST:
         return
@@ -381,19 +389,19 @@ def unfrozen(estimator):
 
 
 def has_tags(estimator):
-    """Whether scikit-learn can tell the kind of the estimator."""
+    """Whether the estimator has scikit-learn's tags."""
     return hasattr(unfrozen(estimator), "__sklearn_tags__")
 
 
 def check_predictor_is_fitted(estimator):
-    """Raise :class:`~sklearn.exceptions.NotFittedError` where scikit-learn can tell."""
-    if has_tags(estimator):  # a foreign class speaks for itself
+    """Raise :class:`~sklearn.exceptions.NotFittedError` if scikit-learn can check."""
+    if has_tags(estimator):  # other classes raise their own errors
         check_is_fitted(estimator)
 
 
 def tags_of(estimator):
-    """Tags of a predictor; where it has none, what its methods tell."""
-    model = unfrozen(estimator)  # whose tags a frozen one copies in depth
+    """Tags of a predictor; inferred from its methods if it has none."""
+    model = unfrozen(estimator)  # FrozenEstimator would deep-copy the tags
     if has_tags(model):
         return get_tags(model)
     classifies = any(
@@ -411,23 +419,23 @@ def tags_of(estimator):
 
 
 def is_classifier(estimator):
-    """Whether a predictor, of whatever class, is a classifier."""
+    """Whether a predictor is a classifier; it need not have tags."""
     return tags_of(estimator).estimator_type == "classifier"
 
 
 def requires_y(estimator):
-    """Whether a predictor can't be fitted without targets."""
+    """Whether a predictor needs targets in `fit`."""
     tags = tags_of(estimator)
-    # The tags of a pipeline do not tell what its last step requires.
+    # The tags of a pipeline do not include what its last step requires.
     supervised = tags.estimator_type in ("classifier", "regressor")
     return tags.target_tags.required or supervised
 
 
 def weight_parameter(estimator):
-    """Name under which `fit` takes sample weights, or None; also of a pipeline."""
+    """Name of the parameter of `fit` for sample weights, or None."""
     estimator = unfrozen(estimator)
     if isinstance(estimator, MultiOutputClassifier | MultiOutputRegressor):
-        return weight_parameter(estimator.estimator)  # to whom it hands all on
+        return weight_parameter(estimator.estimator)  # gets all fit parameters
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
     if isinstance(estimator, Pipeline) and estimator.steps:
@@ -438,8 +446,8 @@ def weight_parameter(estimator):
 
 
 def check_is_predictor(estimator):
-    """Refuse what has neither `predict` nor a probability or decision method."""
-    # A stack has its methods from when it is fitted; its tags tell what it will be.
+    """Refuse objects with neither `predict` nor a probability or decision method."""
+    # A stacking estimator gets its methods in `fit`; its tags are known before.
     kind = tags_of(estimator).estimator_type if has_tags(estimator) else None
     will_be = kind in ("classifier", "regressor")
     if not (will_be or any(hasattr(estimator, name) for name in RESPONSE_METHODS)):
@@ -450,9 +458,9 @@ def check_is_predictor(estimator):
 
 
 def is_fitted(estimator):
-    """Whether scikit-learn takes the estimator for fitted."""
+    """Whether the estimator is fitted, by scikit-learn's check."""
     try:
         check_is_fitted(estimator)
-    except (NotFittedError, TypeError, AttributeError):  # the last: foreign classes
+    except (NotFittedError, TypeError, AttributeError):  # the last: other classes
         return False
     return True

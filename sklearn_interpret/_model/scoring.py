@@ -1,4 +1,4 @@
-"""Scores and losses of a model, whatever the user names them by."""
+"""Scores and losses of a model, from the forms of `scoring` that users pass."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,20 +8,19 @@ import numpy as np
 from sklearn import metrics
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, make_scorer
-from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
-from sklearn_interpret._model.response import make_response, unfrozen
+from sklearn_interpret._model.response import final_step, make_response, unfrozen
 
-# What a score is in terms of a loss; each is its own inverse.
-_TURNS = {
+# Scores in terms of losses, by orientation; each function is its own inverse.
+_ORIENTATIONS = {
     "loss": lambda loss: loss,
     "negated": lambda loss: -loss,
     "complement": lambda loss: 1 - loss,
 }
 
-# Losses that are means over rows: the loss of a row, and what it compares with targets.
+# Losses that are means over rows: the loss of a row, and the predictions that it takes.
 ROW_LOSSES = {
     "squared": (losses.squared, "values"),
     "r2": (losses.weighted_squared, "values"),
@@ -35,6 +34,7 @@ ROW_LOSSES = {
     "zero_one": (losses.zero_one, "labels"),
 }
 
+# Row losses of scikit-learn's scorers.
 _BY_NAME = {
     "r2": "r2",
     "accuracy": "zero_one",
@@ -48,7 +48,7 @@ _BY_NAME = {
     "neg_brier_score": "brier",
 }
 
-# Scikit-learn's losses passed as they are: method of the model, and row by row form.
+# scikit-learn's loss functions: the method of the model, and the name of the row loss.
 _FUNCTIONS = {
     metrics.mean_squared_error: ("predict", "squared"),
     metrics.mean_absolute_error: ("predict", "absolute"),
@@ -63,7 +63,7 @@ _FUNCTIONS = {
 
 
 def as_number(score):
-    """A scorer's result as a float; None where it is no number."""
+    """A scorer's result as a float; None if it is not a number."""
     try:
         number = float(score)
     except (TypeError, ValueError):
@@ -78,26 +78,26 @@ class Metric:
     Parameters
     ----------
     name : str
-        What results are kept under.
+        Key of the results.
     scorer : callable
         ``scorer(estimator, X, y[, sample_weight])``.
     takes_weights : bool
-        Whether it takes `sample_weight`.
-    turn : {"loss", "negated", "complement"} or None
-        The number is a loss, minus a loss, or one minus a loss; None where it is a
-        score that belongs to no loss.
+        Whether the scorer takes `sample_weight`.
+    orientation : {"loss", "negated", "complement"} or None
+        The number is a loss, minus a loss, or one minus a loss; None for a score
+        without a loss.
     row_loss : str or None
-        Which of the `ROW_LOSSES` it is the mean of.
+        Key in `ROW_LOSSES` of the loss that it is the mean of, if any.
     """
 
     name: str
     scorer: Callable
     takes_weights: bool
-    turn: str | None = None
+    orientation: str | None = None
     row_loss: str | None = None
 
     def __call__(self, estimator, X, y, weights):
-        """The number, for rows, their targets, and weights or None."""
+        """Score of rows, with targets, and weights or None."""
         params = {} if weights is None else {"sample_weight": weights}
         score = self.scorer(estimator, X, y, **params)
         number = as_number(score)
@@ -111,23 +111,23 @@ class Metric:
     @property
     def worse(self):
         """The sign of a change for the worse: 1 for losses, -1 for scores."""
-        return 1.0 if self.turn == "loss" else -1.0
+        return 1.0 if self.orientation == "loss" else -1.0
 
     def as_loss(self, number):
-        """The number as a loss, or the number of a loss."""
-        return _TURNS[self.turn](number)
+        """The score as a loss, or a loss as the score."""
+        return _ORIENTATIONS[self.orientation](number)
 
 
 @dataclass(frozen=True)
 class LossOfModel:
-    """A scorer made of a loss of targets and predictions.
+    """A scorer from a loss function of targets and predictions.
 
     Parameters
     ----------
     loss : callable
         ``loss(y_true, y_pred[, sample_weight])``: a number, or one for each row.
     response : Response
-        What the targets are compared with.
+        The predictions that the loss takes.
     """
 
     loss: Callable
@@ -147,12 +147,12 @@ class LossOfModel:
         if weights is not None and not takes:
             raise ValueError(
                 f"scoring: the loss {_name(self.loss)} must take sample_weight, or "
-                "return one number for each row, for rows to be weighed."
+                "return one number for each row, because rows have weights."
             )
         return losses
 
     def predictions(self, estimator, X):
-        """What the loss compares with the targets."""
+        """Predictions that the loss takes."""
         method = self.response.method
         if callable(method):
             return _flat(self.response.read(method(estimator, X)))
@@ -162,7 +162,7 @@ class LossOfModel:
         return _flat(self.response.read(predictions))
 
     def from_responses(self, responses):
-        """The same from responses of shape (n_rows, n_outputs)."""
+        """Predictions that the loss takes, from responses (n_rows, n_outputs)."""
         classes = self.response.classes
         if self.response.method != "predict" or classes is None:
             return _flat(responses)
@@ -176,7 +176,7 @@ def _flat(responses):
 
 
 def resolve_metrics(scoring, estimator, response_method="auto"):
-    """Scores and losses, from whatever `scoring` is.
+    """Scores and losses from the parameter `scoring`.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def resolve_metrics(scoring, estimator, response_method="auto"):
     estimator : fitted predictor
         The model.
     response_method : str, list of str or callable, default="auto"
-        What losses compare with the targets.
+        The response that losses compare with the targets.
 
     Returns
     -------
@@ -213,7 +213,7 @@ def resolve_metrics(scoring, estimator, response_method="auto"):
 
 
 def check_weights_are_taken(metrics):
-    """Refuse scorers that would leave the weights of rows out."""
+    """Refuse scorers that would ignore the weights of rows."""
     for metric in metrics:
         if not metric.takes_weights:
             raise ValueError(
@@ -223,14 +223,14 @@ def check_weights_are_taken(metrics):
 
 
 def _default_metric(estimator):
-    """What the model's own `score` is."""
+    """The metric of the model's own `score`."""
     score = getattr(estimator, "score", None)
     if score is None:
         raise TypeError(
             f"scoring=None takes the model's own score, and "
             f"{type(unfrozen(estimator)).__name__} has none: name a scorer."
         )
-    own = getattr(type(_innermost(estimator)), "score", None)
+    own = getattr(type(final_step(estimator)), "score", None)
     if own is RegressorMixin.score:
         return Metric("score", _r2_score, True, "complement", "r2")
     if own is ClassifierMixin.score:
@@ -238,7 +238,7 @@ def _default_metric(estimator):
     return Metric("score", _own_score, takes_weights(score))
 
 
-# What the `score` of most models is, from predictions that others may share.
+# The `score` of most models, as functions of `predict`, whose calls can be shared.
 
 
 def _r2_score(estimator, X, y, sample_weight=None):
@@ -255,20 +255,14 @@ def _own_score(estimator, X, y, sample_weight=None):
     return estimator.score(X, y, sample_weight=sample_weight)
 
 
-def _innermost(estimator):
-    """The model whose `score` it is: not frozen, the last step of a pipeline."""
-    estimator = unfrozen(estimator)
-    while isinstance(estimator, Pipeline):
-        estimator = unfrozen(estimator[-1])
-    return estimator
-
-
 def _metric(name, scoring, estimator, response_method):
     """One score or loss."""
     if isinstance(scoring, str):
         scorer, row_loss = get_scorer(scoring), _BY_NAME.get(scoring)
-        turn = _turn_of_name(scoring)
-        return Metric(name, scorer, bool(scorer_takes_weights(scorer)), turn, row_loss)
+        orientation = _orientation_of_name(scoring)
+        return Metric(
+            name, scorer, bool(scorer_takes_weights(scorer)), orientation, row_loss
+        )
     if not callable(scoring):
         raise TypeError(
             f"scoring: {name!r} must be a scorer's name or a callable; got {scoring!r}."
@@ -282,7 +276,7 @@ def _metric(name, scoring, estimator, response_method):
     return Metric(name, scoring, takes)
 
 
-def _turn_of_name(name):
+def _orientation_of_name(name):
     if name.startswith("neg_"):
         return "negated"
     if name in ("accuracy", "r2", "explained_variance") or name.startswith("d2_"):
@@ -297,11 +291,11 @@ def _metric_of_loss(name, loss, estimator, response_method):
 
 
 def _metric_of_function(name, function, estimator, response_method):
-    """One of scikit-learn's losses, passed as the function."""
+    """One of scikit-learn's loss functions."""
     if function.__name__.endswith("_score"):
         raise ValueError(
-            f"scoring: {function.__name__} is a score of targets and predictions, and "
-            "such a function is taken for a loss: name the scorer, or make one with "
+            f"scoring: {function.__name__} is a score of targets and predictions, but "
+            "such a function is taken as a loss: name the scorer, or make one with "
             "sklearn.metrics.make_scorer."
         )
     method, row_loss = _FUNCTIONS.get(function, ("predict", None))
@@ -331,16 +325,16 @@ def takes_weights(function):
 
 
 def _is_loss(function):
-    """Whether a callable is a loss of targets and predictions, and no scorer.
+    """Whether a callable is a loss of targets and predictions, not a scorer.
 
-    Scorers take an estimator, rows and, maybe by default None, targets.
+    Scorers take an estimator, rows and targets, which may default to None.
     """
     try:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"scoring: the arguments of {_name(function)} can't be read, and so it may "
-            "be a loss or a scorer: wrap it in a function."
+            f"scoring: the signature of {_name(function)} can't be read, so it may be "
+            "a loss or a scorer: wrap it in a function."
         ) from error
     kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     places = [p for p in parameters if p.kind in kinds and p.name != "sample_weight"]

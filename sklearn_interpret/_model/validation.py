@@ -1,6 +1,6 @@
-"""Checked input of `fit`: rows, weights, and the sample that is used.
+"""Validation of the input of `fit`: rows, targets, weights, and subsamples.
 
-Nothing here needs a wrapped model, so that predictors of our own use it too.
+Nothing here needs a wrapped model: the library's own predictors use it too.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows, is_missing
 from sklearn_interpret.exceptions import LowWeightWarning
 
-# Largest numbers of columns, and of targets, of models that take their third powers.
+# Range of the largest absolute value of columns and targets for models that take third
+# powers: these must neither overflow nor vanish.
 _SCALES = 1e-60, 1e60
 
 
 def check_rows(estimator, X, *, reset):
-    """Wrap `X` as `Rows`; check its shape, and its feature names and their number.
+    """Wrap `X` as `Rows`; check its shape and its feature names.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def check_rows(estimator, X, *, reset):
     X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
         Rows.
     reset : bool
-        True in `fit`.
+        True in `fit`, False for later input.
 
     Returns
     -------
@@ -71,9 +72,9 @@ def check_rows(estimator, X, *, reset):
 
 
 def empty_for_no_rows(method):
-    """`method(self, X, ...)` of a fitted estimator that accepts a table without rows.
+    """Let `method(self, X, ...)` of a fitted estimator accept a table without rows.
 
-    Models refuse such tables: the result is that of the first row of `fit`, emptied.
+    Models refuse such tables: the result is an empty slice of that of the first row.
     """
 
     @wraps(method)
@@ -83,7 +84,7 @@ def empty_for_no_rows(method):
             return method(self, X, *args, **options)
         check_is_fitted(self)
         validate_data(self, as_rows(X).native, reset=False, skip_check_array=True)
-        options.pop("y", None)  # not the first row's
+        options.pop("y", None)  # it does not belong to the first row
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return method(self, self._first_row, **options)[:0]
@@ -92,19 +93,19 @@ def empty_for_no_rows(method):
 
 
 def _check_names_are_text(names):
-    """Refuse lone surrogates, which no file, frame or figure takes."""
+    """Refuse names with lone surrogates, which files, frames and figures refuse."""
     try:
         "".join(names).encode()
     except UnicodeEncodeError as error:
         name = next(n for n in names if n != n.encode(errors="ignore").decode())
         raise ValueError(
-            f"X has the column name {name!r}, which is no Unicode text: it holds half "
+            f"X has the column name {name!r}, which is not Unicode text: it holds half "
             "of a surrogate pair."
         ) from error
 
 
 def call_given(parameter, function, *arguments):
-    """Call a function that the user passed; its errors name the parameter."""
+    """Call a function that the user passed; errors name the parameter."""
     try:
         return function(*arguments)
     except (TypeError, ValueError) as error:
@@ -112,13 +113,13 @@ def call_given(parameter, function, *arguments):
 
 
 def check_fits_rows(estimator, X):
-    """Check that a frozen estimator is fitted, and on columns such as those of `X`."""
+    """Check that a frozen estimator is fitted on the same columns as `X`."""
     check_predictor_is_fitted(estimator)
-    # Images have no columns to be counted.
+    # Images have no columns to count.
     if not has_tags(estimator) or getattr(X, "ndim", 2) > 2:
         return
     model = unfrozen(estimator)
-    # CatBoost checks names that it keeps itself, but takes columns in another order.
+    # CatBoost checks its own copy of the names, but ignores their order.
     names = getattr(model, "feature_names_", None)
     if names is None:
         validate_data(model, X, reset=False, skip_check_array=True)
@@ -132,13 +133,13 @@ def check_fits_rows(estimator, X):
 
 
 def check_not_masked(values, name):
-    """Refuse a masked array: what is masked would be used as if it were not."""
+    """Refuse a masked array: masked entries would be used like others."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: fill it, or leave out those rows.")
 
 
 def check_known(y):
-    """Refuse targets that are masked, or missing among labels, which have no order."""
+    """Refuse masked targets, and missing labels, which cannot be sorted."""
     check_not_masked(y, "y")
     labels = np.asarray(y)
     if labels.dtype != object:
@@ -153,8 +154,8 @@ def check_known(y):
 
 
 def check_scale(values, what):
-    """Refuse numbers whose products would be infinite or zero."""
-    largest = float(np.fmax.reduce(np.abs(values), initial=0.0))  # of known ones
+    """Refuse numbers whose products would overflow or vanish."""
+    largest = float(np.fmax.reduce(np.abs(values), initial=0.0))  # ignores NaN
     if 0 < largest < _SCALES[0] or _SCALES[1] < largest < np.inf:
         raise ValueError(
             f"{what} has numbers up to {largest:g}; the largest may be "
@@ -163,17 +164,17 @@ def check_scale(values, what):
 
 
 def check_scales(rows):
-    """Refuse columns of numbers as `check_scale` does."""
+    """Check the scale of each float column."""
     for j in range(rows.n_columns):
         if rows.values(j).dtype.kind == "f":
             check_scale(rows.values(j), f"Column {rows.names[j]!r} of X")
 
 
 def check_weights(sample_weight, rows, *, count_rows=False):
-    """Weights of rows as float64, ones by default; not to be written to.
+    """Weights of rows as float64, ones by default; read-only.
 
-    With `count_rows`, for standard errors that take their sum for the number of rows, a
-    sum of less than two is warned of.
+    With `count_rows`, for standard errors that use their sum as the number of rows, a
+    sum below two raises a warning.
     """
     if sample_weight is None:
         return np.broadcast_to(1.0, rows.n_rows)
@@ -191,7 +192,7 @@ def check_weights(sample_weight, rows, *, count_rows=False):
         total = weights.sum()
     if not weights.any():
         raise ValueError("sample_weight is zero for every row: nothing to inspect.")
-    # Products of two weights, as in variances, have to stay finite and above zero.
+    # Products of two weights, as in variances, must stay finite and positive.
     if not (weights[weights > 0].min() > 1e-100 and total < 1e100):
         raise ValueError(
             f"sample_weight holds weights up to {weights.max():g}; positive ones are "
@@ -200,18 +201,18 @@ def check_weights(sample_weight, rows, *, count_rows=False):
     if count_rows and total < 2:
         warn(
             f"sample_weight sums to {total:.3g}, less than two rows: standard "
-            "errors take a weight for the number of times that a row stands there. "
-            "Scale weights to sum to the number of rows.",
+            "errors use weights as numbers of equal rows. Scale weights to sum to "
+            "the number of rows.",
             LowWeightWarning,
         )
     return weights
 
 
 def check_targets(estimator, rows, y, *, dtype=None):
-    """Targets of rows, (n_rows,), as they are or as numbers of a dtype."""
+    """Validated targets of rows, (n_rows,), unchanged or cast to a dtype."""
     if y is not None:
         check_known(y)
-    # Says that y is needed, where it is None.
+    # Raises the error for y=None.
     validate_data(estimator, rows.native, y, reset=False, skip_check_array=True)
     y = check_array(y, ensure_2d=False, dtype=dtype, input_name="y")
     y = column_or_1d(y, warn=True)
@@ -220,7 +221,7 @@ def check_targets(estimator, rows, y, *, dtype=None):
 
 
 def check_labels(estimator, rows, y):
-    """Classes of rows, and their positions in these: (n_classes,), (n_rows,)."""
+    """Classes (n_classes,), and the position of each row's class (n_rows,)."""
     y = check_targets(estimator, rows, y)
     check_classification_targets(y)
     return np.unique(y, return_inverse=True)
@@ -232,9 +233,9 @@ def draw_rows(n_rows, subsample, *, stratify=None, random_state=None):
     Parameters
     ----------
     n_rows : int
-        Rows available.
+        Number of rows to draw from.
     subsample : int, float in (0, 1] or None
-        How many to draw; None, or at least `n_rows`, keeps all.
+        Number or share of rows to draw; None, or at least `n_rows`, keeps all.
     stratify : ndarray of shape (n_rows,) or None
         Class labels whose shares are kept.
     random_state : int, RandomState or None
@@ -263,7 +264,7 @@ def draw_rows(n_rows, subsample, *, stratify=None, random_state=None):
 
 @dataclass(frozen=True)
 class Sample:
-    """The rows that an estimator works on, with their targets and weights.
+    """The rows that an estimator uses, with their targets and weights.
 
     Parameters
     ----------
@@ -272,9 +273,9 @@ class Sample:
     y : ndarray or None
         Their targets.
     weights : ndarray of shape (n_rows,)
-        Their weights; not to be written to.
+        Their weights; read-only.
     kept : ndarray of shape (n_rows,), default=None
-        Their positions in the input; None for all of it, which takes no memory.
+        Their positions in the input; None for all rows, which saves memory.
 
     Examples
     --------
@@ -313,23 +314,23 @@ class Sample:
         Returns
         -------
         Sample
-            Without the rows of weight zero.
+            The sample without the rows of weight zero.
         """
         everything = cls(rows, None if y is None else np.asarray(y), weights)
         positive = weights > 0
         return everything if positive.all() else everything._take(positive.nonzero()[0])
 
     def draw(self, subsample, random_state, *, stratified):
-        """Some of the rows, without replacement.
+        """A random subset of the rows, drawn without replacement.
 
         Parameters
         ----------
         subsample : int, float in (0, 1] or None
-            How many; None keeps all.
+            Number or share of rows; None keeps all.
         random_state : int, RandomState or None
             Source of the draw.
         stratified : bool
-            Whether labels keep their shares; several columns of them do not.
+            Whether to stratify by label; ignored for several columns of labels.
 
         Returns
         -------
@@ -348,7 +349,7 @@ class Sample:
         return self._take(drawn)
 
     def _take(self, positions):
-        # All of them, where increasing positions are as many.
+        # Increasing positions of this number are all rows.
         if len(positions) == self.rows.n_rows:
             return self
         y = None if self.y is None else self.y[positions]

@@ -1,4 +1,4 @@
-"""How a prediction moves with a feature."""
+"""Effects of features on predictions."""
 
 from sklearn_interpret.effects._accumulated_local_effects import (
     AccumulatedLocalEffects,

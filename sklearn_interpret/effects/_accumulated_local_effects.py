@@ -23,7 +23,7 @@ from sklearn_interpret._core.statistics.grids import interpolate, look_up
 from sklearn_interpret._core.statistics.seriation import order_levels
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import portion_rows, slices
-from sklearn_interpret._model.perturbation.perturbed import perturbed
+from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.axes import (
     CellsOfRows,
@@ -46,9 +46,9 @@ class AccumulatedLocalEffects(IntervalsMixin, CurveEffect):
     """Accumulated local effects of one or two features (ALE).
 
     Within each interval of a feature the response is differenced between the
-    interval's two edges, for the rows that lie in it, and the mean differences are
-    summed up. Rows are moved within their own interval only, so that the curve does
-    not rest on combinations of values that the data does not have.
+    interval's two edges, for the rows in it, and the mean differences are summed up.
+    Rows are moved only within their own interval, so the curve does not depend on
+    combinations of values that do not occur in the data.
 
     .. math:: ALE_j(z_k) = \\sum_{l \\le k} \\frac{1}{n_l}
         \\sum_{x_{ij} \\in (z_{l-1}, z_l]}
@@ -66,26 +66,26 @@ class AccumulatedLocalEffects(IntervalsMixin, CurveEffect):
         Features whose values are levels. "auto" takes the category, object, string
         and boolean columns of a DataFrame.
     feature_groups : dict of str to list, default=None
-        Features that move together as one, over their observed joint values.
+        Features that are replaced together, by their observed joint values.
     n_intervals : int or None, default=None
         Largest number of intervals along a numeric feature; their edges are the
-        distinct inverted-CDF quantiles. None takes 40; for pairs fewer where rows are
-        few, 4 at least, so that a cell holds ten distinct rows on average.
+        distinct inverted-CDF quantiles. None means 40; for pairs of features with few
+        rows fewer, but at least 4, so that a cell holds ten distinct rows on average.
     custom_values : dict of feature to array-like, default=None
-        Edges (levels in order, for categories) to use instead. Rows outside are left
-        out.
+        Edges (levels in order, for categories) to use instead. Rows outside are
+        ignored.
     categorical_order : {"similarity", "sorted"} or dict of feature to list, \
 default="similarity"
         Order in which levels are accumulated. "similarity" places levels next to each
-        other whose rows are alike in the other features; ordered and boolean dtypes
+        other whose rows are similar in the other features; ordered and boolean dtypes
         keep their own order. A dict gives levels in order.
     centered : bool, default=True
         Subtract the weighted mean over the rows; otherwise the curve starts at zero.
     confidence_level : float or None, default=None
         Level of pointwise confidence bands, such as 0.95.
     confidence_method : {"standard_error", "bootstrap"}, default="standard_error"
-        "standard_error" accumulates those of the intervals (features alone).
-        "bootstrap" draws rows anew, edges held, and takes quantiles.
+        "standard_error" accumulates those of the intervals (single features only).
+        "bootstrap" resamples rows, with fixed edges, and takes quantiles.
     n_bootstraps : int, default=200
         Number of bootstrap draws.
     method : {"auto", "tree", "brute"}, default="auto"
@@ -97,11 +97,11 @@ default="similarity"
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=None
-        How many rows to average over: a number, a share, or all.
+        Number or share of the rows to average over; None takes all.
     random_state : int, RandomState or None, default=None
         Draws the subsample and the bootstrap.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -113,12 +113,12 @@ default="similarity"
         For each entry of `features`, the edges of shape (K + 1,), or the levels in
         order; a pair of those for pairs.
     by_similarity_ : list of bool or pair of bool
-        Whether the levels stand in an order by similarity.
+        Whether the levels are ordered by similarity.
     effects_ : list of ndarray of shape (K + 1,), (levels,) or (K1 + 1, K2 + 1)
         The effect at the edges or levels; with several outputs these lead.
     local_effects_ : list of ndarray of shape (K,), (levels - 1,) or (K1, K2)
         Mean difference over each interval, or from each level to the next; NaN in
-        cells of pairs that hold no row.
+        cells of pairs without rows.
     local_effects_std_ : list of ndarray
         Weighted standard deviation of those differences over the rows.
     interval_counts_ : list of ndarray of shape (K,), (levels,) or two-way
@@ -127,7 +127,7 @@ default="similarity"
         Ends of the confidence bands, of the shapes of `effects_`. Only with a
         confidence level; None for pairs unless bootstrapped.
     n_missing_ : ndarray of shape (n_entries,)
-        Total weight of the rows left out: feature missing, or outside the edges.
+        Total weight of the ignored rows: feature missing, or outside the edges.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Weighted standard deviation of the effect over the rows, mean over outputs;
         zero for features that are not inspected alone.
@@ -144,20 +144,20 @@ default="similarity"
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
     Raises
     ------
     ValueError
-        In `fit`: as :class:`PartialDependence`; a categorical order that is not one
+        In `fit`: as :class:`PartialDependence`; if a categorical order is not an order
         of the feature's levels.
 
     Notes
     -----
     With "brute" the model gets 2 n rows for a numeric feature, 4 n for two of them, and
-    3 n for a categorical one.
+    3 n for a categorical one, which has two neighbouring levels.
 
     References
     ----------
@@ -260,7 +260,7 @@ default="similarity"
         if natural or self.categorical_order == "sorted":
             return axis
         others = [j for j in range(rows.n_columns) if j not in columns]
-        # Another column of text or dates is compared as levels, inspected or not.
+        # Columns of text or dates are compared as levels.
         flags = self.categorical_features_ | ~rows.are_numbers
         order = order_levels(
             axis.codes(rows),
@@ -269,11 +269,11 @@ default="similarity"
             [rows.encode((j,))[0] for j in others if flags[j]],
             sample.weights,
         )
-        # Two levels have no order to choose.
+        # With two levels there is nothing to order.
         return _reordered(axis, order, by_similarity=len(order) > 2)
 
     def _given_orders(self, rows):
-        """The orders given by the user, by column or name of a group."""
+        """The user's orders, by column or name of a group."""
         if not isinstance(self.categorical_order, dict):
             return {}
         chosen = resolve_keys(
@@ -292,7 +292,7 @@ default="similarity"
         return chosen
 
     def _measure(self, sample, response, on_block):
-        self._given_orders(sample.rows)  # unknown names, also of what is not inspected
+        self._given_orders(sample.rows)  # checks all names, also of other features
         self.edges_ = [
             one_or_pair([axis.values for axis in axes]) for axes in self.axes_
         ]
@@ -311,7 +311,7 @@ default="similarity"
             self.confidence_level is not None and self.confidence_method == "bootstrap"
         )
         grids = [grid_replacement(axes) for axes in self.axes_]
-        model = perturbed(self.method, response, sample.rows, grids, additive=True)
+        model = replaced(self.method, response, sample.rows, grids, additive=True)
         blocks = model.differences(
             steps,
             cells,
@@ -343,12 +343,12 @@ default="similarity"
             if len(axes) == 1 and (part.step_weights == 0).any():
                 warn(
                     f"{int((part.step_weights == 0).sum())} intervals of the feature "
-                    f"{axes[0].name!r} hold no row; their local effect is taken as 0.",
+                    f"{axes[0].name!r} have no rows; their local effect is set to 0.",
                     EmptyIntervalWarning,
                 )
 
     def _set_intervals(self, parts, cells, sample):
-        """Ends of the bands; with the cells of all rows they are bootstrapped."""
+        """Set the ends of the bands, by bootstrap if `cells` are given."""
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(parts))
         lows, highs = [], []
@@ -372,6 +372,7 @@ default="similarity"
         n_rows = sample.rows.n_rows
         draws = []
         for _ in range(self.n_bootstraps):
+            # Resampled rows are weights of the same differences: no new responses.
             times = np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows)
             weights = sample.weights * times
             inside, _ = part.steps.cell_weights(cells, weights)
@@ -398,7 +399,7 @@ def _node_axis(axis):
 
 
 def _weights_in_cells(steps, cells, sample):
-    """For each entry the weight of the rows in each cell, and that of those in none."""
+    """Weight of the rows in each cell, and outside, for each entry."""
     inside, outside = [0.0] * len(steps), [0.0] * len(steps)
     for rows in slices(len(cells), portion_rows(sample.rows.row_bytes)):
         table, weights = cells[rows], sample.weights[rows]
@@ -417,7 +418,7 @@ def _step_moments(steps, weights, keep_rows, which, index, taken, differences):
 
 
 def _given_order(axis, levels):
-    """Positions of the axis' levels in the order given by the user."""
+    """Positions of the axis' levels in the user's order."""
     known = {label_key(label): code for code, label in enumerate(axis.values)}
     try:
         order = [known.get(label_key(label), -1) for label in levels]
@@ -426,7 +427,7 @@ def _given_order(axis, levels):
             f"categorical_order for the feature {axis.name!r} must be a sequence of "
             f"levels; got {levels!r}."
         ) from error
-    order = [code for code in order if code >= 0]  # levels that the data lacks
+    order = [code for code in order if code >= 0]  # drops levels without rows
     if sorted(order) != list(range(len(axis.values))):
         raise ValueError(
             f"categorical_order for the feature {axis.name!r} must have each of its "

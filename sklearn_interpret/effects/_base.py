@@ -18,7 +18,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
-from sklearn_interpret._model.perturbation.perturbed import Replacement
+from sklearn_interpret._model.replacement.replaced import Replacement
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.axes import grid_axis, label_text, level_axis
 from sklearn_interpret._model.rows.base import label_key
@@ -32,8 +32,8 @@ from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
-# Default numbers of intervals. Forty follow a curve closely; a pair has their square as
-# cells, and cells of a few rows each look like a checkerboard.
+# Default numbers of intervals. Forty follow a curve closely. A pair has the square as
+# cells, whose estimates are noisy with fewer than ten rows each.
 _MOST_INTERVALS = 40
 _FEWEST_OF_A_PAIR = 4
 _ROWS_PER_CELL = 10
@@ -116,7 +116,7 @@ class BaseEffect(TransformerMixin, BaseInspector):
 
     @abstractmethod
     def _importances(self, sample):
-        """How much each feature moves the response: (n_features,)."""
+        """Importance of each feature: (n_features,)."""
 
     def _refuse_overlap(self):
         for name, columns in zip(self.effect_names_, self.features_, strict=True):
@@ -136,7 +136,7 @@ class BaseEffect(TransformerMixin, BaseInspector):
         if n_values <= 1:
             what = "one observed value" if n_values else "no observed value"
             warn(
-                f"The feature {axis.name!r} has {what}: its effect says nothing.",
+                f"The feature {axis.name!r} has {what}: it has no effect to show.",
                 ConstantFeatureWarning,
             )
 
@@ -148,8 +148,8 @@ class BaseEffect(TransformerMixin, BaseInspector):
         entries = self._one_way
         if not entries:
             raise ValueError(
-                f"{type(self).__name__}.transform gives the effects of single "
-                "features, and features names pairs only."
+                f"{type(self).__name__}.transform returns the effects of single "
+                "features, but features has pairs only."
             )
         return entries
 
@@ -161,12 +161,12 @@ class BaseEffect(TransformerMixin, BaseInspector):
         Parameters
         ----------
         input_features : array-like of str or None, default=None
-            Names of the input features where `fit` saw none.
+            Names of the input features if `fit` saw none.
 
         Returns
         -------
         ndarray of str objects
-            Feature names, with the output's name behind them where there are several.
+            Feature names, followed by the output's name if there are several.
         """
         check_is_fitted(self)
         axes = [self.axes_[entry][0] for entry in self._entries_to_transform()]
@@ -181,14 +181,14 @@ class BaseEffect(TransformerMixin, BaseInspector):
         return np.array(all_names, dtype=object)
 
     def _places(self, axis):
-        """Suffixes of a feature's name, one per column of its own."""
+        """Suffixes of a feature's name, one per column of `transform`."""
         return [""]
 
 
 class CurveEffect(BaseEffect):
-    """Base of effects that have one value at each row.
+    """Base of effects with one value at each row.
 
-    A subclass gives the effect of one entry at new rows (`_effect_at`).
+    A subclass computes the effect of one entry at new rows (`_effect_at`).
     """
 
     @abstractmethod
@@ -222,9 +222,9 @@ class CurveEffect(BaseEffect):
         Returns
         -------
         ndarray of shape (n_samples, n_one_way_features x n_outputs)
-            Numeric features between the points at which the effect is known are
-            interpolated, values beyond them take the effect at the end, categories
-            are looked up. NaN where the effect is not known: a category that `fit`
+            Effects of numeric features are interpolated between the grid's points,
+            and constant beyond them; those of categories are looked up. NaN where
+            the effect is unknown: for a category that `fit`
             did not see (with an :class:`~sklearn_interpret.exceptions.\
 UnseenCategoryWarning`), or a missing value of a feature that had none.
         """
@@ -236,7 +236,7 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
         return np.hstack([self._effect_at(entry, rows) for entry in entries])
 
     def _show_missing_to_model(self, entries, rows):
-        """Let a model that takes no missing values say so, in its own words."""
+        """Send rows with missing values to the model, which may refuse them."""
         axes = [self.axes_[entry][0] for entry in entries]
         numeric = [axis.columns[0] for axis in axes if not axis.categorical]
         missing = np.zeros(rows.n_rows, dtype=bool)
@@ -267,26 +267,26 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
 
 
 class IntervalsMixin:
-    """Axes cut into intervals: accumulated local effects and the M-plot."""
+    """Axes of intervals: accumulated local effects and the M-plot."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_intervals": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def _size_of_axes(self, rows, parts):
-        """At most 40 intervals; of a pair so few that its cells hold ten rows."""
+        """At most 40 intervals; fewer for pairs, whose cells should hold ten rows."""
         if self.n_intervals is not None:
             return self.n_intervals
         if len(parts) == 1:
             return _MOST_INTERVALS
-        # Copies of a row do not count: weights and repeated rows give the same cells.
+        # Distinct rows: weights and repeated rows must give the same cells.
         n_distinct = rows.encode(sum(parts, ()))[0].max() + 1
         fewer = int(np.sqrt(n_distinct / _ROWS_PER_CELL))
         return min(_MOST_INTERVALS, max(fewer, _FEWEST_OF_A_PAIR))
 
 
 class GridMixin:
-    """Axes over a grid: what partial dependence and its single curves share."""
+    """Axes of grid points: partial dependence and its individual curves."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "grid_resolution": [Interval(Integral, 2, None, closed="left")],
@@ -329,21 +329,21 @@ class GridMixin:
 
 
 def distinct_axes(axes_of_entries):
-    """Axes of all entries, each once, and the positions of each entry's own."""
+    """Distinct axes of all entries, and the positions of each entry's axes."""
     axes = list({id(axis): axis for axes in axes_of_entries for axis in axes}.values())
     place = {id(axis): position for position, axis in enumerate(axes)}
     return axes, [[place[id(axis)] for axis in axes] for axes in axes_of_entries]
 
 
 def one_or_pair(parts):
-    """The only part of an entry with one axis; a pair for two axes."""
+    """The single part of an entry with one axis, or a pair for two axes."""
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
 def grid_replacement(axes, levels=None, *, together=False):
     """All points of the grid over one or two axes, the last axis fastest.
 
-    `levels` are, of a single column, those of the grid and further points behind them.
+    For a single column, `levels` are the grid's levels and further ones after them.
     """
     if levels is not None:
         codes = np.arange(len(levels))[None]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
-from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.axes import CellsOfRows, interval_axis, level_axis
 from sklearn_interpret.effects._base import (
@@ -26,8 +26,8 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
 
     .. math:: M_j(k) = E[f(X) \\mid X_j \\in (z_{k-1}, z_k]]
 
-    No row is changed. The curve therefore shows the feature's effect together with
-    that of every feature that depends on it.
+    Rows are not changed. The curve therefore mixes the feature's effect with those of
+    all features that depend on it.
 
     Parameters
     ----------
@@ -44,24 +44,24 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
         Features taken as one, over their observed joint values.
     n_intervals : int or None, default=None
         Largest number of intervals along a numeric feature; their edges are quantiles.
-        None takes 40; for pairs fewer where rows are few, 4 at least, so that a cell
-        holds ten distinct rows on average.
+        None means 40; for pairs of features with few rows fewer, but at least 4, so
+        that a cell holds ten distinct rows on average.
     custom_values : dict of feature to array-like, default=None
-        Edges (levels for categories) to use instead. Rows outside are left out.
+        Edges (levels for categories) to use instead. Rows outside are ignored.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=None
-        How many rows to average over: a number, a share, or all.
+        Number or share of the rows to average over; None takes all.
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
-        Not used: one pass over the rows is enough. Here so that all
-        inspectors take it.
+        Not used: there is one pass over the rows. Present because all inspectors have
+        it.
     verbose : int, default=0
-        Not used, likewise.
+        Not used, as `n_jobs`.
 
     Attributes
     ----------
@@ -69,21 +69,21 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
         The fitted model.
     edges_ : list
         For each entry of `features`, the edges of shape (K + 1,), or the levels; a
-        pair of those for pairs. Few distinct values get an interval each, of which
-        the first goes from the smallest value to itself.
+        pair of those for pairs. Few distinct values get one interval each; the first
+        goes from the smallest value to itself.
     centers_ : list
         Weighted mean of the feature in each interval, of shape (K,), or the levels; a
         pair of those for pairs.
     average_ : list of ndarray of shape (K,) or (K1, K2)
-        Mean response in each interval; NaN where there is no row. With several
-        outputs these lead, as in (k, K).
+        Mean response in each interval; NaN without rows. With several outputs their
+        axis comes first, as in (k, K).
     standard_errors_ : list of ndarray
-        Standard errors of the averages, of the same shapes, taking the sum of the
-        weights for the number of rows.
+        Standard errors of the averages, of the same shapes, with the sum of the
+        weights as number of rows.
     interval_counts_ : list of ndarray of shape (K,) or (K1, K2)
         Total weight of the rows in each interval.
     n_missing_ : ndarray of shape (n_entries,)
-        Total weight of the rows left out: feature missing, or outside the edges.
+        Total weight of the ignored rows: feature missing, or outside the edges.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Weighted standard deviation of the average over the rows, mean over outputs;
         zero for features that are not inspected alone.
@@ -100,7 +100,7 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
@@ -188,7 +188,7 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
             inside = (own_cells >= 0).all(axis=0)
             groups = np.zeros(inside.sum(), dtype=np.intp)
             if len(groups):
-                # One axis after the other: that is far faster than all at once.
+                # Masking one axis at a time is far faster than a two-dimensional mask.
                 groups += np.ravel_multi_index([c[inside] for c in own_cells], shape)
             moments = Moments.of_groups(
                 responses[inside], groups, int(np.prod(shape)), sample.weights[inside]
@@ -221,14 +221,14 @@ def _n_cells(axis):
 
 
 def _centers(axis, cells, sample):
-    """Weighted mean of the feature in each of its intervals; levels as they are."""
+    """Weighted mean of the feature in each interval, or the levels."""
     if axis.categorical:
         return axis.values
     inside = cells >= 0
     numbers = sample.rows.numbers(axis.columns[0])[inside]
     cells, weights = cells[inside], sample.weights[inside]
     total = np.bincount(cells, weights, _n_cells(axis))
-    # Shares of the weight first: sums of huge numbers are no numbers.
+    # Normalise weights first: sums of huge numbers would overflow.
     shares = weights / total[cells]
     means = np.bincount(cells, shares * numbers, _n_cells(axis))
     low, high = axis.values[:-1], axis.values[1:]

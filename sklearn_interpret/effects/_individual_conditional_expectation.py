@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.perturbation.perturbed import perturbed
+from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import drop_single_output, make_response
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
@@ -31,8 +31,8 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     """Response of each row as one or two of its features vary (ICE).
 
     The curve of row i at a value v of a feature j is :math:`f(v, x_{i, -j})`. Centred
-    curves (c-ICE) start from a common point, their slopes (d-ICE) show directly where
-    rows differ: without interactions all slopes at a value are equal.
+    curves (c-ICE) start from a common point. Slopes (d-ICE) show where rows differ:
+    without interactions all slopes at a value are equal.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     percentiles : tuple of two floats, default=(0.05, 0.95)
         Quantiles between which the equally spaced points lie.
     custom_values : dict of feature to array-like, default=None
-        Points to use instead, in the feature's units, in any order: the results are in
-        that order.
+        Points to use instead, in the feature's units and in any order; results keep the
+        order.
     center : None, "start", "end", float, label, or dict of feature to one, default=None
         Subtract from each curve its value at the first or last point, or at a value
-        of the feature (for which the model then predicts, too).
+        of the feature, at which the model is evaluated too.
     derivative : bool, default=False
-        Also give the slopes along numeric features.
+        Whether to compute slopes along numeric features.
     method : {"auto", "tree", "brute"}, default="auto"
         How the curves are computed: from the model's trees, or from predictions, as in
         :class:`PartialDependence`.
@@ -68,11 +68,11 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=None
-        How many rows get a curve: a number, a share, or all.
+        Number or share of the rows that get a curve; None takes all.
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -94,9 +94,9 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     derivative_std_ : list of ndarray of shape (G,), or None
         Weighted standard deviation of the slopes over the rows.
     heterogeneity_ : ndarray of shape (n_entries,) or (k, n_entries)
-        How far the curves differ in shape: each is centred at its own mean, their
-        variance over the rows is averaged over the grid, and the root taken. Zero
-        where the feature does not interact.
+        Differences in shape between the curves: the square root of the mean over the
+        grid of the variance over the rows of curves centred at their own means. Zero
+        without interactions.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Root mean square over rows of the standard deviation of a curve along the
         grid, mean over outputs; zero for features that are not inspected alone.
@@ -115,14 +115,14 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
     Raises
     ------
     ValueError
-        In `fit`: as :class:`PartialDependence`; a `center` that is no value of the
+        In `fit`: as :class:`PartialDependence`; if `center` is not a value of the
         feature.
 
     References
@@ -226,7 +226,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
             self.derivative_std_.append(drop_single_output(np.sqrt(moments.variance)))
 
     def _resolve_anchors(self, rows):
-        """For each entry, None, an index along the grid, or an extra value per axis."""
+        """Anchor of each entry: None, an index on the grid, or levels with a value."""
         if not isinstance(self.center, dict):
             return [_anchor(axes, self.center, rows) for axes in self.axes_]
         by_part = resolve_keys(
@@ -255,7 +255,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         ]
         if not isinstance(rows, self._kind):
             grids = [grid.recast(rows) for grid in grids]
-        model = perturbed(self.method, response, rows, grids)
+        model = replaced(self.method, response, rows, grids)
         blocks = model.responses(
             _kept_responses,
             n_jobs=self.n_jobs,
@@ -280,13 +280,13 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         Returns
         -------
         ndarray of shape (n_samples, sum of grid sizes x n_outputs)
-            The curves along the features that are inspected alone, side by side.
+            Concatenated curves along the single features.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         response = make_response(self.estimator_, self.response_method, self.target)
         curves = self._curves(rows, response, self._entries_to_transform())
-        # (k, n, G) -> (n, G, k): the columns of a point are adjacent.
+        # (k, n, G) -> (n, G, k): outputs of a point are adjacent columns.
         return np.hstack(
             [np.moveaxis(c, 0, -1).reshape(rows.n_rows, -1) for c in curves]
         )
@@ -302,7 +302,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
 
 
 def _kept_responses(which, index, variants, responses):
-    """Keep all responses, with where they belong."""
+    """Keep all responses, with their positions."""
     return index, variants, responses
 
 
@@ -315,7 +315,7 @@ def _assembled(parts, shape):
 
 
 def _anchor(axes, center, rows):
-    """Where the curves of an entry are centred: None, a point's index, or a value."""
+    """Anchor of an entry: None, a point's index, or levels with one more value."""
     if center is None:
         return None
     if isinstance(center, str) and center in ("start", "end"):
@@ -338,7 +338,7 @@ def _anchor(axes, center, rows):
 
 
 def _centred(responses, axes, anchor):
-    """Responses (k, n, V) as curves over the grid, less their value at the anchor."""
+    """Responses (k, n, V) as curves over the grid, minus the value at the anchor."""
     shape = [len(axis.values) for axis in axes]
     n_points = int(np.prod(shape))
     curves = responses[:, :, :n_points]
@@ -349,7 +349,7 @@ def _centred(responses, axes, anchor):
 
 
 def _shape_spread(curves, weights):
-    """Root of the grid's mean of the variance over rows of mean-free curves: (k,)."""
+    """Heterogeneity: root mean variance over rows of curves without their means."""
     if not curves.size:
         return np.zeros(len(curves))
     flat = curves.reshape(*curves.shape[:2], -1)
@@ -359,7 +359,7 @@ def _shape_spread(curves, weights):
 
 
 def _mean_reach(curves, weights):
-    """Root mean square over rows of a curve's standard deviation, mean over outputs."""
+    """Importance: root mean square of the curves' standard deviations."""
     if not curves.size:
         return 0.0
     variances = curves.reshape(*curves.shape[:2], -1).var(axis=2)

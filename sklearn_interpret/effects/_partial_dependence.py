@@ -22,7 +22,7 @@ from sklearn_interpret._model._sklearn_compat import (
     recursion_partial_dependence,
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
-from sklearn_interpret._model.perturbation.perturbed import perturbed
+from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import (
     drop_single_output,
     is_classifier,
@@ -41,7 +41,7 @@ class PartialDependence(GridMixin, CurveEffect):
     """Partial dependence of a model's response on one or two features.
 
     At a value v of a feature, the mean of the response over the rows, with that
-    feature set to v in every one of them:
+    feature set to v in all of them:
 
     .. math:: PD_j(v) = \\frac{\\sum_i w_i f(v, x_{i, -j})}{\\sum_i w_i}
 
@@ -57,40 +57,40 @@ class PartialDependence(GridMixin, CurveEffect):
         Features whose values are levels. "auto" takes the category, object, string
         and boolean columns of a DataFrame.
     feature_groups : dict of str to list, default=None
-        Features that move together as one, over their observed joint values.
+        Features that are replaced together, by their observed joint values.
     grid_resolution : int, default=100
         Largest number of points along a numeric feature. A feature with fewer
-        distinct values is evaluated at these; integers only at observed values.
+        distinct values is evaluated at these, and integers only at observed values.
     percentiles : tuple of two floats, default=(0.05, 0.95)
         Quantiles between which the equally spaced points lie.
     custom_values : dict of feature to array-like, default=None
-        Points to use instead, in the feature's units, in any order: the results are in
-        that order.
+        Points to use instead, in the feature's units and in any order; results keep the
+        order.
     centered : bool, default=False
         Subtract the weighted mean of the curve over the rows. `standard_errors_` are
         then `shape_standard_errors_`.
     method : {"auto", "tree", "brute", "recursion"}, default="auto"
-        "brute" sends all perturbed rows to the model. "tree" finds the same numbers
-        from the trees of the model; it needs a response that is the sum of trees that
-        can be read, at a cost that hardly depends on the grid, or a link function of
-        such a sum. "auto" is "tree" where that works, and else "brute". "recursion" is
-        scikit-learn's weighted tree traversal: another quantity, which follows the
-        training rows' shares at each split and does not look at the background; it
-        takes no weights.
+        "brute" sends all perturbed rows to the model. "tree" computes the same numbers
+        from the trees of the model: the response must be a sum of trees that can be
+        read, at a cost that hardly depends on the grid, or a link function of such a
+        sum. "auto" is "tree" where that works, and else "brute". "recursion" is
+        scikit-learn's weighted tree traversal: another quantity, which uses the
+        training rows' shares at each split instead of the background rows, and no
+        weights.
     response_method : str, list of str or callable, default="auto"
         "auto" is `predict` of regressors, and `predict_proba`, else
         `decision_function`, of classifiers. Also a method's name, a list of names of
         which the first found is used, "centered_log_proba", or ``f(estimator, X)``.
-        With "predict", a classifier gives one 0/1 column per class.
+        With "predict", a classifier has one 0/1 column per class.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=None
-        How many rows to average over: a number, a share, or all.
+        Number or share of the rows to average over; None takes all.
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -104,19 +104,18 @@ class PartialDependence(GridMixin, CurveEffect):
     average_ : list of ndarray of shape (G,) or (G1, G2)
         The partial dependence; with several outputs these lead, as in (k, G).
     standard_errors_ : list of ndarray, or None
-        Standard errors of the averages, of the same shapes, taking the rows as drawn
-        at random, and the sum of the weights for their number; None with "recursion".
-        With trees they cost more than the averages, and are computed at their first
-        use, from rows that are kept until then: those of `X` itself where they are
-        many.
+        Standard errors of the averages, of the same shapes, for rows drawn at random,
+        with the sum of the weights as their number; None with "recursion". With trees
+        they cost more than the averages and are computed on first access, from rows
+        that are kept until then: those of `X` itself if they are many.
     shape_standard_errors_ : list of ndarray or None, or None
         Standard errors of the curves' shapes: of the mean over rows of
         :math:`f(v, x_{i, -j}) - \\sum_g m_g f(g, x_{i, -j})`, with :math:`m_g` the
-        share of the rows at the grid's point g. What moves a whole curve up or down is
-        no part of it. None for pairs unless `centered`, and with "recursion".
+        share of the rows at the grid's point g. Vertical shifts of whole curves do not
+        count. None for pairs unless `centered`, and with "recursion".
     missing_average_ : list of float, ndarray of shape (k,), or None
-        The average with the feature missing, for numeric features that have missing
-        values; else None.
+        The average with the feature missing, for numeric features with missing values;
+        else None.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Weighted standard deviation of the curve over the rows, mean over outputs;
         zero for features that are not inspected alone.
@@ -133,7 +132,7 @@ class PartialDependence(GridMixin, CurveEffect):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
@@ -141,7 +140,7 @@ class PartialDependence(GridMixin, CurveEffect):
     ------
     ValueError
         In `fit`: unknown or repeated features, more than two features in an entry, a
-        grid that cannot be built, a non-finite response, a fitted model passed bare
+        grid that cannot be built, a non-finite response, a fitted model not frozen
         without `y`.
     UnreadableModelError
         In `fit` with "tree": the trees can't be read, or the response is neither their
@@ -149,10 +148,9 @@ class PartialDependence(GridMixin, CurveEffect):
 
     Notes
     -----
-    The model gets n x G rows for an entry of G points with "brute", and none but a
-    few to check what was read with "tree". Rows are averaged as they are:
-    with dependent features some perturbed rows are far from all data, where
-    :class:`AccumulatedLocalEffects` does not look.
+    The model gets n x G rows for an entry of G points with "brute", and only a few, to
+    check the trees, with "tree". With dependent features some perturbed rows are far
+    from all data; :class:`AccumulatedLocalEffects` does not use such rows.
 
     References
     ----------
@@ -221,7 +219,7 @@ class PartialDependence(GridMixin, CurveEffect):
         self.grid_values_ = [
             one_or_pair([axis.values for axis in axes]) for axes in self.axes_
         ]
-        # Standard errors are looked at later, perhaps after `set_params`.
+        # Kept, because standard errors are computed later, maybe after `set_params`.
         self._point_averages, self._centred = None, self.centered
         self._sums = [self._sums_of(axes, sample) for axes in self.axes_]
         if self.method == "recursion":
@@ -249,12 +247,12 @@ class PartialDependence(GridMixin, CurveEffect):
 
     @property
     def standard_errors_(self) -> list[NDArray[np.float64]] | None:
-        """Standard errors of the averages; with trees computed at their first use."""
+        """Standard errors of the averages; with trees computed on first access."""
         return self._errors(of_shape=False)
 
     @property
     def shape_standard_errors_(self) -> list[NDArray[np.float64] | None] | None:
-        """Standard errors of the centred curves, computed as `standard_errors_` are."""
+        """Standard errors of the centred curves, computed like `standard_errors_`."""
         return self._errors(of_shape=True)
 
     def _errors(self, *, of_shape):
@@ -273,7 +271,7 @@ class PartialDependence(GridMixin, CurveEffect):
         ]
 
     def _has_shape(self, axes):
-        """Whether each row's curve is centred, for which it is needed as a whole."""
+        """Whether rows' curves are centred, which needs all of their points."""
         return self._centred or len(axes) == 1
 
     def _reset(self):
@@ -281,7 +279,7 @@ class PartialDependence(GridMixin, CurveEffect):
         vars(self).pop("_point_averages", None)
 
     def _sums_of(self, axes, sample):
-        """Sums of the rows by grid point, missing values behind; None for pairs."""
+        """Sums of the rows by grid point, missing values last; None for pairs."""
         if len(axes) > 1:
             return None
         sums = _over_rows(_sums, axes, sample)
@@ -289,7 +287,7 @@ class PartialDependence(GridMixin, CurveEffect):
         return sums if seen and sums[0, -1] > 0 else sums[:, :-1]
 
     def _averaged(self, sample, response, on_block):
-        """Masses and averages at all points, missing values behind those of grids."""
+        """Masses and averages at all points of the grids, then at missing values."""
         grids, masses = [], []
         for axes, sums in zip(self.axes_, self._sums, strict=True):
             levels, axis, column = None, axes[0], axes[0].columns[0]
@@ -305,7 +303,7 @@ class PartialDependence(GridMixin, CurveEffect):
                 mass = _over_rows(_masses, axes, sample)
                 mass = mass / (mass.sum() or 1.0)
             masses.append(mass)
-        model = perturbed(self.method, response, sample.rows, grids)
+        model = replaced(self.method, response, sample.rows, grids)
         return masses, model.averages(
             sample.weights,
             masses,
@@ -329,13 +327,13 @@ class PartialDependence(GridMixin, CurveEffect):
         model = unfrozen(self.estimator_)
         if self.response_method not in ("auto", "decision_function"):
             raise ValueError(
-                'method="recursion" gives raw scores: response_method must be "auto" '
-                f'or "decision_function"; got {self.response_method!r}.'
+                'method="recursion" averages raw scores: response_method must be '
+                f'"auto" or "decision_function"; got {self.response_method!r}.'
             )
         if np.ptp(sample.weights) > 0:
             raise ValueError(
-                'method="recursion" does not look at the rows, and so cannot weigh '
-                'them: use method="brute" with sample_weight.'
+                'method="recursion" does not use the rows, and so ignores weights: '
+                'use method="brute" with sample_weight.'
             )
         if any(axis.categorical for axes in self.axes_ for axis in axes):
             raise ValueError(
@@ -378,13 +376,13 @@ def _n_points(axes):
 
 
 def _on_grid(axes, values):
-    """Values at all variants (k, V) as the grid has them, without a missing one."""
+    """Values at all variants (k, V) in the shape of the grid, without the missing."""
     shape = [len(axis.values) for axis in axes]
     return values[:, : _n_points(axes)].reshape(len(values), *shape)
 
 
 def _beyond_grid(axes, values):
-    """Values (k,) at the missing value behind the grid, None where there is none."""
+    """Values (k,) at the missing value, after the grid's points, or None."""
     n_points = _n_points(axes)
     return values[:, n_points] if values.shape[1] > n_points else None
 
@@ -398,7 +396,7 @@ def _over_rows(function, axes, sample):
 
 
 def _sums(axes, rows, weights):
-    """Sums of the rows by point of the sorted grid, those without a point last."""
+    """Sums of the rows by point of the sorted grid, missing values last."""
     low, share = _position(axes[0], rows)
     unknown = np.isnan(share)
     if unknown.any():
@@ -421,7 +419,7 @@ def _masses(axes, rows, weights):
 
 
 def _position(axis, rows):
-    """Left neighbour of each row on a sorted axis, and the share of the way onwards."""
+    """Left neighbour of each row on a sorted axis, and its relative distance to it."""
     if axis.categorical:
         codes = axis.codes(rows)
         return codes, np.where(codes >= 0, 0.0, np.nan)

@@ -1,11 +1,10 @@
-"""Results of local methods, and the transformer that is made of them."""
+"""Explanations of local methods, and the transformer mixin of attributions."""
 
 from sklearn_interpret.explanations._attributions import (
     AttributionTransformerMixin,
     Explanation,
 )
 from sklearn_interpret.explanations._base import BaseExplanation
-from sklearn_interpret.explanations._neighbors import NeighborExplanation
 from sklearn_interpret.explanations._removals import RemovalExplanation
 from sklearn_interpret.explanations._rows import RowExplanation
 from sklearn_interpret.explanations._rules import (
@@ -13,7 +12,10 @@ from sklearn_interpret.explanations._rules import (
     RuleExplanation,
     WordCondition,
 )
-from sklearn_interpret.explanations._training import TrainingExplanation
+from sklearn_interpret.explanations._training import (
+    NeighborExplanation,
+    TrainingExplanation,
+)
 
 __all__ = [
     "AttributionTransformerMixin",

@@ -1,4 +1,4 @@
-"""Attributions: a number for each row and feature; and the transformer made of them."""
+"""Explanations with one number per row and feature, and their transformer mixin."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.bounds import entry_text
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.explanations._base import (
     SHOWN_OUTPUTS,
     BaseExplanation,
     checked_array,
-    entry_text,
     optional_library,
 )
 
-# Features in the HTML table.
+# Most features in the HTML table: what fits on a screen.
 _SHOWN_FEATURES = 8
 
 
@@ -33,44 +33,44 @@ class Explanation(BaseExplanation):
     Parameters
     ----------
     values : array-like of shape (n_rows, n_features[, n_outputs])
-        What each feature gave to each response, in the response's unit. The axis of
-        outputs is there if several outputs are explained.
+        Contribution of each feature to each response, in the response's unit. There is
+        an axis of outputs if several are explained.
     base_values : array-like of shape (n_rows[, n_outputs])
-        Where the attributions start from: the response without any feature.
+        The response without any feature, to which the attributions add.
     predictions : array-like of shape (n_rows[, n_outputs]), default=None
         The model's responses to the rows.
     data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
         The explained rows, in the container in which they were given.
     feature_names : sequence of str, default=None
-        A name for each feature or group of features; None makes up ``x0``, ``x1``...
+        A name for each feature or group of features; None means ``x0``, ``x1``...
     output_names : sequence, default=None
         A class label or position for each output, one of them if `values` has no axis
-        of outputs; None makes up positions.
+        of outputs; None means positions.
     response_name : str, default=None
-        What the response is: "prediction", "probability", "log-odds"...
+        Name of the response: "prediction", "probability", "log-odds"...
     target_name : str, default=None
         Name of the target.
     standard_errors : array-like of the shape of `values`, default=None
-        Standard errors of sampled values; None where the values are exact.
+        Standard errors of sampled values; None if the values are exact.
     columns : sequence of sequences of int, default=None
         The columns of `data` behind each feature, for groups of features; None means
         column j for feature j.
     approximation : str, default=None
-        What stands in for the values that the method defines, such as "rescaled
-        margins"; None where they are these, or sampled estimates of them.
+        How the values deviate from the method's definition, such as "rescaled
+        margins"; None if they follow it, or are sampled estimates.
     value_name : str, default="Shapley value"
-        What one of the values is, in words, for labels.
+        Name of a value in labels.
 
     Raises
     ------
     ValueError
-        Parts that do not fit each other, or that are not numbers.
+        If parts have inconsistent shapes, or are not numbers.
 
     Notes
     -----
-    ``explanation[index]`` takes rows. Whatever the index (an int, a slice, positions
-    or a boolean mask), the result is an `Explanation` whose axis of rows is kept, so
-    that ``explanation[0]`` has one row. Iterating gives such explanations of one row.
+    ``explanation[index]`` selects rows by an int, a slice, positions or a boolean mask.
+    The axis of rows is always kept: ``explanation[0]`` is an `Explanation` of one row.
+    Iteration yields explanations of one row.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class Explanation(BaseExplanation):
         "base_values",
         "standard_errors",
     )
-    # Whether a feature is a column of `data`, or several; words and segments are not.
+    # Whether features are columns of `data`; words of texts and segments are not.
     _features_are_columns: ClassVar[bool] = True
 
     def __post_init__(self):
@@ -129,7 +129,7 @@ class Explanation(BaseExplanation):
             raise ValueError("columns must be None: data is None, or has no columns.")
 
     def _check_columns(self):
-        """Check which columns of `data` each feature has."""
+        """Check that each feature has columns of `data`."""
         n_features, n_columns = self.values.shape[1], as_rows(self.data).n_columns
         if self.columns is None:
             if n_columns != n_features:
@@ -156,18 +156,18 @@ class Explanation(BaseExplanation):
         return len(self.values)
 
     def additivity_error(self) -> np.ndarray:
-        """By how much base value and attributions together miss the predictions.
+        """Return the differences of sums of attributions and predictions.
 
         Returns
         -------
         ndarray of shape (n_rows[, n_outputs])
             Base value plus sum of the attributions, minus prediction. Zero up to
-            rounding for methods whose values share out the prediction.
+            rounding for methods whose values sum to the prediction.
 
         Raises
         ------
         ValueError
-            The explanation was made without predictions.
+            If the explanation has no predictions.
         """
         if self.predictions is None:
             raise ValueError(
@@ -177,7 +177,7 @@ class Explanation(BaseExplanation):
 
     @property
     def predictions_or_sums(self):
-        """Predictions; without any, base values and attributions summed up."""
+        """Predictions, or else sums of base values and attributions."""
         if self.predictions is not None:
             return self.predictions
         return self.base_values + self.values.sum(axis=1)
@@ -188,14 +188,14 @@ class Explanation(BaseExplanation):
         Returns
         -------
         pandas.DataFrame of shape (n_rows, n_features x n_outputs)
-            A column for each feature; with several outputs one for each feature and
-            output, under a two-level header. The index is that of `data`, if `data`
-            is of pandas.
+            One column per feature, or per feature and output with a two-level header
+            if there are several outputs. The index is that of `data`, if `data` is a
+            pandas object.
 
         Raises
         ------
         ImportError
-            pandas is not installed.
+            If pandas is not installed.
         """
         pandas = optional_library("pandas", "Explanation.to_frame")
         columns = pandas.Index(self.feature_names, dtype=object)
@@ -207,18 +207,18 @@ class Explanation(BaseExplanation):
         return self._frame_by_row(flat, columns)
 
     def to_shap(self):
-        """Return the explanation as an object that the plots of shap take.
+        """Return the explanation as an object for the plots of shap.
 
         Returns
         -------
         shap.Explanation
-            With copies of all arrays. Without `data` where a feature is a group of
+            All arrays are copied. `data` is missing if a feature is a group of
             columns, which shap cannot show.
 
         Raises
         ------
         ImportError
-            shap is not installed.
+            If shap is not installed.
         """
         shap = optional_library("shap", "Explanation.to_shap")
         several, errors = self.values.ndim == 3, self.standard_errors
@@ -238,7 +238,7 @@ class Explanation(BaseExplanation):
         return tuple((j,) for j in range(self.values.shape[1]))
 
     def _data_array(self):
-        """One value for each row and feature, or None where that cannot be."""
+        """Value of each feature in each row, or None if some feature has several."""
         members = self._feature_columns()
         if self.data is None or not self._features_are_columns:
             return None
@@ -252,15 +252,15 @@ class Explanation(BaseExplanation):
 
     @property
     def _strength_name(self):
-        """What features are ranked by, in words."""
+        """Name of the quantity that features are ranked by."""
         return self.value_name
 
     def _strengths(self):
-        """What features are ranked by, for each value: its size."""
+        """Quantity that features are ranked by: absolute values."""
         return np.abs(self.values)
 
     def _by_strength(self):
-        """Features from the strongest down, and the mean strength of each."""
+        """Features by falling mean strength, and the mean strengths."""
         strengths = self._strengths()
         axes = (0, *range(2, strengths.ndim))
         means = strengths.sum(axis=axes) / max(1, strengths[:, :1].size)
@@ -309,7 +309,7 @@ class Explanation(BaseExplanation):
         )
 
     def _entries(self, row, features):
-        """What the data hold for some features of a row, as text to follow a value."""
+        """Data of some features of a row, as text that follows a value."""
         if self.data is None or not self._features_are_columns:
             return [""] * len(features)
         rows = as_rows(self.data).take(np.array([row]))
@@ -323,13 +323,13 @@ class Explanation(BaseExplanation):
 class AttributionTransformerMixin(TransformerMixin):
     """Adds `transform` to an inspector whose explanations are attributions.
 
-    A subclass has `explain` and `output_names_`, and says which features its
-    attributions are of (`_attributed`).
+    A subclass has `explain`, `output_names_` and `_attributed`, the features of its
+    attributions.
     """
 
     @abstractmethod
     def _attributed(self):
-        """Columns and name of each feature that gets a number, in order."""
+        """Columns and name of each feature with an attribution, in order."""
 
     @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -356,13 +356,13 @@ class AttributionTransformerMixin(TransformerMixin):
         Parameters
         ----------
         input_features : array-like of str or None, default=None
-            Names of the input features where `fit` saw none.
+            Names of the input features if `fit` saw none.
 
         Returns
         -------
         ndarray of str objects
-            Names of features or groups, with the output's name behind them where there
-            are several.
+            Names of features or groups, followed by the output's name if there are
+            several.
         """
         check_is_fitted(self)
         names, outputs = self._names_out(input_features, self._attributed())

@@ -1,4 +1,4 @@
-"""What all explanations share: rows, predictions, names, and how they are shown."""
+"""Base of all explanations: rows, predictions, names, and their display."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import default_names
 
-# How much of an explanation its HTML table shows.
+# Most rows and outputs in the repr and the HTML table: what fits on a screen.
 SHOWN_ROWS, SHOWN_OUTPUTS = 5, 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BaseExplanation(ABC):
-    """Base of what the `explain` of an inspector returns: something for each row.
+    """Base of the explanations that `explain` of an inspector returns.
 
-    A subclass adds fields that say what is found for each row, lists those that have an
-    axis of rows in `_arrays_by_row`, checks them in `__post_init__`, and says how it is
-    shown (`to_frame`, `_size`, `_summary`, `_html_table`, `_caption`).
+    A subclass adds fields with results for each row, lists those with an axis of rows
+    in `_arrays_by_row`, checks them in `__post_init__`, and defines its display
+    (`to_frame`, `_size`, `_summary`, `_html_table`, `_caption`).
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class BaseExplanation(ABC):
     data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
         The explained rows, in the container in which they were given.
     feature_names : sequence of str, default=None
-        A name for each feature; None makes up ``x0``, ``x1``...
+        A name for each feature; None means ``x0``, ``x1``...
     output_names : sequence, default=None
-        A class label or position for each output; None makes up positions.
+        A class label or position for each output; None means positions.
     response_name : str, default=None
-        What the response is: "prediction", "probability", "log-odds"...
+        Name of the response: "prediction", "probability", "log-odds"...
     target_name : str, default=None
         Name of the target.
 
@@ -74,12 +74,12 @@ class BaseExplanation(ABC):
         Returns
         -------
         pandas.DataFrame
-            The index is that of `data`, if `data` is of pandas.
+            The index is that of `data`, if `data` is a pandas object.
 
         Raises
         ------
         ImportError
-            pandas is not installed.
+            If pandas is not installed.
         """
 
     @abstractmethod
@@ -95,7 +95,7 @@ class BaseExplanation(ABC):
         return f"n_rows={len(self)}"
 
     def _caption(self):
-        """What the HTML table has, in words."""
+        """Caption of the HTML table."""
         return f"{self._size()}; the first rows"
 
     @property
@@ -104,12 +104,12 @@ class BaseExplanation(ABC):
         return range(min(len(self), SHOWN_ROWS))
 
     def _first_lines(self, text):
-        """``text(row)`` of the first rows."""
+        """Values of ``text(row)`` for the first rows."""
         lines = [text(row) for row in self._shown]
         return lines + ["..."] * (len(self) > SHOWN_ROWS)
 
     def _outcome(self, row):
-        """The status of a row, and why it has no other."""
+        """Text of the status of a row and its reason."""
         return ": ".join(filter(None, [self.status[row], self.reasons[row]]))
 
     def _set(self, name, value):
@@ -131,7 +131,7 @@ class BaseExplanation(ABC):
             self._set(name, array)
 
     def _set_array(self, name, shape, dtype=np.float64):
-        """Make a field an array of a shape."""
+        """Convert a field to an array, and check its shape."""
         array = checked_array(getattr(self, name), name, dtype)
         if array.shape != shape:
             raise ValueError(
@@ -140,7 +140,7 @@ class BaseExplanation(ABC):
         self._set(name, array)
 
     def _name_features(self, met):
-        """Take the names that are met where none are given; returns how many."""
+        """Default `feature_names` to the names in use; returns their number."""
         if self.feature_names is None:
             self._set("feature_names", tuple(dict.fromkeys(met)))
         return len(tuple(self.feature_names))
@@ -173,23 +173,23 @@ class BaseExplanation(ABC):
         return replace(self, **self._part(row_positions(index, len(self))))
 
     def _part(self, positions):
-        """The fields of some rows that depend on these, by name."""
+        """Fields of some rows, by name: arguments of `replace`."""
         part = self._taken(self._arrays_by_row, positions)
         if self.data is not None:
             part["data"] = take_rows(self.data, positions)
         return part
 
     def _taken(self, names, positions):
-        """Some entries of those of the named arrays that there are."""
+        """Some entries of the named arrays, without those that are None."""
         arrays = {name: getattr(self, name) for name in names}
         return {k: array[positions] for k, array in arrays.items() if array is not None}
 
     def __iter__(self) -> Iterator[Self]:
-        """Go through the rows, as explanations of one row each."""
+        """Iterate over the rows, as explanations of one row each."""
         return (self[row] for row in range(len(self)))
 
     def _frame_by_row(self, entries, columns=None):
-        """A table with a row for each explained row."""
+        """A table with one row per explained row, and the index of `data`."""
         pandas = optional_library("pandas", f"{type(self).__name__}.to_frame")
         has_index = isinstance(self.data, pandas.DataFrame | pandas.Series)
         index = self.data.index if has_index else None
@@ -211,7 +211,7 @@ class BaseExplanation(ABC):
 
 
 def checked_array(values, name, dtype=np.float64):
-    """An array of numbers, or of another dtype."""
+    """Values as an array of a dtype; the error names the field."""
     try:
         return np.asarray(values, dtype=dtype)
     except (TypeError, ValueError) as error:
@@ -219,7 +219,7 @@ def checked_array(values, name, dtype=np.float64):
 
 
 def checked_names(names, parameter, size):
-    """Names as a tuple of the right length."""
+    """Names as a tuple of length `size`."""
     if isinstance(names, str):
         raise ValueError(
             f"{parameter} must be a sequence of names; got the string {names!r}."
@@ -233,7 +233,7 @@ def checked_names(names, parameter, size):
 
 
 def row_positions(index, n_rows):
-    """Positions of the rows that an index takes."""
+    """Positions of the rows that an index selects."""
     if isinstance(index, slice):
         return np.arange(n_rows)[index]
     positions = np.asarray(index)
@@ -250,7 +250,7 @@ def row_positions(index, n_rows):
 
 
 def take_rows(data, positions):
-    """Rows of a table, or some of a list of texts, a stack of images and the like."""
+    """Rows of a table, or entries of a list of texts or an array of images."""
     if len(getattr(data, "shape", ())) == 2:
         return as_rows(data).native_at(positions)
     return safe_indexing(data, positions)
@@ -267,7 +267,7 @@ def optional_library(library, method):
 
 
 class Markup(str):
-    """HTML, which is not escaped."""
+    """A string that is HTML already, and is not escaped."""
 
 
 def _html_row(tag, cells):
@@ -275,13 +275,6 @@ def _html_row(tag, cells):
     return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
 
 
-def entry_text(entry):
-    """An entry of the data in short."""
-    if isinstance(entry, float | np.floating):
-        return f"{entry:.4g}"
-    return str(entry)
-
-
 def counts_text(words):
-    """How often each word comes up, the most frequent first."""
+    """Counts of each word, the most frequent first."""
     return ", ".join(f"{n} {word}" for word, n in Counter(words).most_common())

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from sklearn_interpret._model.rows.bounds import entry_text
 from sklearn_interpret.explanations._base import (
     BaseExplanation,
     Markup,
     counts_text,
-    entry_text,
 )
 
 _STRUCK = "text-decoration: line-through; color: #b00; background: #fdd"
@@ -21,47 +21,47 @@ _STRUCK = "text-decoration: line-through; color: #b00; background: #fdd"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RemovalExplanation(BaseExplanation):
-    """Words without which the model answers otherwise, for each explained text.
+    """Words whose removal changes the model's answer, for each explained text.
 
     Parameters
     ----------
     pieces : sequence of n_rows sequences of str
-        For each text the pieces that it consists of: words, and what stands between
-        them. One after the other they are the text.
+        Pieces of each text, which concatenate to it: words, and separators between
+        them.
     removed : sequence of n_rows sequences of bool
-        For each piece whether it is removed.
+        Whether each piece is removed.
     words : sequence of n_rows sequences of str
-        The words that are removed, each once.
+        Distinct words that are removed.
     texts : sequence of str or None, of length n_rows
-        The texts as they are then; None where nothing was found.
+        The texts without these words; None if nothing was found.
     answers, original_answers : array-like of shape (n_rows,)
-        What the model predicts for them, and for the explained texts.
+        The model's predictions for them, and for the explained texts.
     status : array-like of shape (n_rows,), str
-        "found", "unchanged" (the model answered as wished already), "impossible" or
+        "found", "unchanged" (the text satisfies the target already), "impossible" or
         "failed".
     optimal : array-like of shape (n_rows,), bool
-        Whether it is proved that no smaller set of words will do, or none at all.
+        Whether it is proved that no smaller set of words suffices, or none at all.
     predictions : array-like of shape (n_rows[, n_outputs]), default=None
-        The model's responses to `texts`, NaN where nothing was found.
+        The model's responses to `texts`; NaN if nothing was found.
     data : {list, ndarray, Series} of n_rows str, default=None
         The explained texts, in the container in which they were given.
     feature_names : sequence of str, default=None
-        All words that are removed from some text, which is what None takes.
+        All words that are removed from some text, which is the default.
     output_names : sequence, default=None
-        A class label or position for each output; None makes up positions.
+        A class label or position for each output; None means positions.
     response_name : str, default=None
-        What the response is: "prediction", "probability"...
+        Name of the response: "prediction", "probability"...
     target_name : str, default=None
         Name of the target.
     reasons : sequence of str, of length n_rows, default=None
-        Why nothing was found; empty where something was.
+        Why nothing was found; empty otherwise.
     original_predictions : array-like of shape (n_rows[, n_outputs]), default=None
         The model's responses to the explained texts.
 
     Raises
     ------
     ValueError
-        Parts that do not fit each other, or that are not numbers.
+        If parts have inconsistent shapes, or are not numbers.
 
     Examples
     --------
@@ -131,11 +131,11 @@ class RemovalExplanation(BaseExplanation):
 
     @property
     def n_removed(self) -> np.ndarray:
-        """How many words are removed from each text: int, (n_rows,)."""
+        """Number of words removed from each text: int, (n_rows,)."""
         return np.array([len(words) for words in self.words], dtype=int)
 
     def spans(self, row: int) -> list[tuple[int, int]]:
-        """Return where the words that are removed stand in a text.
+        """Return the positions of the removed words in a text.
 
         Parameters
         ----------
@@ -145,26 +145,26 @@ class RemovalExplanation(BaseExplanation):
         Returns
         -------
         list of (int, int)
-            Start and end of each place, as in ``text[start:end]``.
+            Start and end of each word, as in ``text[start:end]``.
         """
         ends = list(accumulate(map(len, self.pieces[row])))
         places = zip(self.pieces[row], ends, self.removed[row], strict=True)
         return [(end - len(piece), end) for piece, end, gone in places if gone]
 
     def to_frame(self):
-        """Return what is removed as a table, one row for each explained text.
+        """Return the removed words as a table, one row for each explained text.
 
         Returns
         -------
         pandas.DataFrame
             Columns "removed" (list of words), "n_removed", "text" (without them),
-            "before" and "after" (what the model predicts), "status", "optimal" and
-            "reason". The index is that of `data`, if `data` is of pandas.
+            "before" and "after" (the model's predictions), "status", "optimal" and
+            "reason". The index is that of `data`, if `data` is a pandas object.
 
         Raises
         ------
         ImportError
-            pandas is not installed.
+            If pandas is not installed.
         """
         columns = {
             "removed": list(map(list, self.words)),
@@ -179,7 +179,7 @@ class RemovalExplanation(BaseExplanation):
         return self._frame_by_row(columns)
 
     def to_html(self, row: int = 0) -> str:
-        """Return a text with the words that are removed struck out.
+        """Return a text with the removed words struck out.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class RemovalExplanation(BaseExplanation):
         Returns
         -------
         str
-            HTML, with everything in it escaped.
+            HTML; the text is escaped.
         """
         pairs = zip(self.pieces[row], self.removed[row], strict=True)
         parts = []
@@ -197,11 +197,11 @@ class RemovalExplanation(BaseExplanation):
             text = escape("".join(piece for piece, _ in group))
             parts.append(f'<del style="{_STRUCK}">{text}</del>' if gone else text)
         html = f'<span style="white-space: pre-wrap">{"".join(parts)}</span>'
-        # Halves of characters cannot be written to a file or a notebook.
+        # Lone surrogates cannot be written to a file or a notebook.
         return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 
     def text(self, row: int) -> str:
-        """Return what is removed from a text, and what comes of it, in words.
+        """Return the removed words and the changed prediction as text.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class RemovalExplanation(BaseExplanation):
         return f"without {words}: " * bool(words) + self._outcome(row)
 
     def _outcome(self, row):
-        """What the model predicts before and after, or why nothing was found."""
+        """The model's predictions before and after, or why nothing was found."""
         if self.status[row] != "found":
             return super()._outcome(row)
         before, after = self.original_answers[row], self.answers[row]

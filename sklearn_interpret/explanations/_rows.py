@@ -1,4 +1,4 @@
-"""Rows for rows: counterfactuals, adversarial examples."""
+"""Explanations that are other rows: counterfactuals, adversarial examples."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.bounds import interval_text
+from sklearn_interpret._model.rows.bounds import entry_text, interval_text
 from sklearn_interpret.explanations._base import (
     SHOWN_ROWS,
     BaseExplanation,
     counts_text,
-    entry_text,
     optional_library,
     take_rows,
 )
@@ -22,62 +21,64 @@ from sklearn_interpret.explanations._base import (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RowExplanation(BaseExplanation):
-    """Other rows that the model answers otherwise, for each explained row.
+    """Rows with another answer of the model, for each explained row.
 
     Parameters
     ----------
     rows : {ndarray, sparse matrix, DataFrame} of n_found rows
-        The rows found, in the container of the explained ones, in which what did not
-        change is as it was.
+        The rows found, in the container of the explained ones; unchanged values are
+        exact copies.
     origin : array-like of shape (n_found,), int
-        The explained row that each was found for; increasing.
+        Position of the explained row of each; increasing.
     valid : array-like of shape (n_found,), bool
-        Whether the model, asked about the row as it stands here, answers as wished;
-        attacks return rows that do not, too.
+        Whether the row, as given here, satisfies the target; attacks also return rows
+        that do not.
     distances : array-like of shape (n_found,)
-        How far each is from its origin, in the unit of the method.
+        Distance of each from its explained row, in the unit of the method.
     status : array-like of shape (n_rows,), str
-        One word for each explained row: "found", "unchanged" (the model answered as
-        wished already), "impossible" or "failed".
+        For each explained row "found", "unchanged" (it satisfies the target already),
+        "impossible" or "failed".
     predictions : array-like of shape (n_found[, n_outputs]), default=None
         The model's responses to the rows found.
     data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
-        The explained rows, which have to be given.
+        The explained rows; required.
     feature_names : sequence of str, default=None
-        A name for each feature; None makes up ``x0``, ``x1``...
+        A name for each feature; None means ``x0``, ``x1``...
     output_names : sequence, default=None
-        A class label or position for each output; None makes up positions.
+        A class label or position for each output; None means positions.
     response_name : str, default=None
-        What the response is: "prediction", "probability"...
+        Name of the response: "prediction", "probability"...
     target_name : str, default=None
         Name of the target.
     reasons : array-like of shape (n_rows,), str, default=None
-        Why nothing was found; empty where something was.
+        Why nothing was found; empty otherwise.
     lower_bounds : array-like of shape (n_rows,), default=None
-        No row as wished is nearer than this, where the method proves it.
+        Lower bounds of the distance of any row that satisfies the target, if the
+        method proves them.
     optimal : array-like of shape (n_rows,), bool, default=None
-        Whether the nearest row is proved to be that.
+        Whether the nearest row found is proved to be the nearest of all.
     low, high : array-like of shape (n_found, n_features), default=None
-        A box around each row in which the model answers as wished everywhere; equal
-        to the row's value where it has no room, NaN for categories.
+        A box around each row in which all points satisfy the target; equal to the
+        row's value if there is no room, NaN for categories.
     beyond_data : array-like of shape (n_found, n_features), bool, default=None
-        Which changed values lie beyond those of the rows of `fit`, or are levels that
-        these do not have.
+        Mask of the changed values outside the range of the rows of `fit`, or that are
+        levels not among theirs.
     original_predictions : array-like of shape (n_rows[, n_outputs]), default=None
         The model's responses to the explained rows.
     answers, original_answers : array-like of shape (n_found,) and (n_rows,), \
 default=None
         The classes that the model predicts for the rows found, and for the explained
-        ones; not always those with the largest responses, as where pairs vote.
+        ones; not always those of the largest response, for instance in one-vs-one
+        votes.
 
     Raises
     ------
     ValueError
-        Parts that do not fit each other.
+        If parts have inconsistent shapes.
 
     Notes
     -----
-    ``explanation[index]`` takes explained rows, with all that was found for them.
+    ``explanation[index]`` selects explained rows, with all rows found for them.
 
     Examples
     --------
@@ -89,7 +90,7 @@ default=None
     ...     valid=[True, True],
     ...     distances=[0.5, 1.0],
     ...     status=["found", "failed"],
-    ...     reasons=["", "no row of the wished class within 100 steps"],
+    ...     reasons=["", "no row of the target class within 100 steps"],
     ...     data=np.array([[30.0, 2.0], [25.0, 1.0]]),
     ...     feature_names=["age", "income"],
     ... )
@@ -173,7 +174,7 @@ default=None
         return len(self.status)
 
     def _part(self, positions):
-        """The fields of some rows, and of what was found for them."""
+        """Fields of some explained rows, and of the rows found for them."""
         found = [np.flatnonzero(self.origin == position) for position in positions]
         sizes = [len(of_row) for of_row in found]
         found = np.concatenate([np.empty(0, dtype=np.intp), *found])
@@ -186,7 +187,7 @@ default=None
 
     @cached_property
     def changed(self) -> np.ndarray:
-        """Which features of each row found differ: bool, (n_found, n_features)."""
+        """Mask of the changed features of each row found: (n_found, n_features)."""
         before, after = as_rows(self.data).take(self.origin), as_rows(self.rows)
         changed = np.empty((after.n_rows, after.n_columns), dtype=bool)
         for j in range(after.n_columns):
@@ -197,14 +198,14 @@ default=None
 
     @property
     def n_changed(self) -> np.ndarray:
-        """How many features of each row found differ: int, (n_found,)."""
+        """Number of changed features of each row found: int, (n_found,)."""
         return self.changed.sum(axis=1)
 
     @property
     def perturbations(self) -> np.ndarray:
-        """By how much each number of the rows found differs: (n_found, n_features).
+        """Change of each number of the rows found: (n_found, n_features).
 
-        NaN for a category that differs, and 0 for one that does not.
+        NaN for a changed category, 0 for an unchanged one.
         """
         before, after = as_rows(self.data).take(self.origin), as_rows(self.rows)
         perturbations = np.where(self.changed, np.nan, 0.0)
@@ -222,13 +223,12 @@ default=None
         pandas.DataFrame
             Columns: "row" (position of the explained row), "status" (of that row),
             "counterfactual" (its number among those of the row), "feature", "before",
-            "after"; "low" and "high" where there are boxes; "beyond_data" where that
-            is known.
+            "after"; "low" and "high" if there are boxes; "beyond_data" if known.
 
         Raises
         ------
         ImportError
-            pandas is not installed.
+            If pandas is not installed.
         """
         pandas = optional_library("pandas", "RowExplanation.to_frame")
         found, feature = np.nonzero(self.changed)
@@ -253,7 +253,7 @@ default=None
         return pandas.DataFrame(columns).infer_objects()
 
     def _entries(self, found, features):
-        """Values before and after of some features of rows found: objects."""
+        """Values of some features before and after, for rows found: objects."""
         before, after = as_rows(self.data), as_rows(self.rows)
         old, new = np.empty((2, len(found)), dtype=object)
         for j in np.unique(features).tolist():
@@ -277,7 +277,7 @@ default=None
         return lines
 
     def _after_text(self, found, feature, after):
-        """What a feature becomes, or the interval where there is room."""
+        """New value of a feature, or its interval in the box."""
         if (
             self.low is not None
             and self.low[found, feature] < self.high[found, feature]

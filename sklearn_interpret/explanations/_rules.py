@@ -1,4 +1,4 @@
-"""Rules for rows: anchors."""
+"""Explanations that are rules: anchors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from sklearn_interpret._core.local.tokens import feature_name
 from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
-from sklearn_interpret._model.rows.bounds import rounded_text, text_of_entry
+from sklearn_interpret._model.rows.bounds import entry_text, rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret.explanations._base import (
     BaseExplanation,
-    entry_text,
 )
 
 
@@ -33,14 +32,14 @@ class Condition:
     name : str
         Its name.
     low, high : float, default=None
-        The value is larger than `low`, and `high` at most; None is no limit. A missing
-        value is within no limits, not even without any.
+        The value is larger than `low`, and at most `high`; None is no limit. A missing
+        value never meets the condition, even without limits.
     levels : tuple, default=None
-        The value is one of these; NaN and None stand for missing values. None means
-        that the interval counts.
+        The value is one of these; NaN and None stand for missing values. None means a
+        condition by `low` and `high`.
     only : float, default=None
-        The number within the interval, of a column that has two whole numbers: it is
-        named in place of the interval.
+        For a column of two whole numbers, the one in the interval; the text then names
+        it.
 
     Examples
     --------
@@ -62,20 +61,20 @@ class Condition:
         return self._in_words(entry_text)
 
     def to_text(self, digits: int | None = None) -> str:
-        """Return the condition in words.
+        """Return the condition as text.
 
         Parameters
         ----------
         digits : int, default=None
-            Significant digits of numbers; None writes all, so that the text can be
-            evaluated by hand. ``str(condition)`` has four.
+            Significant digits of numbers; None writes all, which gives the exact
+            condition. ``str(condition)`` has four.
 
         Returns
         -------
         str
             The condition.
         """
-        return self._in_words(partial(text_of_entry, digits=digits))
+        return self._in_words(partial(entry_text, digits=digits))
 
     def _in_words(self, text):
         if self.only is not None:
@@ -95,7 +94,7 @@ class Condition:
         return f"{self.name} = {text(level)}"
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
-        """Whether the condition holds for each of some rows.
+        """Return the rows for which the condition holds.
 
         Parameters
         ----------
@@ -120,16 +119,16 @@ class Condition:
 
 @dataclass(frozen=True)
 class WordCondition:
-    """A condition on a text: that it has a word.
+    """The condition that a text contains a word.
 
     Parameters
     ----------
     word : str
         The word.
     number : int
-        Which of its occurrences there has to be, counted from 1; 0 means any.
+        The required occurrence, counted from 1; 0 means any.
     split : callable
-        ``split(text).keys`` are the pairs of word and number that a text has.
+        ``split(text).keys`` are the pairs of word and number of a text.
 
     Examples
     --------
@@ -149,7 +148,7 @@ class WordCondition:
         return repr(feature_name((self.word, self.number)))
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
-        """Whether each of some texts has the word.
+        """Return the texts that contain the word.
 
         Parameters
         ----------
@@ -172,41 +171,42 @@ class RuleExplanation(BaseExplanation):
     Parameters
     ----------
     rules : sequence of n_rows sequences of conditions
-        The conditions of each rule, all of which have to hold: :class:`Condition` of
-        tables, :class:`WordCondition` of texts. A rule without conditions always holds.
+        The conditions of each rule, all of which must hold: :class:`Condition` for
+        tables, :class:`WordCondition` for texts. A rule without conditions always
+        holds.
     precision : array-like of shape (n_rows,)
-        How often the model keeps its answer where the rule holds.
+        Probability that the model keeps its answer if the rule holds.
     precision_low, precision_high : array-like of shape (n_rows,)
         Bounds of the precision.
     coverage : array-like of shape (n_rows,)
         Share of the rows of `fit` for which the rule holds.
     answers : array-like of shape (n_rows,)
-        What the model predicts for each row: a class label, or a number.
+        The model's prediction for each row: a class label, or a number.
     status : array-like of shape (n_rows,), str
-        "found" where the precision is proved to be as wished, else "failed".
+        "found" if the lower bound reaches the required precision, else "failed".
     predictions : array-like of shape (n_rows[, n_outputs]), default=None
         The model's responses to the rows.
     data : {ndarray, sparse matrix, DataFrame, list} of n_rows rows, default=None
         The explained rows, in the container in which they were given.
     feature_names : sequence of str, default=None
-        A name for each feature; None takes those that come up in rules.
+        A name for each feature; None takes those that occur in rules.
     output_names : sequence, default=None
-        A class label or position for each output; None makes up positions.
+        A class label or position for each output; None means positions.
     response_name : str, default=None
-        What the response is: "prediction", "probability"...
+        Name of the response: "prediction", "probability"...
     target_name : str, default=None
         Name of the target.
     reasons : array-like of shape (n_rows,), str, default=None
-        Why no rule of the wished precision was found; empty where one was.
+        Why no rule of the required precision was found; empty otherwise.
 
     Raises
     ------
     ValueError
-        Parts that do not fit each other, or that are not numbers.
+        If parts have inconsistent shapes, or are not numbers.
 
     Notes
     -----
-    ``explanation[index]`` takes rows, whose axis is kept.
+    ``explanation[index]`` selects rows; their axis is kept.
 
     Examples
     --------
@@ -264,7 +264,7 @@ class RuleExplanation(BaseExplanation):
         return len(self.rules)
 
     def text(self, row: int) -> str:
-        """Return the rule of a row in words.
+        """Return the rule of a row as text.
 
         Parameters
         ----------
@@ -274,17 +274,17 @@ class RuleExplanation(BaseExplanation):
         Returns
         -------
         str
-            Its conditions; "always" without any.
+            Its conditions, or "always" if there are none.
         """
         return " and ".join(map(str, self.rules[row])) or "always"
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
-        """Find the rows for which each rule holds.
+        """Return the rows for which each rule holds.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, DataFrame, list or Series of str}
-            Rows of a table, or texts, as the explained ones.
+            Rows of a table, or texts, like the explained ones.
 
         Returns
         -------
@@ -300,14 +300,14 @@ class RuleExplanation(BaseExplanation):
         Returns
         -------
         pandas.DataFrame
-            Columns "rule" (in words), "answer", "precision", "precision_low",
+            Columns "rule" (as text), "answer", "precision", "precision_low",
             "precision_high", "coverage", "status" and "reason". The index is that of
-            `data`, if `data` is of pandas.
+            `data`, if `data` is a pandas object.
 
         Raises
         ------
         ImportError
-            pandas is not installed.
+            If pandas is not installed.
         """
         columns = {
             "rule": [self.text(row) for row in range(len(self))],

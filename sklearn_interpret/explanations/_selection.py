@@ -8,16 +8,16 @@ from sklearn_interpret._model.rows.features import shortened
 
 
 def row_position(row, n_rows, sample="row"):
-    """Position of a row, counted from the front.
+    """Nonnegative position of a row.
 
     Parameters
     ----------
     row : int
-        The position that the user gave; negative ones count from the end.
+        The user's position; negative ones count from the end.
     n_rows : int
-        How many there are.
+        Number of rows.
     sample : str, default="row"
-        What a row is called in errors.
+        Word for a row in errors.
     """
     if not hasattr(row, "__index__") or isinstance(row, bool):
         raise TypeError(f"row={row!r} must be the position (int) of one {sample}.")
@@ -38,7 +38,7 @@ def output_position(names, target):
     names : sequence
         Class labels, or positions of outputs.
     target : class label, int or None
-        A name, a position where the names are no numbers, or None for the only output.
+        A name, a position if the names are not numbers, or None for the only output.
     """
     names = list(names)
     if target is None:

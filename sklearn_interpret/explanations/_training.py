@@ -1,4 +1,4 @@
-"""A number for each training row: influence, votes."""
+"""Explanations with one number per training row: influence, neighbours' votes."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sklearn_interpret._model.rows.bounds import entry_text
 from sklearn_interpret.explanations._base import (
     SHOWN_ROWS,
     BaseExplanation,
     checked_array,
     checked_names,
-    entry_text,
     optional_library,
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingExplanation(BaseExplanation):
-    """A number for each training row, or group of them, and each explained row.
+    """One number per explained row and training row, or group of training rows.
 
     Parameters
     ----------
     values : array-like of shape (n_rows, n_training)
-        What each training row does to each explained one, as `value_name` says.
+        Effect of each training row on each explained one; `value_name` names it.
     training_data : {ndarray, sparse matrix, DataFrame} of n_training rows, default=None
-        The training rows; None where the values are those of groups.
+        The training rows; None if the values are those of groups.
     predictions : array-like of shape (n_rows[, n_outputs]), default=None
         The model's responses to the rows.
     data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
@@ -34,23 +34,23 @@ class TrainingExplanation(BaseExplanation):
     feature_names : sequence of str, default=None
         A name for each feature; None takes those of the training rows.
     output_names : sequence, default=None
-        A class label or position for each output; None makes up positions.
+        A class label or position for each output; None means positions.
     response_name : str, default=None
-        What the response is: "prediction", "probability", "log-odds"...
+        Name of the response: "prediction", "probability", "log-odds"...
     target_name : str, default=None
         Name of the target.
     training_names : sequence of length n_training, default=None
         A name for each training row or group; None takes the index of a pandas table,
-        or makes up positions.
+        or positions.
     training_targets : array-like of shape (n_training, ...), default=None
         Their targets.
     value_name : str, default="value"
-        What the values are, in words.
+        Name of the values.
 
     Raises
     ------
     ValueError
-        Parts that do not fit each other, or that are not numbers.
+        If parts have inconsistent shapes, or are not numbers.
 
     Examples
     --------
@@ -121,12 +121,12 @@ class TrainingExplanation(BaseExplanation):
         return np.abs(self.values).mean(axis=0)
 
     def largest(self, k: int = 5) -> np.ndarray:
-        """Return the training rows with the largest values by size, for each row.
+        """Return the training rows with the largest absolute values, for each row.
 
         Parameters
         ----------
         k : int, default=5
-            How many.
+            Number of training rows.
 
         Returns
         -------
@@ -136,13 +136,13 @@ class TrainingExplanation(BaseExplanation):
         return np.argsort(-np.abs(self.values), axis=1, kind="stable")[:, :k]
 
     def to_frame(self, k: int | None = None):
-        """Return the values as a table, a line for each pair of rows.
+        """Return the values as a table, one line for each pair of rows.
 
         Parameters
         ----------
         k : int, default=None
-            How many training rows for each explained one, the largest by size; None
-            means all, in their order.
+            Number of training rows of the largest absolute values for each explained
+            one; None means all, in their order.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class TrainingExplanation(BaseExplanation):
         Raises
         ------
         ImportError
-            pandas is not installed.
+            If pandas is not installed.
         """
         pandas = optional_library("pandas", "TrainingExplanation.to_frame")
         n_rows, n_training = self.values.shape
@@ -198,3 +198,75 @@ class TrainingExplanation(BaseExplanation):
             for row in self._shown
         ]
         return head, body
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NeighborExplanation(TrainingExplanation):
+    """Shares of the training rows in the votes of nearest neighbours.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows, n_training)
+        Share of each training row in the vote for each explained one.
+    training_data : {ndarray, sparse matrix, DataFrame} of n_training rows, default=None
+        The training rows.
+    predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to the rows.
+    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
+        The explained rows, in the container in which they were given.
+    feature_names : sequence of str, default=None
+        A name for each feature; None takes those of the training rows.
+    output_names : sequence, default=None
+        A class label or position for each output; None means positions.
+    response_name : str, default=None
+        Name of the response: "prediction", "probability", "log-odds"...
+    target_name : str, default=None
+        Name of the target.
+    training_names : sequence of length n_training, default=None
+        A name for each training row or group; None takes the index of a pandas table,
+        or positions.
+    training_targets : array-like of shape (n_training, ...), default=None
+        Their targets.
+    value_name : str, default="value"
+        Name of the values.
+    neighbors : array-like of shape (n_rows, k), int
+        Positions of the training rows that vote, the nearest first.
+    distances : array-like of shape (n_rows, k)
+        Their distances.
+    feature_distances : array-like of shape (n_rows, k, n_features), default=None
+        Contribution of each feature to the power of the distance that is a sum over
+        features, such as the square of a Euclidean distance. None if no power is.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.explanations import NeighborExplanation
+    >>> explanation = NeighborExplanation(
+    ...     values=[[0.5, 0.0, 0.5]],
+    ...     training_data=[[1.0, 0.0], [9.0, 9.0], [0.0, 3.0]],
+    ...     neighbors=[[0, 2]],
+    ...     distances=[[1.0, 3.0]],
+    ...     feature_distances=[[[1.0, 0.0], [0.0, 9.0]]],
+    ... )
+    >>> explanation.feature_distances.sum(axis=2) ** 0.5
+    array([[1., 3.]])
+    """
+
+    neighbors: np.ndarray = field(kw_only=True)
+    distances: np.ndarray = field(kw_only=True)
+    feature_distances: np.ndarray | None = field(default=None, kw_only=True)
+
+    _arrays_by_row: ClassVar[tuple] = (
+        *TrainingExplanation._arrays_by_row,
+        "neighbors",
+        "distances",
+        "feature_distances",
+    )
+
+    def __post_init__(self):
+        super().__post_init__()
+        shape = len(self), np.shape(self.neighbors)[-1]
+        self._set_array("neighbors", shape, np.intp)
+        self._set_array("distances", shape)
+        if self.feature_distances is not None:
+            n_features = len(self.feature_names)
+            self._set_array("feature_distances", (*shape, n_features))

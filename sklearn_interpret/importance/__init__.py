@@ -1,4 +1,4 @@
-"""Which features the model needs."""
+"""Importance of features."""
 
 from sklearn_interpret.importance._drop_column import DropColumnImportance
 from sklearn_interpret.importance._partial_dependence import (

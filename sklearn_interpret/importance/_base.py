@@ -1,4 +1,4 @@
-"""Base of the importance estimators: players, means, and selection of features."""
+"""Base of the importance estimators: players, averages, selection of features."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from sklearn_interpret.base import BaseInspector
 
 
 class BaseImportance(SelectorMixin, BaseInspector):
-    """Base of the estimators that rank features, and select the important ones.
+    """Base of the estimators that rank features and select the important ones.
 
-    A subclass measures the importance of each player, a feature or a feature group,
-    once or several times (`_measure`).
+    A subclass measures the importance of each player (a feature or a feature group), in
+    one or several repeats (`_measure`).
     """
 
     _why_targets = "importance is an effect on a score, also of a FrozenEstimator."
@@ -53,14 +53,14 @@ class BaseImportance(SelectorMixin, BaseInspector):
         """Set the method's fitted attributes; return importances (n_players, r)."""
 
     def _by_feature(self, by_player):
-        """Values of players as (n_features,): members of a group all have its value."""
+        """Values of players as (n_features,): each member of a group gets its value."""
         by_feature = np.zeros(self.n_features_in_, dtype=by_player.dtype)
         for columns, value in zip(self.features_, by_player, strict=True):
             by_feature[list(columns)] = value
         return by_feature
 
     def _targets(self, sample):
-        """Targets of the sample, which must not be missing."""
+        """Targets of the sample; an error if there are none."""
         if sample.y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y "
@@ -68,7 +68,7 @@ class BaseImportance(SelectorMixin, BaseInspector):
             )
         return sample.y
 
-    # scikit-learn's makes an array of the frame first, which not all dtypes survive.
+    # scikit-learn's method converts frames to arrays, which loses dtypes.
     @empty_for_no_rows
     def transform(self, X: Any) -> Any:
         """Keep the columns of important features.
@@ -81,8 +81,8 @@ class BaseImportance(SelectorMixin, BaseInspector):
         Returns
         -------
         {ndarray, sparse matrix, DataFrame} of shape (n_samples, n_selected_features)
-            The same kind of table, but an array where no feature is important;
-            :meth:`set_output` can ask for another kind.
+            A table of the same kind, but an array if no feature is important;
+            :meth:`set_output` selects another kind.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
@@ -90,7 +90,7 @@ class BaseImportance(SelectorMixin, BaseInspector):
             rows.check_finite(type(self).__name__)
         kept = self.get_support(indices=True)
         if not len(kept):
-            # It warns. Not all kinds of frames have rows where they have no columns.
+            # scikit-learn warns. Frames without columns may lose their rows.
             return self._transform(np.empty(rows.native.shape))
         return rows.keep_columns(kept).native
 
@@ -102,7 +102,7 @@ class BaseImportance(SelectorMixin, BaseInspector):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # `transform` takes what `fit` took, also where the model's tags know of none.
+        # `transform` accepts missing values if `fit` did, whatever the model's tags.
         tags.input_tags.allow_nan |= getattr(self, "_takes_missing", False)
         return tags
 
@@ -112,7 +112,7 @@ class BaseImportance(SelectorMixin, BaseInspector):
 
 
 class RefittingImportance(RefittingMixin, BaseImportance):
-    """Base of importances that fit clones of the estimator, be it frozen or not."""
+    """Base of importances that fit clones of the estimator, even if it is frozen."""
 
     _why_targets = "clones of the model are fitted, also where it is a FrozenEstimator."
 

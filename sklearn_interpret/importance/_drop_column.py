@@ -1,4 +1,4 @@
-"""Importance of features by fitting without them (LOCO)."""
+"""Importance of features by refits without them (LOCO)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
 from sklearn_interpret.importance._base import RefittingImportance, summary
 
+# Relative differences of scores below this are rounding errors, and count as zero.
 _ROUNDING = 1e-12
 
-# Parameters by which estimators refer to columns, and values that refer to none.
+# Parameters of estimators that refer to columns, and values that do not.
 _COLUMN_PARAMETERS = (
     "categorical_features",
     "cat_features",
@@ -32,39 +33,39 @@ _DEFAULTS = ("warn", "from_dtype", "auto")
 
 
 class DropColumnImportance(RefittingImportance):
-    """How much worse a model is that never saw a feature (LOCO).
+    """Loss of score when the model is fitted without a feature (LOCO).
 
-    In each fold of a cross-validation the model is fitted with all features, and once
-    more without each one of them. The importance of a feature is how much the score on
-    the held-out rows falls without it (or how much the loss rises). A feature that
-    others can replace has none: put such features into one group.
+    In each fold of a cross-validation the model is fitted with all features, and again
+    without each of them. The importance of a feature is the fall of the score on
+    held-out rows (or the rise of the loss) without it. A feature that others can
+    replace has none: put such features into one group.
 
     Parameters
     ----------
     estimator : estimator
         The predictor to inspect; clones of it are fitted on all rows, and in each
-        fold. A ``FrozenEstimator(model)`` is fitted in the folds alone.
+        fold. A ``FrozenEstimator(model)`` is refitted only in the folds.
     cv : int, cross-validation splitter, iterable of splits, or None, default=None
         Folds; None and a number as in
         :func:`~sklearn.model_selection.cross_val_score`.
     scoring : str, callable, list, tuple, set or dict, default=None
         Scorers, by name or as ``scorer(estimator, X, y)``, or losses as
-        ``loss(y_true, y_pred)``; None is the estimator's own `score`. Several have
-        their results in `results_`, and the first one's are the main ones.
+        ``loss(y_true, y_pred)``; None is the estimator's own `score`. Results of
+        several are in `results_`; the other attributes are those of the first.
     removal : {"auto", "drop", "constant"}, default="auto"
-        "drop" fits on a table without the feature's columns; the last column that is
-        left is made constant instead. "constant" gives them one value in all rows.
+        "drop" removes the feature's columns; if none would remain, it makes them
+        constant. "constant" gives them one value in all rows.
         "auto" is "constant" for estimators that refer to columns by name or position
         (a :class:`~sklearn.compose.ColumnTransformer`, categorical features or
         constraints), and else "drop".
     feature_groups : dict of str to list, default=None
-        Features that are left out together.
+        Features that are removed together.
     threshold : float, default=0.0
         Features of larger importance are selected.
     response_method : str, list of str or callable, default="auto"
-        What losses compare with the targets.
+        Response of the model that losses compare with the targets.
     n_jobs : int or None, default=None
-        Workers that fit models.
+        Number of workers that fit models.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -79,7 +80,7 @@ class DropColumnImportance(RefittingImportance):
     baseline_scores_ : ndarray of shape (n_folds,)
         Scores (or losses) on the held-out rows with all features.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
-        Mean importance of each feature; members of a group all have the group's.
+        Mean importance of each feature; members of a group have the group's.
     results_ : dict of str to Bunch
         For each score `importances`, `importances_mean`, `importances_std` and
         `baseline_scores`.
@@ -90,15 +91,15 @@ class DropColumnImportance(RefittingImportance):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
     Raises
     ------
     ValueError
-        In `fit`: targets missing; a scorer that takes no weights where rows have
-        different ones; an estimator that can't be fitted without a feature.
+        In `fit`: if there are no targets, a scorer does not take the weights of rows,
+        or the estimator can't be fitted without a feature.
 
     See Also
     --------
@@ -106,8 +107,8 @@ class DropColumnImportance(RefittingImportance):
 
     Notes
     -----
-    It takes (number of features + 1) x (number of folds) fits. Folds share most of
-    their rows of training, so that the deviation over folds is no standard error.
+    The cost is (number of features + 1) x (number of folds) fits. Folds share most of
+    their training rows, so the deviation over folds is not a standard error.
 
     References
     ----------
@@ -183,8 +184,8 @@ class DropColumnImportance(RefittingImportance):
         return self._set_results(scores.transpose(2, 1, 0), metrics)
 
     def _splits(self, sample, y):
-        """Positions within the sample of the rows of training and of test."""
-        # Given positions count rows of weight zero, which the sample has not.
+        """Positions of training and test rows within the sample."""
+        # The user's positions count rows of weight zero, which the sample lacks.
         given = not (
             self.cv is None or isinstance(self.cv, Real) or hasattr(self.cv, "split")
         )
@@ -198,9 +199,9 @@ class DropColumnImportance(RefittingImportance):
         places[sample.index if given else slice(None)] = np.arange(sample.rows.n_rows)
         found = [_present(places, split) for split in splits]
         if not found or None in found:
-            what = "it yields nothing: an iterator can be used once only, pass a list."
+            what = "it yields nothing: pass a list, since an iterator works only once."
             if found:
-                what = f"split {found.index(None)} of {n_rows} rows is none."
+                what = f"split {found.index(None)} of {n_rows} rows is not."
             raise ValueError(
                 "cv must yield pairs (train, test) of positions of rows, neither of "
                 f"them empty; {what}"
@@ -213,7 +214,7 @@ class DropColumnImportance(RefittingImportance):
         for metric, (baseline, *without) in zip(metrics, scores, strict=True):
             without = np.array(without)
             importances = metric.worse * (without - baseline)
-            # What differs by rounding alone must not be selected for it.
+            # Features must not be selected for rounding errors.
             size = np.maximum(np.abs(without), np.abs(baseline))
             importances[np.abs(importances) <= _ROUNDING * size] = 0.0
             self.results_[metric.name] = summary(importances, baseline_scores=baseline)
@@ -223,7 +224,7 @@ class DropColumnImportance(RefittingImportance):
 
 
 def _present(places, split):
-    """Places within the sample of the rows of a split; None where it is no split."""
+    """Positions within the sample of the rows of a split; None if invalid."""
     try:
         train, test = (places[np.asarray(part)] for part in split)
     except (TypeError, ValueError, IndexError):
@@ -245,7 +246,7 @@ def _scores(estimator, fit_params, remove, player, data, split, metrics):
             raise
         raise ValueError(
             f"The estimator can't be fitted without {name!r}: {error} "
-            'removal="constant" leaves it all columns.'
+            'removal="constant" keeps all columns.'
         ) from error
     weights = None if weights is None else weights[test]
     return [metric(fitted, X_test, y[test], weights) for metric in metrics]
@@ -254,7 +255,7 @@ def _scores(estimator, fit_params, remove, player, data, split, metrics):
 def names_columns(estimator):
     """Whether an estimator, or a part of it, refers to columns by name or position.
 
-    Such an estimator can't be fitted on fewer columns, or mistakes others for them.
+    With fewer columns such an estimator fails, or uses the wrong ones.
     """
     for name, value in estimator.get_params(deep=True).items():
         if isinstance(value, ColumnTransformer):
@@ -266,13 +267,13 @@ def names_columns(estimator):
 
 
 def drop_columns(rows, columns):
-    """Rows without the columns; where none would be left, with constant ones."""
+    """Rows without the columns, or with constant ones if none would remain."""
     kept = np.setdiff1d(np.arange(rows.n_columns), columns)
     return rows.keep_columns(kept) if len(kept) else hold_constant(rows, columns)
 
 
 def hold_constant(rows, columns):
-    """Rows whose columns have the first row's values in all rows."""
+    """Rows in which the columns have the first row's values."""
     first = np.zeros(rows.n_rows, dtype=np.intp)
     everywhere = dict.fromkeys(columns, first)
     return type(rows)(rows.mixed(np.arange(rows.n_rows), everywhere))

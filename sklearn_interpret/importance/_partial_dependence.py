@@ -1,4 +1,4 @@
-"""Importance of features by how much their partial dependence varies."""
+"""Importance of features as the variation of their partial dependence."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance._base import BaseImportance
 
+# A range of a curve below this, relative to its size, is rounding error.
 _ROUNDING = 1e-12
 
 
 class PartialDependenceImportance(BaseImportance):
-    """How much the partial dependence varies along a feature.
+    """Variation of the partial dependence along a feature.
 
     The standard deviation of the partial dependence over the points of its grid; for
-    categories, a quarter of its range, which estimates the same. No targets are needed,
-    and how well the model predicts does not matter. A feature whose effect depends on
-    others may have a flat curve, and then has no importance.
+    categories a quarter of its range, another estimate of it. No targets are needed,
+    and the quality of the model's predictions does not matter. A feature that acts only
+    through interactions may have a flat curve, and then has no importance.
 
     Parameters
     ----------
@@ -53,11 +54,11 @@ class PartialDependenceImportance(BaseImportance):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or the mean importance over all.
     subsample : int, float or None, default=None
-        How many rows to average over: a number, a share, or all.
+        Number or share of the rows to average over; None takes all.
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -66,13 +67,13 @@ class PartialDependenceImportance(BaseImportance):
     estimator_ : estimator
         The fitted model.
     effect_ : PartialDependence
-        The partial dependence, fitted; its display shows the curves.
+        The fitted partial dependence; its display shows the curves.
     importances_ : ndarray of shape (n_players, 1)
         Importance of each feature, or feature group, in the unit of the response.
     importances_mean_, importances_std_ : ndarray of shape (n_players,)
-        The same, and zeros, as all importances have them.
+        The same importances, and zeros.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
-        Importance of each feature; members of a group all have the group's.
+        Importance of each feature; members of a group have the group's.
     features_ : list of tuple of int
         Columns of each player.
     player_names_ : list of str
@@ -80,7 +81,7 @@ class PartialDependenceImportance(BaseImportance):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
@@ -88,15 +89,15 @@ class PartialDependenceImportance(BaseImportance):
     ------
     ValueError
         In `fit`: unknown features, a grid that cannot be built, a non-finite response,
-        a fitted model passed bare without `y`.
+        a fitted model not frozen without `y`.
     UnreadableModelError
         In `fit` with "tree": the trees can't be read, or the response is neither their
         sum nor a link function of it.
 
     See Also
     --------
-    sklearn_interpret.effects.PartialDependence : The curves; its own
-        `feature_importances_` weigh the points by the rows.
+    sklearn_interpret.effects.PartialDependence : The curves; its
+        `feature_importances_` weight the points by the number of rows near them.
 
     References
     ----------
@@ -172,11 +173,11 @@ class PartialDependenceImportance(BaseImportance):
 
 
 def _variation(average, categorical):
-    """How much a curve (G,) varies; of several (k, G), the mean."""
+    """Variation of a curve (G,), or mean variation of several (k, G)."""
     curves = np.atleast_2d(average)
     span = np.ptp(curves, axis=1) if curves.shape[1] else np.zeros(len(curves))
     varies = span > _ROUNDING * np.abs(curves).max(axis=1, initial=0.0)
-    if not varies.any():  # a feature must not be selected for rounding
+    if not varies.any():  # a feature must not be selected for rounding errors
         return 0.0
     sizes = span / 4 if categorical else curves.std(axis=1, ddof=1)
     return np.where(varies, sizes, 0.0).mean()

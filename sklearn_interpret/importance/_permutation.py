@@ -1,4 +1,4 @@
-"""How much worse a model scores when a feature's values are those of other rows."""
+"""Permutation importance: loss of score after permuting a feature's values."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.perturbation.all_pairs import all_pairs_scores
-from sklearn_interpret._model.perturbation.neighbourhoods import similar_rows
-from sklearn_interpret._model.perturbation.permuted import PermutedScores
+from sklearn_interpret._model.replacement.all_pairs import all_pairs_scores
+from sklearn_interpret._model.replacement.neighbourhoods import similar_rows
+from sklearn_interpret._model.replacement.permuted import PermutedScores
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
 from sklearn_interpret.importance._base import BaseImportance, summary
 
@@ -20,10 +20,9 @@ Scoring = str | Callable[..., Any]
 
 
 class PermutationImportance(BaseImportance):
-    """Loss of score when a feature no longer says anything about its row.
+    """Loss of score when a feature's values are permuted among rows.
 
-    A feature's values are permuted among the rows. The more the model relies on the
-    feature, the worse it then scores:
+    The more the model relies on the feature, the worse it scores with permuted values:
 
     .. math:: \\frac{1}{n(n-1)} \\sum_{i \\ne i'} L(y_i, f(x_{i'j}, x_{i,-j}))
         - \\frac{1}{n} \\sum_i L(y_i, f(x_i))
@@ -40,32 +39,32 @@ class PermutationImportance(BaseImportance):
         y_pred)``, such as those of :mod:`sklearn.metrics` whose names do not end in
         "score". None is the estimator's own `score`.
     n_repeats : int, default=10
-        Random permutations of each feature.
+        Number of random permutations of each feature.
     comparison : {"difference", "ratio"}, default="difference"
-        "ratio" divides the loss after by the loss before: one is no importance. It
-        takes losses, and scores that belong to one: ``"neg_..."``, accuracy, R squared.
+        "ratio" divides the loss after by the loss before: 1 means no importance. It
+        takes losses, and scores derived from one: ``"neg_..."``, accuracy, R squared.
     method : {"permutation", "exact", "split"}, default="permutation"
         "permutation" and "split" permute at random, among all rows or between two
-        random halves. "exact" is the mean over all pairs of rows, without repeats; it
-        takes losses that are means over rows. For linear models and models of trees it
-        is fast: see Notes.
+        random halves. "exact" is the mean over all pairs of rows, without repeats, for
+        losses that are means over rows. It is fast for linear models and models of
+        trees: see Notes.
     feature_groups : dict of str to list, default=None
-        Features whose values move together.
+        Features whose values are permuted together.
     conditional : bool, default=False
         Whether values are permuted only between rows that are similar in the other
         features: those in the same leaf of a tree that predicts the feature from them.
     threshold : float, default=0.0
         The importance above which `transform` keeps a feature.
     response_method : str, list of str or callable, default="auto"
-        What losses compare with the targets. "auto" is `predict` of regressors and
-        `predict_proba` of classifiers, and for losses of :mod:`sklearn.metrics` what
-        these are defined for.
+        Response of the model that losses compare with the targets. "auto" is `predict`
+        of regressors and `predict_proba` of classifiers; for losses of
+        :mod:`sklearn.metrics` it is the response that they are defined for.
     subsample : int, float or None, default=None
-        How many rows to use: a number, a share, or all.
+        Number or share of the rows to use; None takes all.
     random_state : int, RandomState or None, default=None
-        Draws the subsample and the permutations.
+        Seed of the subsample and the permutations.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -79,9 +78,9 @@ class PermutationImportance(BaseImportance):
     importances_mean_, importances_std_ : ndarray of shape (n_players,)
         Their mean and standard deviation over the repeats.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
-        The mean for each feature; members of a group all have the group's.
+        The mean for each feature; members of a group have the group's.
     baseline_score_ : float
-        Score, or loss, of the rows as they are.
+        Score, or loss, of the original rows.
     results_ : dict of str to Bunch
         For each score `importances`, `importances_mean`, `importances_std` and
         `baseline_score`. The attributes are those of the first.
@@ -92,41 +91,40 @@ class PermutationImportance(BaseImportance):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
     Raises
     ------
     ValueError
-        In `fit`: targets missing; a score without a ratio, or a mean over pairs; a
-        scorer that takes no weights where rows have different ones.
+        In `fit`: if there are no targets, a score has no ratio or no mean over pairs,
+        or a scorer does not take the weights of rows.
 
     Warns
     -----
     CostlyInspectionWarning
-        In `fit`: ``method="exact"`` is about to take more than a minute.
+        In `fit`: if ``method="exact"`` is about to take more than a minute.
 
     Notes
     -----
     The model predicts all rows ``1 + n_repeats x n_players`` times. With
-    ``method="exact"`` it predicts each row with each distinct value of each player, or
-    nothing but a few rows where its trees can be read, or where it adds up functions of
-    single players. Those are linear models, also behind steps that work column by
-    column, and trees each of which splits on one player only. For squared, absolute
-    and relative errors, R squared, and the accuracy of linear classifiers of two
-    classes, ``method="exact"`` then takes no more than sorted columns.
+    ``method="exact"`` it predicts each row with each distinct value of each player, but
+    only a few rows if its trees can be read, or if it is a sum of functions of single
+    players: a linear model, possibly after steps that work column by column, or trees
+    each of which splits on one player only. For such sums ``method="exact"`` just sorts
+    columns if the loss is a squared, absolute or relative error, R squared, or the
+    accuracy of a linear classifier of two classes.
 
-    A feature that others can replace has little importance, and so have these: make
-    them a group. A row with a value from another one may be unlike all rows that the
-    model was fitted on; ``conditional=True`` avoids that, and shows what a feature says
-    beyond the others. Its leaves have ten rows or more, and splits that chance would
-    make too are pruned: a feature independent of the others is permuted among all
-    rows.
+    Features that can replace each other all have little importance: make them a group.
+    A row with a value from another one may be unlike all training rows;
+    ``conditional=True`` avoids that, and measures the information of a feature beyond
+    the others. Its leaves have ten rows or more, and splits that chance could explain
+    are pruned: a feature independent of the others is permuted among all rows.
 
-    Values of rows that weigh more are used more often; weights count rows with
-    ``method="exact"``, where a row of weight two is two rows. The mean there is over
-    rows, of the mean over those that it may take values from.
+    Values of rows of larger weight are used more often. With ``method="exact"`` a row
+    of weight two counts as two rows, and the importance is the mean over rows of the
+    mean over the rows from which they may take values.
 
     References
     ----------
@@ -244,21 +242,21 @@ class PermutationImportance(BaseImportance):
 
     def _check_comparison(self, metrics):
         for metric in metrics:
-            if self.comparison == "ratio" and metric.turn is None:
+            if self.comparison == "ratio" and metric.orientation is None:
                 raise ValueError(
-                    f"comparison='ratio' divides losses, and {metric.name!r} of "
-                    "scoring is not known to be one."
+                    f"comparison='ratio' divides losses, but {metric.name!r} of "
+                    "scoring is not known to be derived from a loss."
                 )
 
     def _compare(self, metric, before, after):
-        """How much worse scores are after a permutation than before it."""
+        """Importances from scores before and after a permutation."""
         if self.comparison == "difference":
-            # Not of the difference: minus zero is no importance to show.
+            # Not the sign times the difference, which may be minus zero.
             return metric.worse * after - metric.worse * before
         before, after = metric.as_loss(before), metric.as_loss(after)
         if not before > 0:
             raise ValueError(
-                f"comparison='ratio' divides by the loss of the rows as they are, and "
+                f"comparison='ratio' divides by the loss of the original rows, but "
                 f"that of {metric.name!r} is {before:g}."
             )
         return after / before

@@ -27,43 +27,46 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.native_importances import native_importances
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.perturbation.all_pairs import loss_increases
+from sklearn_interpret._model.replacement.all_pairs import loss_increases
 from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import FixedSumWarning
 from sklearn_interpret.importance._base import RefittingImportance
 
+# Folds of the held-out importances, as in scikit-learn's cross-validation.
 _N_FOLDS = 5
+# Relative differences of sums of importances below this are rounding errors.
 _ROUNDING = 1e-9
 
 
 class PermutationTest(RefittingImportance):
     """Whether importances are larger than those of uninformative features (PIMP).
 
-    The model is fitted again and again to targets that are shuffled among the rows, to
-    which the features are unrelated. The importances that it still finds are those that
-    chance, and the bias of the importances, give to each feature. An importance that
-    shuffles rarely reach has a small p-value.
+    The model is refitted to targets that are shuffled among the rows, so that features
+    and targets are unrelated. The importances of these models are due to chance and
+    bias: they sample the null distribution of each feature's importance, which gives
+    its p-value.
 
     Parameters
     ----------
     estimator : estimator
-        The predictor to inspect; clones of it are fitted. Of a
-        ``FrozenEstimator(model)`` clones are fitted, too; the importances of its own
-        are those that it has.
+        The predictor to inspect; clones of it are fitted. Clones of a
+        ``FrozenEstimator(model)`` are fitted too, but its own importances are those of
+        the fitted model.
     n_permutations : int, default=100
-        How often the targets are shuffled.
+        Number of shuffles of the targets.
     distribution : {"empirical", "normal", "lognormal", "gamma"}, default="empirical"
         "empirical" is (1 + number of shuffles with an importance at least as large) /
         (1 + `n_permutations`), valid for any importances. The others are fitted by
-        maximum likelihood to the importances of the shuffles: few shuffles then give
-        small p-values, which are as good as the distribution fits.
+        maximum likelihood to the importances of the shuffles: p-values may then be
+        small with few shuffles, but are only as good as the fit.
     alpha : float, default=0.05
         Features with p-values below it are selected.
     importance_getter : str or callable, default="permutation"
         "permutation" is permutation importance in five folds, on rows that the model
-        was not fitted on, for the scale of the errors: see Notes. Others are the
-        model's own, which may share a sum: "auto" takes `coef_` (absolute, summed over
+        was not fitted on, relative to the scale of the errors: see Notes. Others are
+        the model's own, which may have a fixed sum: "auto" takes `coef_` (absolute,
+        summed over
         outputs) or `feature_importances_` of the model or of the last step of a
         pipeline; another string is the path of an attribute, such as
         ``"named_steps.model.coef_"``; a callable is called with the fitted model.
@@ -71,9 +74,9 @@ class PermutationTest(RefittingImportance):
         Features that are tested together: permuted together, or by the sum of the
         model's own importances.
     random_state : int, RandomState or None, default=None
-        Shuffles the targets and draws the folds. The models' own seeds are theirs.
+        Seed of the shuffles and the folds. The models keep their own seeds.
     n_jobs : int or None, default=None
-        Workers that fit models.
+        Number of workers that fit models.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -84,13 +87,13 @@ class PermutationTest(RefittingImportance):
     pvalues_ : ndarray of shape (n_players,)
         The p-value of each feature, or feature group.
     null_importances_ : ndarray of shape (n_permutations, n_players)
-        Importances of the models of shuffled targets.
+        Importances of the models fitted to shuffled targets.
     importances_ : ndarray of shape (n_players, 1)
         Importances of the model; with "permutation" between -1 and 1.
     importances_mean_, importances_std_ : ndarray of shape (n_players,)
-        The same, and zeros, as all importances have them.
+        The same importances, and zeros.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
-        Importance of each feature; members of a group all have the group's.
+        Importance of each feature; members of a group have the group's.
     features_ : list of tuple of int
         Columns of each player.
     player_names_ : list of str
@@ -98,21 +101,20 @@ class PermutationTest(RefittingImportance):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
     Raises
     ------
     ValueError
-        In `fit`: targets missing; a model without importances, or with another number
-        of them than features; importances that are not positive where a distribution
-        needs that.
+        In `fit`: if there are no targets, the model has no importances or not one per
+        feature, or importances are not positive although the distribution is.
 
     Warns
     -----
     FixedSumWarning
-        The model's own importances have the same sum whatever the targets.
+        If the model's own importances have the same sum for all targets.
 
     See Also
     --------
@@ -122,24 +124,25 @@ class PermutationTest(RefittingImportance):
     -----
     With "permutation" the importance of a feature is the mean, over all rows, of the
     increase of a row's loss when the feature's values are those of other rows, divided
-    by the root of the mean square of these increases. The loss is the squared error of
+    by the root mean square of these increases. The loss is the squared error of
     regressors, and the Brier score of classifiers (0-1 without probabilities). Rows are
-    explained by the model of the folds that they are not in. Values come from all rows
-    of the fold where the trees can be read, and else from five. An uninformative
-    feature has an importance around zero, whose spread does not depend on how well the
-    others predict: its p-values are uniform also beside strong features. They would not
-    be on the rows of training, nor in units of the loss, since models of shuffled
-    targets have larger errors and use more of the noise.
+    held out from the model that explains them. Values come from all rows of the fold if
+    the trees can be read, and else from five rows. An uninformative feature has an
+    importance around zero, with a spread that does not depend on the quality of the
+    other features: its p-values are uniform, also in the presence of strong features.
+    On training rows, or in units of the loss, they would not be: models of shuffled
+    targets have larger errors and fit more noise.
 
-    The model's own importances lack this. Impurities have a fixed sum, of which a
-    strong feature leaves the others less than shuffled targets do, and coefficients
-    grow with the error: p-values of all but the strongest are then too large.
+    The model's own importances lack this property. Impurity importances have a fixed
+    sum, of which a strong feature leaves less to the others than with shuffled targets,
+    and coefficients grow with the error: p-values of all but the strongest features are
+    then too large.
 
-    It takes 5 x (`n_permutations` + 1) + 1 fits of the model, or `n_permutations` + 1
-    with importances of its own. With weights, a shuffled row of weight w takes its
-    target from a row drawn in the shares of the weights.
+    The cost is 5 x (`n_permutations` + 1) + 1 fits of the model, or `n_permutations` +
+    1 with the model's own importances. With weights, a row gets a shuffled target from
+    a row drawn with probability proportional to its weight.
 
-    A small p-value says that the model uses a feature more than by chance, not how
+    A small p-value shows that the model uses a feature more than by chance, not how
     much; of correlated features the model may use any one.
 
     References
@@ -198,7 +201,7 @@ class PermutationTest(RefittingImportance):
         self.verbose = verbose
 
     def _make_response(self):
-        """None: models that are fitted in `_measure` are asked."""
+        """None: `_measure` uses the models that it fits."""
 
     def _measure(self, sample, response, on_block):
         y = self._targets(sample)
@@ -227,29 +230,29 @@ class PermutationTest(RefittingImportance):
         return observed[:, None]
 
     def _warn_of_fixed_sum(self, observed):
-        """Warn where a large importance takes from the others, whatever the targets."""
+        """Warn if importances have a fixed sum, which makes p-values depend."""
         table = np.vstack([observed, self.null_importances_])
         sums = table.sum(axis=1)
-        sums = sums[sums != 0]  # a model that has found nothing
+        sums = sums[sums != 0]  # without models that use no feature
         if len(self.features_) < 2 or len(sums) < 2 or not np.ptp(table, axis=0).any():
             return
         if np.ptp(sums) <= _ROUNDING * np.abs(sums).max():
             warn(
-                f"importance_getter={self.importance_getter!r} gives importances that "
-                f"sum to {sums[0]:g} whatever the targets: a strong feature leaves "
-                "less to the others than shuffled targets do, and their p-values are "
-                'too large. importance_getter="permutation" has no such sum.',
+                f"importance_getter={self.importance_getter!r} returns importances "
+                f"that sum to {sums[0]:g} for all targets: a strong feature leaves "
+                "less to the others than with shuffled targets, and their p-values "
+                'are too large. importance_getter="permutation" has no fixed sum.',
                 FixedSumWarning,
             )
 
     def _check_distribution(self):
-        """Refuse a distribution of positive numbers for others."""
+        """Refuse a positive distribution for importances that are not."""
         null = self.null_importances_
         bad = np.flatnonzero((null <= 0).any(axis=0) & (np.ptp(null, axis=0) > 0))
         if self.distribution in POSITIVE_DISTRIBUTIONS and len(bad):
             raise ValueError(
-                f"distribution={self.distribution!r} takes positive importances only; "
-                f"under shuffled targets {self.player_names_[bad[0]]!r} has others: "
+                f"distribution={self.distribution!r} is for positive importances; with "
+                f"shuffled targets {self.player_names_[bad[0]]!r} has others: "
                 'use "empirical" or "normal".'
             )
 
@@ -262,19 +265,20 @@ def _check_has_folds(estimator, sample):
     """Refuse targets without a loss by row, and too few rows for two folds."""
     if is_classifier(estimator) and sample.y.ndim > 1:
         raise ValueError(
-            'importance_getter="permutation" takes classifiers of one target, and y '
+            'importance_getter="permutation" takes classifiers of one target, but y '
             f"has the shape {sample.y.shape}: name the model's own importances."
         )
     if sample.rows.n_rows < 4:
         raise ValueError(
-            'importance_getter="permutation" takes two folds of two rows at least, and '
+            'importance_getter="permutation" needs two folds of at least two rows, but '
             f"X has n_samples = {sample.rows.n_rows} of positive weight."
         )
 
 
 def _null_importances(seed, arguments, sample):
-    """Importances of the players where the targets are shuffled."""
+    """Importances of the players with shuffled targets."""
     rng = np.random.RandomState(seed)
+    # A permutation of the targets, or draws in the shares of unequal weights.
     sample = replace(sample, y=sample.y[random_donors(sample.weights, rng)])
     estimator, fit_params, getter, players = arguments
     if getter == "permutation":
@@ -290,7 +294,7 @@ def _own_of_players(model, getter, players, sample):
 
 
 def _held_out_importances(estimator, fit_params, _, players, sample, rng):
-    """Mean increases of the losses of held-out rows over their root mean squares."""
+    """Mean loss increases of held-out rows, relative to their root mean square."""
     X, y, weights = sample.rows.native, sample.y, sample.weights
     increases = np.empty((len(players), len(y)))
     folds, shares = _folds(y, rng), _shares(y, weights)
@@ -305,7 +309,7 @@ def _held_out_importances(estimator, fit_params, _, players, sample, rng):
 
 
 def _folds(y, rng):
-    """The fold of each row, (n,): at random, with targets of all sizes in each."""
+    """Random fold of each row, (n,), stratified by sorted targets."""
     order = rng.permutation(len(y))
     if y.ndim == 1:
         order = order[np.argsort(y[order], kind="stable")]
@@ -315,7 +319,7 @@ def _folds(y, rng):
 
 
 def _shares(y, weights):
-    """One over the variance of each output of numbers; else nothing is scaled."""
+    """One over the variance of each numeric output; ones for labels."""
     if y.dtype.kind not in "biuf":
         return np.ones(1)
     outputs = y.reshape(len(y), -1).astype(np.float64)

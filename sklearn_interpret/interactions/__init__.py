@@ -1,4 +1,4 @@
-"""Which features act together."""
+"""Interactions between features."""
 
 from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (

@@ -12,16 +12,16 @@ from sklearn_interpret._model.rows.features import (
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShareWarning
 
-# Numbers that are sent to a model before the cost is worth a warning: a row of few
-# columns costs a model as much as one of some more.
+# Numbers sent to the model above which a warning is raised, about a minute of a fast
+# model. A row of fewer columns than the second constant costs as much as one with that.
 _MANY_VALUES = 1e9
 _FEW_COLUMNS = 50
 
-# Sums over rows and leaves that take about a minute.
+# Sums over rows and leaves that take about a minute: more raise a warning.
 _MANY_SUMS = 3e9
 
-# Sets that are made tuples at once.
-_SETS_AT_ONCE = 2**12
+# Sets converted to tuples in one block: a list of tuples takes much memory.
+_SETS_PER_BLOCK = 2**12
 
 
 class BaseInteraction(BaseInspector):
@@ -35,7 +35,7 @@ class BaseInteraction(BaseInspector):
     }
 
     def _resolve_players(self, rows):
-        """Set the players."""
+        """Set `features_` and `player_names_`."""
         names, named, groups = rows.names, rows.named, self._groups(rows)
         entries = None
         if self.features is not None:
@@ -45,7 +45,7 @@ class BaseInteraction(BaseInspector):
         self.features_, self.player_names_ = resolve_players(names, groups, entries)
 
     def _check_several(self, rows):
-        """Refuse a single row, over which nothing varies."""
+        """Refuse a single row, which has no variance."""
         if rows.n_rows < 2:
             raise ValueError(
                 f"{type(self).__name__} measures variances over rows and needs two; it "
@@ -53,28 +53,28 @@ class BaseInteraction(BaseInspector):
             )
 
     def _warn_of_sums(self, n_sums):
-        """Say how many sums over leaves of trees are to be made, if very many."""
+        """Warn of a very large number of sums over leaves of trees."""
         if n_sums > _MANY_SUMS:
             warn(
-                f"{type(self).__name__} is about to make some {n_sums:.2g} sums over "
-                "rows and leaves of trees, which takes more than a minute. Fewer are "
-                "made for fewer features or pairs (features=, pairs=), for fewer rows "
-                "(subsample=), and for fewer or smaller trees.",
+                f"{type(self).__name__} is about to compute some {n_sums:.2g} sums "
+                "over rows and leaves of trees, which takes more than a minute. Fewer "
+                "features or pairs (features=, pairs=), fewer rows (subsample=), and "
+                "fewer or smaller trees need fewer.",
                 CostlyInspectionWarning,
             )
 
     def _warn_of_cost(self, n_rows, rows, advice):
-        """Say how many rows the model is going to get, if these are very many."""
+        """Warn of a very large number of rows for the model."""
         if n_rows * max(rows.n_columns, _FEW_COLUMNS) > _MANY_VALUES:
             warn(
                 f"{type(self).__name__} is about to send up to {n_rows:.2g} rows to "
-                f"the model. Fewer are sent for fewer features or pairs (features=, "
-                f"pairs=), and for fewer rows (subsample=). {advice}",
+                f"the model. Fewer features or pairs (features=, pairs=) and fewer "
+                f"rows (subsample=) need fewer. {advice}",
                 CostlyInspectionWarning,
             )
 
     def _resolve_pairs(self, rows):
-        """Set the players and their pairs."""
+        """Set the players and `pairs_`."""
         self._resolve_players(rows)
         if self.pairs is None:
             pairs = np.stack(np.triu_indices(len(self.features_), 1), axis=1)
@@ -84,7 +84,7 @@ class BaseInteraction(BaseInspector):
 
     @property
     def pairs_(self) -> list[tuple[int, int]]:
-        """The pairs as tuples, of which a list takes much more than an array."""
+        """The pairs as tuples, made from an array on access, which saves memory."""
         if "_pairs" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} has no pairs yet.")
         return list(tuples(self._pairs))
@@ -94,7 +94,7 @@ class BaseInteraction(BaseInspector):
         vars(self).pop("_pairs", None)
 
     def _resolve_sets(self, rows, parameter, order):
-        """Sets of `order` players that a parameter names, as positions of players."""
+        """Sets of `order` players from a parameter, as positions of players."""
         groups = self._groups(rows)
         entries = resolve_features(
             getattr(self, parameter),
@@ -125,20 +125,20 @@ class BaseInteraction(BaseInspector):
 
 
 def tuples(sets):
-    """The rows of an array of sets as tuples of ints, few of them at a time."""
-    for part in slices(len(sets), _SETS_AT_ONCE):
+    """Yield the rows of an array of sets as tuples of ints, in blocks."""
+    for part in slices(len(sets), _SETS_PER_BLOCK):
         yield from map(tuple, sets[part].tolist())
 
 
 def warn_of_undefined(attribute, sets, remedy):
-    """Name the sets of players whose share is of a variance that is zero."""
+    """Warn of sets of players whose share is of a zero variance."""
     if not sets:
         return
     names = [" x ".join(map(repr, one)) for one in sets]
     names = names[:5] + [f"{len(names) - 5} more"] * (len(names) > 5)
     warn(
-        f"{attribute} is undefined{' for ' * any(names)}{', '.join(names)}, and given "
-        "as zero: it is a share of the variance of responses that do not vary over the "
-        f"rows, though they do between them. {remedy}",
+        f"{attribute} is undefined{' for ' * any(names)}{', '.join(names)}, and set "
+        "to zero: it is a share of a variance over the rows that is zero, although "
+        f"responses to perturbed rows vary. {remedy}",
         UndefinedShareWarning,
     )

@@ -1,4 +1,4 @@
-"""H statistics: how strongly features interact."""
+"""H statistics of the strength of interactions."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     warn,
 )
-from sklearn_interpret._model.perturbation.hybrid import hybrid
-from sklearn_interpret._model.perturbation.perturbed import (
+from sklearn_interpret._model.replacement.hybrid import hybrid
+from sklearn_interpret._model.replacement.replaced import (
     Replacement,
-    perturbed,
+    replaced,
 )
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -41,13 +41,13 @@ from sklearn_interpret.interactions._base import (
     warn_of_undefined,
 )
 
-# Triples that take more than a minute of any model.
+# Triples that take more than a minute with any model: more raise a warning.
 _MANY_TRIPLES = 1e6
 
 _ADVICE = (
-    "Their number grows with the square of that of the rows. Trees are read without "
-    "being asked where the response is their sum, or a link function of it (method=); "
-    "VariableInteractionNetwork sends some rows per row and set."
+    "Their number grows with the square of the number of rows. No rows are sent if the "
+    "response is a sum of trees, or a link function of it (method=); "
+    "VariableInteractionNetwork sends a few rows for each row and set."
 )
 
 
@@ -70,23 +70,23 @@ class HStatistic(TransformerMixin, BaseInteraction):
         The predictor to inspect; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     features : None, int, str, bool mask, or list of ints and strs, default=None
-        Features and groups to look at, by position or name; None takes all.
+        Features and groups to inspect, by position or name; None takes all.
     pairs : None or list of pairs of ints and strs, default=None
         Pairs of them; None takes all pairs.
     three_way : bool or list of triples of ints and strs, default=False
-        Triples whose interaction, beyond those of their pairs, is measured. True takes
-        all triples whose pairs are all among `pairs`.
+        Triples whose interaction beyond that of their pairs is measured. True takes
+        all triples whose pairs are all in `pairs`.
     squared : bool, default=True
-        Give H^2, a share of variance; False gives H.
+        Whether statistics are H^2, a share of variance, or H.
     method : {"auto", "tree", "brute"}, default="auto"
         "brute" sends rows to the model. "tree" computes the same numbers from the
-        model's trees; it needs a response that is a sum of trees of a known library, or
-        a link function of one, such as the probabilities of boosting. "auto" is "tree"
+        model's trees: the response must be a sum of trees of a known library, or a
+        link function of one, such as the probabilities of boosting. "auto" is "tree"
         where that works, and else "brute".
     n_repeats : int, default=1
-        How often `subsample` is drawn. Statistics are means over the draws.
+        Number of draws of `subsample`. Statistics are means over the draws.
     feature_groups : dict of str to list, default=None
-        Features that are taken as one.
+        Features that count as one.
     response_method : str, list of str or callable, default="auto"
         "auto" is `predict` of regressors, and `predict_proba`, else
         `decision_function`, of classifiers. Also a method's name, a list of names of
@@ -95,11 +95,11 @@ class HStatistic(TransformerMixin, BaseInteraction):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=None
-        How many rows to work on: a number, a share, or all.
+        Number or share of the rows to use; None takes all.
     random_state : int, RandomState or None, default=None
         Draws the subsamples.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -109,7 +109,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
         The fitted model.
     pairwise_ : ndarray of shape (p, p) or (k, p, p)
         H^2, or H, of each pair of the p features and groups; symmetric, zero on the
-        diagonal, NaN for pairs not in `pairs_`. Several outputs lead.
+        diagonal, NaN for pairs not in `pairs_`. With several outputs their axis comes
+        first.
     pairwise_unnormalized_ : ndarray of the same shape
         Square root of the mean numerator, in the units of the response.
     pairwise_numerator_, pairwise_denominator_ : ndarray of the same shape
@@ -128,10 +129,10 @@ class HStatistic(TransformerMixin, BaseInteraction):
         As for pairs.
     total_ : float or ndarray of shape (k,)
         Share of the response's variance that the sum of all partial dependences does
-        not explain; NaN where `features` leaves some out.
+        not explain; NaN if `features` omits some.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
-        `overall_unnormalized_`, mean over outputs; members of a group all have the
-        group's, features left out have zero.
+        `overall_unnormalized_`, mean over outputs; members of a group have the group's
+        value, omitted features have zero.
     features_ : list of tuple of int
         Columns of each feature or group.
     player_names_ : list of str
@@ -143,7 +144,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
@@ -152,23 +153,23 @@ class HStatistic(TransformerMixin, BaseInteraction):
     ValueError
         In `fit`: unknown or repeated features, pairs or triples; several repeats
         without a subsample; a single row; a non-finite response, or one whose squares
-        are not finite; a fitted model passed bare without `y`.
+        are not finite; a fitted model not frozen without `y`.
     UnreadableModelError
         In `fit` with "tree": the trees can't be read, or the response is neither their
         sum nor a link function of it.
 
     Notes
     -----
-    For n rows, p features and m pairs the model gets at most n (n - 1) (p + m) rows
-    with "brute", and n more: fewer where values repeat, since no row is sent twice.
-    `subsample` makes n smaller. With "tree" it gets only a few, to check the trees, and
-    time grows about linearly with n for sums, and as n^2 for functions of sums.
+    For n rows, p features and m pairs the model gets at most n (n - 1) (p + m) + n rows
+    with "brute", fewer if values repeat, since no row is sent twice. `subsample` makes
+    n smaller. With "tree" it gets only a few rows, to check the trees, and time grows
+    about linearly with n for sums, and as n^2 for functions of sums.
 
-    H^2 is a ratio. Where the denominator, the joint effect of the pair, is weak, the
-    ratio of two small numbers says little, and over dependent features it can exceed 1;
-    look at `pairwise_unnormalized_` beside it. A ratio of zero to zero counts as zero.
-    Where the denominator alone is zero, the response varies between the rows but not
-    at them: the share is undefined, and given as zero with an
+    H^2 is a ratio. If the denominator, the joint effect of the pair, is weak, the ratio
+    of two small numbers is unreliable, and with dependent features it can exceed 1:
+    look at `pairwise_unnormalized_` as well. A ratio of zero to zero counts as zero. If
+    only the denominator is zero, the response is constant over the rows but not over
+    perturbed rows: the share is undefined, and set to zero with an
     :class:`~sklearn_interpret.exceptions.UndefinedShareWarning`.
 
     References
@@ -241,8 +242,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
         """All rows: each repeat draws from them."""
         if self.n_repeats > 1 and self.subsample is None:
             raise ValueError(
-                f"n_repeats={self.n_repeats} draws subsample anew, and subsample=None "
-                "takes all rows each time: pass a subsample, or n_repeats=1."
+                f"n_repeats={self.n_repeats} draws several subsamples, but subsample="
+                "None takes all rows: pass a subsample, or n_repeats=1."
             )
         return Sample.of(rows, y, weights)
 
@@ -276,12 +277,13 @@ class HStatistic(TransformerMixin, BaseInteraction):
             return []
         if self.three_way is not True:
             return self._resolve_sets(rows, "three_way", 3)
+        # Triangles of the graph of pairs: known[i, j] = 1 for i < j.
         known = np.zeros((len(self.features_),) * 2, dtype=np.float32)
         known[tuple(np.sort(self._pairs, axis=1).T)] = 1
         n_triples = ((known @ known) * known).sum(dtype=np.float64)
         if n_triples > _MANY_TRIPLES:
             warn(
-                f"three_way=True makes HStatistic measure {n_triples:.2g} triples, "
+                f"three_way=True means {n_triples:.2g} triples for HStatistic, "
                 "which takes more than a minute. A list of triples (three_way=), or "
                 "fewer features or pairs (features=, pairs=), take less.",
                 CostlyInspectionWarning,
@@ -316,7 +318,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         )
         floor, additive = rounding_floor(predictions, weights), 0.0
         for alone in map(responses.alone, range(n_players)):
-            # What is rounding of it is so of what it is subtracted from, too.
+            # Rounding errors of a term are rounding errors of the difference.
             floor = np.maximum(floor, rounding_floor(alone, weights))
             additive = additive + alone
         overall = overall_strengths(moments, predictions, weights, floor)
@@ -376,7 +378,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         """Interaction effect of each pair at each row.
 
         The centred partial dependence on both minus those on each, over the rows of
-        `fit` (those of the first draw, where there are several).
+        `fit` (of the first draw, if there are several).
 
         Parameters
         ----------
@@ -386,12 +388,12 @@ class HStatistic(TransformerMixin, BaseInteraction):
         Returns
         -------
         ndarray of shape (n_samples, n_pairs x n_outputs)
-            The outputs of the first pair first.
+            Effects, with the outputs of a pair in adjacent columns.
 
         Raises
         ------
         ValueError
-            A value that the rows of `fit` cannot hold, such as an unknown category.
+            If a value does not fit the dtypes of `fit`, such as an unknown category.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
@@ -419,7 +421,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             variants = (np.arange(len(first))[None],) * len(columns)
             places.append(codes)
             replacements.append(Replacement(columns, levels, variants))
-        model = perturbed(self.method, self._make_response(), background, replacements)
+        model = replaced(self.method, self._make_response(), background, replacements)
         averages = model.averages(
             self._weights, n_jobs=self.n_jobs, verbose=self.verbose
         )
@@ -433,12 +435,12 @@ class HStatistic(TransformerMixin, BaseInteraction):
         Parameters
         ----------
         input_features : array-like of str or None, default=None
-            Names of the input features where `fit` saw none.
+            Names of the input features if `fit` saw none.
 
         Returns
         -------
         ndarray of str objects
-            As in "a x b", with the output's name behind it where there are several.
+            Names such as "a x b", followed by the output's name if there are several.
         """
         check_is_fitted(self)
         players = zip(self.features_, self.player_names_, strict=True)
@@ -452,7 +454,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
 
 
 def _parts_of_all(responses, n_players):
-    """Partial dependences on each player and all but it, for some rows at a time."""
+    """Partial dependences on each player and on all others, by blocks of rows."""
     for rows, players, all_but in responses.all_but():
         alone = [responses.alone(j, rows) for j in range(n_players)[players]]
         yield rows, players, np.stack(alone, axis=1), all_but

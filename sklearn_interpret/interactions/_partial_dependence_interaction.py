@@ -17,10 +17,10 @@ from sklearn_interpret._core.effects.h_statistics import (
 )
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import rows_in_memory, slices
-from sklearn_interpret._model.perturbation.perturbed import (
-    PerturbedResponses,
-    perturbed,
+from sklearn_interpret._model.replacement.replaced import (
+    ReplacedResponses,
     plain_responses,
+    replaced,
 )
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.features import resolve_categorical
@@ -28,20 +28,20 @@ from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.interactions._base import BaseInteraction
 
 _ADVICE = (
-    "It grows with the square of grid_resolution. Trees are read without being asked "
-    "where the response is their sum, or a link function of it (method=)."
+    "Their number grows with the square of grid_resolution. No rows are sent if the "
+    "response is a sum of trees, or a link function of it (method=)."
 )
 
-# What a point of a surface takes, and each output of it; and a surface besides.
-_BYTES_OF_POINT = 48
-_POINTS_BESIDES = 64
+# Memory of a surface: bytes per point and output, and its fixed cost in points.
+_BYTES_PER_POINT = 48
+_FIXED_POINTS = 64
 
-# Pairs whose points are counted, and at most those whose surfaces are held, at once.
-_PAIRS_AT_ONCE = 2**12
+# Largest number of pairs in a block.
+_PAIRS_PER_BLOCK = 2**12
 
 
 class PartialDependenceInteraction(BaseInteraction):
-    """How unevenly one feature's partial dependence is spread along another.
+    """Variation of one feature's partial dependence along another.
 
     On the surface of two features, the curve along one of them has a standard deviation
     at each point of the other. Without an interaction these are all equal. The standard
@@ -53,14 +53,14 @@ class PartialDependenceInteraction(BaseInteraction):
         The predictor to inspect; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     features : None, int, str, bool mask, or list of ints and strs, default=None
-        Features and groups to look at, by position or name; None takes all.
+        Features and groups to inspect, by position or name; None takes all.
     pairs : None or list of pairs of ints and strs, default=None
         Pairs of them; None takes all pairs.
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features whose values are levels. "auto" takes the category, object, string
         and boolean columns of a DataFrame.
     feature_groups : dict of str to list, default=None
-        Features that are taken as one, over their observed joint values.
+        Features that count as one, with their observed joint values.
     grid_resolution : int, default=20
         Largest number of points along a numeric feature; a pair has the product.
     percentiles : tuple of two floats, default=(0.05, 0.95)
@@ -77,11 +77,11 @@ class PartialDependenceInteraction(BaseInteraction):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=None
-        How many rows to average over: a number, a share, or all.
+        Number or share of the rows to average over; None takes all.
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -92,7 +92,7 @@ class PartialDependenceInteraction(BaseInteraction):
     pairwise_ : ndarray of shape (p, p) or (k, p, p)
         Strength of each pair of the p features and groups, in the units of the
         response; symmetric, zero on the diagonal, NaN for pairs not in `pairs_`.
-        Several outputs lead.
+        With several outputs their axis comes first.
     features_ : list of tuple of int
         Columns of each feature or group.
     player_names_ : list of str
@@ -104,7 +104,7 @@ class PartialDependenceInteraction(BaseInteraction):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
@@ -112,7 +112,7 @@ class PartialDependenceInteraction(BaseInteraction):
     ------
     ValueError
         In `fit`: unknown or repeated features or pairs, a grid that cannot be built, a
-        response that is not finite or whose squares are not, a fitted model passed bare
+        response that is not finite or whose squares are not, a fitted model not frozen
         without `y`.
     UnreadableModelError
         In `fit` with "tree": the trees can't be read, or the response is neither their
@@ -121,10 +121,9 @@ class PartialDependenceInteraction(BaseInteraction):
     Notes
     -----
     The model gets n rows, and with "brute" n G^2 more for a pair of G points each; with
-    "tree" a few more, to check the trees. Unlike those of :class:`HStatistic`, the
-    points of the grid are not weighted by where the rows are. An interaction that
-    leaves equal deviations at all points is not seen, such as f = x0 x1 over a grid of
-    -1 and 1.
+    "tree" a few more, to check the trees. Unlike in :class:`HStatistic`, the points of
+    the grid are not weighted by the distribution of the rows. An interaction with equal
+    deviations at all points is not found, such as f = x0 x1 over a grid of -1 and 1.
 
     References
     ----------
@@ -206,22 +205,22 @@ class PartialDependenceInteraction(BaseInteraction):
         self.output_names_ = response.output_names(len(pairwise))
 
     def _parts_of_pairs(self, rows, response, n_outputs):
-        """Slices of the pairs whose surfaces are held at once."""
+        """Slices of the pairs whose surfaces fit into memory together."""
         n_pairs = len(self._pairs)
         if not n_pairs:
             return
         sizes = self._most_points(rows)
-        model = perturbed(self.method, response, rows, [])
-        parts = slices(n_pairs, _PAIRS_AT_ONCE)
+        model = replaced(self.method, response, rows, [])
+        parts = slices(n_pairs, _PAIRS_PER_BLOCK)
         n_points = sum(_points(sizes, self._pairs[part]).sum() for part in parts)
-        if isinstance(model, PerturbedResponses):
+        if isinstance(model, ReplacedResponses):
             self._warn_of_cost(rows.n_rows * n_points, rows, _ADVICE)
         else:
-            self._warn_of_sums(model.most_sums(n_pairs, n_points))
-        most, start = rows_in_memory(_BYTES_OF_POINT * (1 + n_outputs)), 0
+            self._warn_of_sums(model.most_sums_of_pairs(n_pairs, n_points))
+        most, start = rows_in_memory(_BYTES_PER_POINT * (1 + n_outputs)), 0
         while start < n_pairs:
-            n_points = _points(sizes, self._pairs[start : start + _PAIRS_AT_ONCE])
-            ends = np.cumsum(n_points + _POINTS_BESIDES)
+            n_points = _points(sizes, self._pairs[start : start + _PAIRS_PER_BLOCK])
+            ends = np.cumsum(n_points + _FIXED_POINTS)
             n_held = max(1, int(np.searchsorted(ends, most, side="right")))
             yield slice(start, start + n_held)
             start += n_held
@@ -252,7 +251,7 @@ class PartialDependenceInteraction(BaseInteraction):
             (players[first], players[second]) for first, second in pairs
         ]
         effect = PartialDependence(FrozenEstimator(self.estimator_), **settings)
-        # Only averages are taken, for which weights may have any scale.
+        # The scale of the weights does not matter for averages; this avoids a warning.
         weights = sample.weights * (sample.rows.n_rows / sample.weights.sum())
         effect.fit(sample.rows.native, sample_weight=weights)
         for (first, second), average in zip(

@@ -1,4 +1,4 @@
-"""The network of features that interact."""
+"""Network of interacting features."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory
-from sklearn_interpret._model.perturbation.perturbed import (
-    PerturbedResponses,
+from sklearn_interpret._model.replacement.replaced import (
+    ReplacedResponses,
     Replacement,
     plain_responses,
 )
@@ -34,13 +34,13 @@ from sklearn_interpret.interactions._base import (
 
 
 class VariableInteractionNetwork(BaseInteraction):
-    """Hooker's network: which features interact in the response, and how strongly.
+    """Hooker's network of interacting features, with the strengths of interactions.
 
-    Two features interact where the response is no sum of a function without the one
-    and a function without the other. The strength is the share of the response's
-    variance that belongs to interactions of the two, with or without other features:
+    Two features interact if the response is not a sum of a function without the first
+    and a function without the second. The strength is the share of the response's
+    variance due to interactions of the two, with or without other features:
     the *superset importance* of the pair. Sets of three and more, up to `max_order`,
-    are measured where all of their subsets were found.
+    are measured if all of their subsets were found.
 
     Parameters
     ----------
@@ -48,17 +48,16 @@ class VariableInteractionNetwork(BaseInteraction):
         The predictor to inspect; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     features : None, int, str, bool mask, or list of ints and strs, default=None
-        Features and groups to look at, by position or name; None takes all. The others
+        Features and groups to inspect, by position or name; None takes all. The others
         keep their values in each row.
     threshold : float, default=0.01
-        Share of the response's variance that a set of features has to exceed to be
-        found.
+        Share of the response's variance above which a set of features is found.
     max_order : int, default=2
-        Largest number of features in the sets that are looked at.
+        Largest number of features in a set that is measured.
     n_repeats : int, default=10
-        How many random values each feature gets in each row, at least two.
+        Number of random values of each feature in each row, at least two.
     feature_groups : dict of str to list, default=None
-        Features that are taken as one.
+        Features that count as one.
     response_method : str, list of str or callable, default="auto"
         "auto" is `predict` of regressors, and `predict_proba`, else
         `decision_function`, of classifiers. Also a method's name, a list of names of
@@ -67,11 +66,11 @@ class VariableInteractionNetwork(BaseInteraction):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=None
-        How many rows to work on: a number, a share, or all.
+        Number or share of the rows to use; None takes all.
     random_state : int, RandomState or None, default=None
         Draws the subsample, and the rows from which values are taken.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -80,20 +79,20 @@ class VariableInteractionNetwork(BaseInteraction):
     estimator_ : estimator
         The fitted model.
     graph_ : dict of tuple of two str to float or ndarray of shape (k,)
-        The pairs found, by their names, and their strengths: shares of the variance of
-        the response. Several outputs have one each, and a pair is found where that of
-        any exceeds `threshold`.
+        The pairs found, by names, with their strengths: shares of the variance of the
+        response. There is one per output, and a pair is found if any exceeds
+        `threshold`.
     adjacency_ : ndarray of shape (p, p) or (k, p, p)
         The same as a symmetric matrix over the p features and groups, zero for pairs
-        that were not found. Several outputs lead.
+        that were not found. With several outputs their axis comes first.
     cliques_ : list of tuple of str
         The largest sets of features that may interact: up to `threshold`, the response
         is a sum of functions of these. All of their subsets of up to `max_order`
-        features were found; larger ones were not measured. Features of less effect
-        than `threshold` are in none.
+        features were found; larger ones were not measured. Features whose total effect
+        is below `threshold` are in no set.
     strengths_ : dict of tuple of str to float or ndarray of shape (k,)
-        Strengths of all sets that were measured, found or not; that of a single
-        feature is its total effect, the share of all components it takes part in.
+        Strengths of all measured sets, found or not; that of a single feature is its
+        total effect, the share of all components that contain it.
     standard_errors_ : dict of tuple of str to float or ndarray of shape (k,)
         Standard errors of the strengths, over the rows.
     main_effects_ : ndarray of shape (p,) or (k, p)
@@ -108,7 +107,7 @@ class VariableInteractionNetwork(BaseInteraction):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
@@ -116,26 +115,27 @@ class VariableInteractionNetwork(BaseInteraction):
     ------
     ValueError
         In `fit`: unknown or repeated features, a single row, a response that is not
-        finite or whose squares are not, a fitted model passed bare without `y`.
+        finite or whose squares are not, a fitted model not frozen without `y`.
 
     Notes
     -----
     For n rows and R = `n_repeats` the model gets n (1 + R s) rows, where s is the
     number of sets measured, the length of `strengths_`: all single features, all pairs
     of those that exceed `threshold`, and all larger sets whose subsets were all found.
-    A set cannot be stronger than one of its subsets, so that none is missed.
+    A set cannot be stronger than any of its subsets, so no set is missed.
 
-    The values of each feature come from other rows, drawn for each feature on its own:
-    the strengths are those of independent features. Where features depend on each
-    other, the model predicts for impossible rows, and shares may exceed 1.
+    The values of each feature come from other rows, drawn independently for each
+    feature: the strengths are those of independent features. If features depend on each
+    other, the model gets unrealistic rows, and shares may exceed 1.
 
-    Where the response does not vary over the rows, but does between them, shares are
-    undefined: they are given as zero, with an
+    If the response is constant over the rows, but not over perturbed rows, shares are
+    undefined: they are set to zero, with an
     :class:`~sklearn_interpret.exceptions.UndefinedShareWarning`.
 
     Strengths are estimates (see `standard_errors_`): whether a set near `threshold` is
     found depends on the draws. A set without any effect has a strength of exactly zero.
-    Main effects compare draws of the same value in different rows, and are noisier.
+    Main effects are estimated from draws of the same value in different rows, and are
+    noisier.
 
     References
     ----------
@@ -202,7 +202,7 @@ class VariableInteractionNetwork(BaseInteraction):
         self.verbose = verbose
 
     def _choose_sample(self, rows, y, weights):
-        """All rows: `_inspect` draws from them, and goes on drawing."""
+        """All rows: `_inspect` draws the subsample, then donors, from one generator."""
         return Sample.of(rows, y, weights)
 
     def _inspect(self, sample, response, on_block):
@@ -254,7 +254,7 @@ class VariableInteractionNetwork(BaseInteraction):
 
 
 def _larger_sets(strong):
-    """Sets of one player more, all of whose subsets of this size are strong."""
+    """Sets of one more player, all of whose subsets of this size are strong."""
     known = set(strong)
     players = sorted({player for one in strong for player in one})
     return [
@@ -269,8 +269,8 @@ def _larger_sets(strong):
 class _Strengths:
     """Strengths of sets of players, from finite differences of the response.
 
-    Filled by `measure`: `of_sets` and `standard_errors` (k,) by set, and `main_effects`
-    (n_players, k).
+    `measure` fills `of_sets` and `standard_errors`, dicts by set of arrays (k,), and
+    `main_effects` (n_players, k).
     """
 
     def __init__(self, players, sample, response, loop):
@@ -280,8 +280,8 @@ class _Strengths:
         self.n_outputs = self._predictions.shape[1]
         self._floor = rounding_floor(self._predictions, sample.weights)
         variance = Moments.of_rows(self._predictions, sample.weights).variance
-        # Of a constant response no set has any share: what varies off the rows only
-        # is `undefined`.
+        # Shares of a constant response are zero; players that change it elsewhere are
+        # `undefined`.
         self.undefined = []
         self._variance = np.where(variance > self._floor, variance, np.inf)
         self.of_sets, self.standard_errors = {}, {}
@@ -289,7 +289,7 @@ class _Strengths:
         self._differences = {}
 
     def draw_donors(self, n_repeats, rng):
-        """Draw donors for each player: one for each row and repeat."""
+        """Draw the donor rows of each player, for each row and repeat."""
         self._donors = []
         for seed in rng.randint(np.iinfo(np.int32).max, size=len(self._players)):
             own = np.random.RandomState(seed)
@@ -299,7 +299,7 @@ class _Strengths:
     def measure(self, sets, threshold, *, keep):
         """Measure sets of one size, and return those stronger than the threshold.
 
-        With `keep`, their differences are kept for larger sets.
+        With `keep`, their differences are stored for larger sets.
         """
         strong = []
         size = self._donors[0].size * self.n_outputs * np.dtype(np.float64).itemsize
@@ -325,7 +325,7 @@ class _Strengths:
             columns, codes = tuple(donors), tuple(donors.values())
             levels = tuple(self._rows.column(j) for j in columns)
             replacements.append(Replacement(columns, levels, codes, together=True))
-        model = PerturbedResponses(self._response, self._rows, replacements)
+        model = ReplacedResponses(self._response, self._rows, replacements)
         blocks = model.responses(_unchanged, **self._loop)
         return map(np.concatenate, blocks)
 

@@ -15,7 +15,7 @@ from sklearn_interpret._core.rules.coded_conditions import distinct_rows
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.bounds import text_of_entry
+from sklearn_interpret._model.rows.bounds import entry_text
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.rules._ensemble_search import EnsembleSearch, linear_terms
@@ -172,11 +172,11 @@ class RuleFit(RuleModel):
         lines = []
         for label, intercept in zip(labels, intercepts.tolist(), strict=True):
             what = self._response_name + ("" if label is None else f" of {label}")
-            lines.append(f"{what} = {text_of_entry(intercept, digits)}")
+            lines.append(f"{what} = {entry_text(intercept, digits)}")
             own = [e for e in self._entries if label in (None, e.prediction)]
             for entry in own:
                 sign = "-" if entry.coefficient < 0 else "+"
-                size = text_of_entry(abs(entry.coefficient), digits)
+                size = entry_text(abs(entry.coefficient), digits)
                 lines.append(f"  {sign} {size} {entry.to_text(digits)}")
         return "\n".join(lines)
 

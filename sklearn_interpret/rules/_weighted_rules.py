@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.bounds import text_of_entry
+from sklearn_interpret._model.rows.bounds import entry_text
 from sklearn_interpret.rules._rules import Rule
 
 
@@ -121,7 +121,7 @@ class LinearTerm:
             How far the bounded value is above the mean.
         """
         numbers = self.mean, self.low, self.high
-        mean, low, high = (text_of_entry(number, digits) for number in numbers)
+        mean, low, high = (entry_text(number, digits) for number in numbers)
         return f"* ({self.name} - {mean}), {self.name} taken from {low} to {high}"
 
     def values(self, X: Any) -> NDArray[np.float64]:

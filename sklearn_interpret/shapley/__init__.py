@@ -1,4 +1,4 @@
-"""Fair shares of features in a prediction."""
+"""Shapley values of features."""
 
 from sklearn_interpret.shapley._break_down import BreakDown, BreakDownExplanation
 from sklearn_interpret.shapley._exact import ExactShapley

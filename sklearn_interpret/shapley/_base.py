@@ -25,7 +25,7 @@ from sklearn_interpret._model.parallel import (
     run,
     slices,
 )
-from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGame
+from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -34,16 +34,16 @@ from sklearn_interpret.exceptions import (
     SaturatedResponseWarning,
 )
 
-# Pieces of work for each worker.
+# Tasks per worker: several, because rows differ in cost.
 _TASKS_PER_WORKER = 4
-# So many rows of the model take minutes.
+# Rows sent to the model that take minutes: more raise a warning.
 _MANY_ROWS = 10**8
 
 
 class BaseShapley(BaseAttribution):
     """Base of the Shapley estimators.
 
-    A subclass prepares itself (`_prepare`) and values rows (`_values`).
+    A subclass prepares itself (`_prepare`) and explains rows (`_values`).
     """
 
     _parameter_constraints = {
@@ -64,7 +64,7 @@ class BaseShapley(BaseAttribution):
         return base_values
 
     def _choose_background(self, sample):
-        """Rows that absent players are taken from, and their weights."""
+        """Rows that replace absent players, and their weights."""
         if self.background is None:
             return sample.rows, sample.weights
         try:
@@ -76,7 +76,7 @@ class BaseShapley(BaseAttribution):
 
     @abstractmethod
     def _prepare(self, background, weights, response):
-        """Get ready to value rows; return the base values, (k,)."""
+        """Prepare the explanation of rows; return the base values, (k,)."""
 
     def _attributed(self):
         return list(zip(self.features_, self.player_names_, strict=True))
@@ -114,17 +114,17 @@ class BaseModelShapley(BaseShapley):
 class InteractionValuesMixin:
     """Adds interaction values to a Shapley estimator.
 
-    A subclass shares out responses among pairs: ``_pairs(rows)`` returns interaction
-    values (m, n_players, n_players, k).
+    ``_pairs(rows)`` of the subclass returns interaction values (m, n_players,
+    n_players, k).
     """
 
     @empty_for_no_rows
     def interaction_values(self, X: Any) -> NDArray[np.float64]:
-        """Shapley interaction values: shares of pairs of features.
+        """Shapley interaction values of pairs of features.
 
-        Off the diagonal is half of what two features do together beyond what each does
-        alone, on the diagonal what is left to the feature; each row of the matrix sums
-        to the feature's Shapley value.
+        Off the diagonal is half the joint effect of two features beyond their single
+        effects; on the diagonal is the rest of the feature's effect. Each row of the
+        matrix sums to the feature's Shapley value.
 
         Parameters
         ----------
@@ -143,33 +143,33 @@ class InteractionValuesMixin:
         return pairs[..., 0] if pairs.shape[-1] == 1 else pairs
 
 
-class Valuer(ABC):
-    """Shares out the responses to rows among their players, from values of coalitions.
+class Attributor(ABC):
+    """Attributes responses to players, from values of coalitions.
 
-    It holds all that is random, and travels to workers.
+    It holds all random draws, and is sent to workers.
     """
 
     @abstractmethod
     def n_coalitions(self, n_players):
-        """Number of coalitions of so many players that it needs at once."""
+        """Number of coalitions that are evaluated together."""
 
     def n_coalitions_in_all(self, n_players):
-        """Number of coalitions of so many players that it needs."""
+        """Number of coalitions that are evaluated for a row."""
         return self.n_coalitions(n_players)
 
     @abstractmethod
     def values(self, game, played):
         """Attributions (m, n_players, k) of `PlayedRows` of a `CoalitionGame`.
 
-        With a dict of further fields of the explanation.
+        Also returns a dict of further fields of the explanation.
         """
 
 
-class AllCoalitions(Valuer):
+class AllCoalitions(Attributor):
     """Exact values, row by row, from all coalitions of the row's active players.
 
-    A subclass may take some of the coalitions (`n_coalitions`, `coalitions`), and make
-    estimates of these (`attributions`, `interactions`).
+    A subclass may evaluate some of the coalitions (`n_coalitions`, `coalitions`), and
+    estimate values from these (`attributions`, `interactions`).
     """
 
     sampled = False
@@ -179,7 +179,7 @@ class AllCoalitions(Valuer):
         return 2**n_players
 
     def coalitions(self, n_players):
-        """Coalitions to value, (m, n_players), between nobody and everybody."""
+        """Coalitions to evaluate, (m, n_players), but the empty and the grand one."""
         return all_coalitions(n_players)
 
     def attributions(self, known, n_players):
@@ -191,7 +191,7 @@ class AllCoalitions(Valuer):
         return interactions_of_all(known)
 
     def values(self, game, played):
-        """Attributions, and standard errors if they are sampled."""
+        """Attributions, and standard errors if coalitions are sampled."""
         shape = *played.active.shape, len(game.base_values)
         values, errors = np.zeros((2, *shape))
         for row, players, known in self._known(game, played):
@@ -200,7 +200,7 @@ class AllCoalitions(Valuer):
         return values, {"standard_errors": errors} if self.sampled else {}
 
     def pairs(self, game, played):
-        """Interaction values, with what is left to each player on the diagonal."""
+        """Interaction values, with the rest of each player's value on the diagonal."""
         n_rows, n_players = played.active.shape
         pairs = np.zeros((n_rows, n_players, n_players, len(game.base_values)))
         for row, players, known in self._known(game, played):
@@ -212,14 +212,14 @@ class AllCoalitions(Valuer):
         return pairs
 
     def _known(self, game, played):
-        """Rows, their active players, and values of coalitions; nobody's come first.
+        """Rows, their active players, and values of coalitions; the empty one first.
 
-        Rows with as many players come together, so that a subclass may keep what it
-        makes for these.
+        Rows are sorted by number of players, so that a subclass can cache by it.
         """
         valued = list(played.designed(self.coalitions))
-        # Threads would wait for each other longer than they work on such products.
+        # Products are too small for threads.
         with limit_threads(1):
+            # Sorted, so that surrogates of one number of players are built once.
             for row in np.argsort([len(players) for players, _ in valued]).tolist():
                 players, inner = valued[row]
                 if len(players):
@@ -228,9 +228,9 @@ class AllCoalitions(Valuer):
 
 
 class BaseCoalitional(BaseShapley):
-    """Base of the Shapley estimators that work on values of coalitions.
+    """Base of the Shapley estimators that evaluate coalitions.
 
-    A subclass makes its `Valuer` in `fit` (`_make_valuer`).
+    A subclass creates its `Attributor` in `fit` (`_make_attributor`).
     """
 
     _parameter_constraints = {
@@ -239,8 +239,8 @@ class BaseCoalitional(BaseShapley):
     }
 
     @abstractmethod
-    def _make_valuer(self):
-        """The valuer; all that is random is drawn here."""
+    def _make_attributor(self):
+        """The attributor; all random draws are made here."""
 
     def _prepare(self, background, weights, response):
         self._game = CoalitionGame(
@@ -248,24 +248,26 @@ class BaseCoalitional(BaseShapley):
         )
         if self._game.saturated:
             _warn_saturated("the background")
-        self._valuer = self._make_valuer()
+        self._attributor = self._make_attributor()
         if self.link == "logit":
             self._response_name = "log-odds"
         return self._game.base_values
 
     def _values(self, rows):
-        values, predictions, fields = zip(*self._run(_valued, rows), strict=True)
+        values, predictions, fields = zip(
+            *self._run(_attributions_of, rows), strict=True
+        )
         joined = {
             name: np.concatenate([part[name] for part in fields]) for name in fields[0]
         }
         return np.concatenate(values), np.concatenate(predictions), joined
 
     def _pairs(self, rows):
-        return np.concatenate(list(self._run(_paired, rows)))
+        return np.concatenate(list(self._run(_interactions_of, rows)))
 
     def _warn_of_cost(self, n_rows):
-        """Say beforehand that very many rows go to the model."""
-        n_coalitions = self._valuer.n_coalitions_in_all(len(self.features_))
+        """Warn before a very large number of rows goes to the model."""
+        n_coalitions = self._attributor.n_coalitions_in_all(len(self.features_))
         n_background = as_rows(self.background_).n_rows
         sent = n_rows * n_coalitions * n_background
         if sent > _MANY_ROWS:
@@ -279,16 +281,16 @@ class BaseCoalitional(BaseShapley):
             )
 
     def _run(self, function, rows):
-        """Results of ``function(valuer, game, part)`` for parts of the rows."""
+        """Results of ``function(attributor, game, part)`` for parts of the rows."""
         n_players, n_outputs = len(self.features_), len(self._game.base_values)
         self._warn_of_cost(rows.n_rows)
         entry_bytes = n_players + 3 * 8 * n_outputs
-        step = rows_in_memory(self._valuer.n_coalitions(n_players) * entry_bytes)
+        step = rows_in_memory(self._attributor.n_coalitions(n_players) * entry_bytes)
         n_workers = effective_n_jobs(self.n_jobs)
         if n_workers > 1:
             step = min(step, -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers)))
         tasks = [
-            (self._valuer, self._game, rows.part(part))
+            (self._attributor, self._game, rows.part(part))
             for part in slices(rows.n_rows, step)
         ]
         n_saturated = 0
@@ -301,15 +303,15 @@ class BaseCoalitional(BaseShapley):
             _warn_saturated(f"{n_saturated} of {rows.n_rows} rows")
 
 
-def _valued(valuer, game, rows):
+def _attributions_of(attributor, game, rows):
     played = game.play(rows)
-    values, fields = valuer.values(game, played)
+    values, fields = attributor.values(game, played)
     return (values, played.predictions, fields), played.saturated
 
 
-def _paired(valuer, game, rows):
+def _interactions_of(attributor, game, rows):
     played = game.play(rows)
-    return valuer.pairs(game, played), played.saturated
+    return attributor.pairs(game, played), played.saturated
 
 
 def _warn_saturated(where):

@@ -13,12 +13,12 @@ from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features, resolve_groups
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.shapley._base import BaseCoalitional, Valuer
+from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 
-# Interactions smaller than this, relative to the responses that they are differences
-# of, are rounding.
+# Interactions below this, relative to the responses, are rounding errors.
 _ROUNDING = 1e-12
-# Squares that agree in so many digits, relative to the largest, are ties.
+# Decimals, relative to the largest, to which squares are rounded, so that ties stay
+# ties.
 _DIGITS = 12
 
 
@@ -29,9 +29,9 @@ class BreakDownExplanation(Explanation):
     Parameters
     ----------
     values : array-like of shape (n_rows, n_features[, n_outputs])
-        What each feature gave to each response, in the response's unit.
+        Contribution of each feature to each response, in the response's unit.
     base_values : array-like of shape (n_rows[, n_outputs])
-        Where the steps start from: the response without any feature.
+        The response without any feature, where the steps start.
     predictions, data, feature_names, output_names : array-like, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     response_name, target_name : str, default=None
@@ -41,9 +41,9 @@ class BreakDownExplanation(Explanation):
     value_name : str, default="contribution"
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     step_numbers : array-like of shape (n_rows, n_features), default=None
-        The step, counted from 0, at which each feature came in. Features that came in
-        together have the same, and their values share what the step added. None takes
-        the features in their order.
+        The step, counted from 0, at which each feature was added. Features added
+        together have the same number, and share the contribution of the step equally.
+        None adds the features in order.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class BreakDownExplanation(Explanation):
         self._set("step_numbers", numbers.astype(np.intp))
 
     def steps(self, row: int) -> list[tuple[int, ...]]:
-        """Positions of the features that came in at each step of a row, in order.
+        """Positions of the features added at each step of a row, in order.
 
         Parameters
         ----------
@@ -119,14 +119,15 @@ class BreakDownExplanation(Explanation):
 class BreakDown(BaseCoalitional):
     """Attributions along one order of the features.
 
-    Features come in one after the other, and each gets what the mean response changes
-    by:
+    Features are added one after the other, and each gets the change of the mean
+    response:
 
     .. math:: \\mathrm{value}_{\\pi(t)} = v(\\{\\pi(1), ..., \\pi(t)\\})
         - v(\\{\\pi(1), ..., \\pi(t - 1)\\})
 
-    v(S) is the mean response where the features in S are the row's own and the others
-    come together from the rows of the background. Base value and attributions sum to
+    v(S) is the mean response with the row's own values of the features in S, and the
+    others taken jointly from the rows of the background. Base value and attributions
+    sum to
     the prediction.
 
     Parameters
@@ -135,21 +136,20 @@ class BreakDown(BaseCoalitional):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     order : "greedy" or list, default="greedy"
-        "greedy" takes features from the one that alone changes the mean response most
-        to the one that does least, in an order of each row's own. A list of all
-        features and groups, by name or position, is the order for all rows; a pair of
-        them in it is one step.
+        "greedy" sorts the features of each row by the change of the mean response that
+        each causes alone, the largest first. A list of all features and groups, by name
+        or position, is the order for all rows; a pair in it is one step.
     interactions : bool, default=False
-        Whether pairs whose interaction is larger than what either feature does alone
-        come in together, in a greedy order.
+        Whether pairs whose interaction is larger than both single effects are added in
+        one step of a greedy order.
     link : {"identity", "logit"}, default="identity"
-        What is made of mean responses before they are shared out; "logit" takes
-        probabilities to log-odds, those of 0 and 1 to -36 and 36, with a warning.
+        Function of the mean responses that are attributed; "logit" maps probabilities
+        to log-odds, and 0 and 1 to -36 and 36 with a warning.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None draws
+        Rows that replace absent features; all are used, with equal weights. None draws
         `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
-        Features that are one player of the game together.
+        Features that are one player of the game.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
@@ -158,11 +158,11 @@ class BreakDown(BaseCoalitional):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=100
-        How many rows of `fit` serve as background: a number, a share, or all.
+        Number or share of the rows of `fit` in the background; None takes all.
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
-        Workers, which share the rows to explain.
+        Number of workers, among which the rows to explain are split.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -180,9 +180,9 @@ class BreakDown(BaseCoalitional):
     features_, player_names_ : list
         Columns and name of each player.
     response_method_, output_names_ : str or callable, list
-        What is explained; class labels, or positions of outputs.
+        The explained response; class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
-        Number of features; their names, where the columns have any; class labels.
+        Number of features; their names, if the columns have any; class labels.
 
     Raises
     ------
@@ -192,7 +192,7 @@ class BreakDown(BaseCoalitional):
     Warns
     -----
     SaturatedResponseWarning
-        With ``link="logit"``, mean responses of 0 or 1, which are clipped.
+        If mean responses of 0 or 1 are clipped, with ``link="logit"``.
 
     See Also
     --------
@@ -201,18 +201,18 @@ class BreakDown(BaseCoalitional):
     Notes
     -----
     The values depend on the order; Shapley values are their average over all orders.
-    Features that are the same in the row and in all of the background add nothing, and
-    come last in a greedy order. With several outputs there is one order for all, by the
-    mean square over outputs; `target` gives an output its own.
+    Features with the same value in the row and in all of the background have no effect,
+    and come last in a greedy order. Several outputs have a common order, by the mean
+    square over outputs; with `target` the order is that of one output.
 
-    With interactions, what a feature does alone, :math:`v(i) - v(\\emptyset)`, and what
-    two do together beyond that, :math:`v(ij) - v(i) - v(j) + v(\\emptyset)`, are put in
-    one list from large to small, and a feature comes in with the first entry that has
-    it. In ``values`` a pair shares equally what its step adds; `explain` returns a
-    :class:`BreakDownExplanation`, whose ``steps(row)`` tells which came in together.
+    With interactions, single effects :math:`v(i) - v(\\emptyset)` and interactions
+    :math:`v(ij) - v(i) - v(j) + v(\\emptyset)` are sorted in one list by size, and a
+    feature is added with the first entry that has it. In ``values`` a pair shares the
+    contribution of its step equally; `explain` returns a :class:`BreakDownExplanation`,
+    whose ``steps(row)`` shows the pairs.
 
-    For p features a row takes about 2 p times the background's rows, with interactions
-    about :math:`p^2 / 2` times.
+    For p features the model gets about 2 p times the background's rows for each
+    explained row, or about :math:`p^2 / 2` times with interactions.
 
     References
     ----------
@@ -272,7 +272,7 @@ class BreakDown(BaseCoalitional):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _make_valuer(self):
+    def _make_attributor(self):
         if isinstance(self.order, str):
             return _Steps(with_pairs=self.interactions)
         if self.interactions:
@@ -283,7 +283,7 @@ class BreakDown(BaseCoalitional):
         return _Steps(path=self._given_path())
 
     def _given_path(self):
-        """Players of each step of an order that the user gave."""
+        """Players of each step of the user's order."""
         if isinstance(self.order, np.ndarray) and self.order.ndim == 0:
             raise ValueError(f"order={self.order!r} must be a list of features.")
         rows = as_rows(self.background_)
@@ -310,25 +310,24 @@ class BreakDown(BaseCoalitional):
 
 
 @dataclass(frozen=True)
-class _Steps(Valuer):
-    """Lets players come in step by step, one or two at a time.
+class _Steps(Attributor):
+    """Attributions along an order of steps, each of one or two players.
 
-    Along `path`, a tuple of tuples of players; None takes a greedy order for each row,
-    with pairs or without.
+    `path` is a tuple of tuples of players; None takes a greedy order for each row.
     """
 
     path: tuple | None = None
     with_pairs: bool = False
 
     def n_coalitions(self, n_players):
-        """Each player alone and, for pairs, each two; or as many as there are steps."""
+        """Each single player, and each pair if pairs may be steps."""
         n_pairs = n_players * (n_players - 1) // 2
         return n_players + n_pairs * self.with_pairs
 
     def values(self, game, played):
-        """Attributions, and at which step each player came in.
+        """Attributions, and the step at which each player was added.
 
-        Players that come in together share equally.
+        Players of one step share its contribution equally.
         """
         n_rows, n_players = played.active.shape
         paths = [self.path] * n_rows
@@ -364,16 +363,17 @@ class _Steps(Valuer):
         return design
 
     def _greedy_paths(self, game, played):
-        """For each row its active players' steps, then the other players."""
+        """Steps of each row: its active players', then the other players."""
         base = game.base_values
         designed = played.designed(self._design)
-        for (players, worth), active in zip(designed, played.active, strict=True):
+        for (players, found), active in zip(designed, played.active, strict=True):
             steps = self._candidates(len(players))
-            gains = worth - base
+            gains = found - base
             alone, together = gains[: len(players)], gains[len(players) :]
             if len(together):
+                # Inclusion and exclusion: v(ij) - v(i) - v(j) + v(empty).
                 together -= alone[np.array(steps[len(players) :])].sum(axis=1)
-                size = np.abs(base) + np.abs(worth).max(axis=0)
+                size = np.abs(base) + np.abs(found).max(axis=0)
                 together[np.abs(together) <= _ROUNDING * size] = 0
             path = _largest_first(steps, gains)
             moved = [tuple(players[list(step)].tolist()) for step in path]
@@ -381,9 +381,9 @@ class _Steps(Valuer):
 
 
 def _largest_first(steps, gains):
-    """Steps from large to small; each player comes in with the first that has it.
+    """Steps by falling size; each player is added with the first that has it.
 
-    All outputs count, as a mean square of the gains (n_steps, k).
+    The size is the mean square of the gains (n_steps, k) over outputs.
     """
     sizes = np.square(gains).mean(axis=1)
     # Rounding must not break ties.
@@ -402,15 +402,15 @@ def _gains(game, played, paths):
     rows, coalitions = [], []
     for row, path in enumerate(paths):
         present = np.zeros(n_players, dtype=bool)
-        for step in path[:-1]:  # all together are the prediction
+        for step in path[:-1]:  # after the last step it is the prediction
             present[list(step)] = True
             rows.append(row)
             coalitions.append(present.copy())
     coalitions = np.array(coalitions, dtype=bool).reshape(-1, n_players)
-    worth = played.values(np.array(rows, dtype=np.intp), coalitions)
+    found = played.values(np.array(rows, dtype=np.intp), coalitions)
     start = 0
     for path, prediction in zip(paths, played.predictions, strict=True):
         stop = start + max(len(path) - 1, 0)
-        levels = np.vstack([game.base_values, worth[start:stop], prediction])
+        levels = np.vstack([game.base_values, found[start:stop], prediction])
         yield np.diff(levels, axis=0)[: len(path)]
         start = stop

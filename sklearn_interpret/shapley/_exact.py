@@ -17,7 +17,7 @@ MOST_PLAYERS = 20
 
 
 class ExactShapley(InteractionValuesMixin, BaseCoalitional):
-    r"""Shapley values of any model, from every coalition of features.
+    r"""Shapley values of any model, from all coalitions of features.
 
     The Shapley value of a feature is its fair share of the difference between the
     response to a row and the mean response:
@@ -25,8 +25,8 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     .. math:: \phi_j = \sum_{S \not\ni j} \frac{|S|!\,(p - |S| - 1)!}{p!}
         \left(v(S \cup j) - v(S)\right)
 
-    v(S) is the mean response to the background's rows with the features in S taken from
-    the explained row.
+    v(S) is the mean response to the background's rows with the features in S replaced
+    by those of the explained row.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     link : {"identity", "logit"}, default="identity"
-        What is made of mean responses before they are shared out; "logit" takes
-        probabilities to log-odds, those of 0 and 1 to -36 and 36, with a warning.
+        Function of the mean responses that are attributed; "logit" maps probabilities
+        to log-odds, and 0 and 1 to -36 and 36 with a warning.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None draws
+        Rows that replace absent features; all are used, with equal weights. None draws
         `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
-        Features that are one player of the game together.
+        Features that are one player of the game.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
@@ -49,11 +49,11 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=100
-        How many rows of `fit` serve as background: a number, a share, or all.
+        Number or share of the rows of `fit` in the background; None takes all.
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
-        Workers, which share the rows to explain.
+        Number of workers, among which the rows to explain are split.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -71,32 +71,31 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     features_, player_names_ : list
         Columns and name of each player.
     response_method_, output_names_ : str or callable, list
-        What is explained; class labels, or positions of outputs.
+        The explained response; class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
-        Number of features; their names, where the columns have any; class labels.
+        Number of features; their names, if the columns have any; class labels.
 
     Raises
     ------
     ValueError
         In `fit`: more than 20 players. With ``link="logit"``, mean responses that are
-        no probabilities.
+        not probabilities.
 
     Warns
     -----
     SaturatedResponseWarning
-        With ``link="logit"``, mean responses of 0 or 1, which are clipped.
+        If mean responses of 0 or 1 are clipped, with ``link="logit"``.
 
     See Also
     --------
-    TreeSHAP : Exact for models of trees, at a small part of the cost.
+    TreeSHAP : Exact for models of trees, at a fraction of the cost.
     ShapleySampling : For more features, from permutations.
 
     Notes
     -----
-    A row with a features that differ from the background costs :math:`2^a - 2` rows of
-    the model for each row of the background, and two more. Features that have one and
-    the same value in the row and all of the background are worth nothing, and cost
-    nothing.
+    For a row with a features that differ from the background, the model gets :math:`2^a
+    - 2` rows for each row of the background, and two more. Features with the same value
+    in the row and all of the background have a Shapley value of zero at no cost.
 
     References
     ----------
@@ -146,7 +145,7 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _make_valuer(self):
+    def _make_attributor(self):
         n_players = len(self.features_)
         if n_players > MOST_PLAYERS:
             raise ValueError(

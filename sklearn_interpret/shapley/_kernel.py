@@ -20,15 +20,16 @@ from sklearn_interpret.shapley._base import (
     InteractionValuesMixin,
 )
 
-# Time grows with the cube of coalitions that are some of all, memory with the square.
+# Largest numbers of sampled coalitions (time grows with their cube, memory with their
+# square), and of all coalitions (20 players).
 _MOST_COALITIONS, _MOST_OF_ALL = 2**15, 2**20
 
 
 class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     """Shapley values of any model, estimated from some of the coalitions of features.
 
-    A smooth function of the coalition is fitted to the values of some; its Shapley
-    values, which :class:`ExactShapley` defines, are known.
+    A smooth function of coalitions is fitted to the values of some, and its Shapley
+    values (see :class:`ExactShapley`) are computed in closed form.
 
     Parameters
     ----------
@@ -36,18 +37,18 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     n_coalitions : int or "auto", default="auto"
-        How many coalitions are known of each row, among them the empty one and that of
-        all features, which cost nothing; the others come in pairs. Where there are no
-        more than this, all are taken and the values are exact. "auto" is
-        ``2 * p + 2048`` for p players.
+        Number of coalitions of each row, including the empty one and that of all
+        features, which are free; the others come in pairs. If at most this number
+        exists, all are taken and the values are exact. "auto" is ``2 * p + 2048`` for p
+        players.
     link : {"identity", "logit"}, default="identity"
-        What is made of mean responses before they are shared out; "logit" takes
-        probabilities to log-odds, those of 0 and 1 to -36 and 36, with a warning.
+        Function of the mean responses that are attributed; "logit" maps probabilities
+        to log-odds, and 0 and 1 to -36 and 36 with a warning.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None draws
+        Rows that replace absent features; all are used, with equal weights. None draws
         `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
-        Features that are one player of the game together.
+        Features that are one player of the game.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
@@ -56,11 +57,11 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=100
-        How many rows of `fit` serve as background: a number, a share, or all.
+        Number or share of the rows of `fit` in the background; None takes all.
     random_state : int, RandomState or None, default=None
-        Draws the subsample and, once in `fit`, the coalitions.
+        Seed of the subsample and of the coalitions, which are drawn once in `fit`.
     n_jobs : int or None, default=None
-        Workers, which share the rows to explain.
+        Number of workers, among which the rows to explain are split.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -78,77 +79,78 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     features_, player_names_ : list
         Columns and name of each player.
     response_method_, output_names_ : str or callable, list
-        What is explained; class labels, or positions of outputs.
+        The explained response; class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
-        Number of features; their names, where the columns have any; class labels.
+        Number of features; their names, if the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: more than 32768 coalitions, if these are not all. With
-        ``link="logit"``, mean responses that are no probabilities.
+        In `fit`: more than 32768 coalitions, unless these are all. With
+        ``link="logit"``, mean responses that are not probabilities.
 
     Warns
     -----
     SaturatedResponseWarning
-        With ``link="logit"``, mean responses of 0 or 1, which are clipped.
+        If mean responses of 0 or 1 are clipped, with ``link="logit"``.
     CostlyInspectionWarning
-        In `fit`: so many coalitions and players that scikit-learn's ``working_memory``
-        does not hold what is made of them.
+        In `fit`: if the arrays for the coalitions and players exceed scikit-learn's
+        ``working_memory``.
 
     See Also
     --------
     ExactShapley : All coalitions, for few features.
     TreeSHAP : Exact for models of trees, at a small part of the cost.
-    ShapleySampling : From permutations.
+    ShapleySampling : Estimates from permutations.
 
     Notes
     -----
-    A row costs `n_coalitions` - 2 rows of the model for each row of the background, and
-    one more. Features that have one and the same value in the row and all of the
-    background are worth nothing, and are no players: a row with few others has few
-    coalitions, and exact values.
+    For each explained row the model gets `n_coalitions` - 2 rows for each row of the
+    background, and one more. Features with the same value in the row and all of the
+    background have a Shapley value of zero and are no players: a row with few others
+    has few coalitions, and exact values.
 
-    Every coalition is taken with its complement, since a Shapley value depends on
-    :math:`o(S) = (v(S) - v(S^c)) / 2` alone; interaction values depend on the half sum.
-    Sizes of coalitions come up equally often, and are taken whole where there are few.
+    Every coalition is taken with its complement, since Shapley values depend only on
+    :math:`o(S) = (v(S) - v(S^c)) / 2`, and interaction values on the half sum. All
+    sizes get the same number of coalitions; sizes with fewer coalitions are taken
+    whole.
     The values are the mean of a Gaussian process over coalitions, given the known o(S).
-    Its kernel gives a term the less weight, the more features it joins; up to 50
-    players, the better of two such kernels is chosen for each row, by leaving out one
-    pair after the other. The mean is linear in o(S) for each kernel: outputs of
+    Its kernel gives less weight to terms of more features; up to 50 players, the better
+    of two such kernels is chosen for each row by leave-one-out errors of the pairs. The
+    mean is linear in o(S) for each kernel: outputs of
     one model keep their sums, but the values of a sum of two models are the sums of
-    their values only as far as they are exact. A linear game is found as it is, where
-    there are pairs enough for each player alone.
+    their values only as far as they are exact. A linear game is reproduced exactly if
+    the pairs identify the main effects.
 
     ``explain(X).standard_errors`` are the larger of two. One is that of the process.
     With :math:`\\sigma_j^2`, the variance of a value under the kernel, and :math:`r_m`,
-    what is missed of pair m of M if it is left out, in units of its standard deviation,
+    the leave-one-out residual of pair m of M in units of its standard deviation,
 
     .. math:: \\mathrm{se}_j^2 = 1.5\\, t^2\\, \\sigma_j^2\\,
         \\mathrm{mean}_m\\, r_m^2 .
 
     t is Student's 97.5 % quantile divided by the normal's, with M + 1 - p degrees of
-    freedom, or with M where there are fewer pairs than players: then the larger error
-    of two kernels is taken, one of which leaves a third of the variance to terms of
-    three players and more. What single players do is one more observation in the mean:
-    known coalitions that look linear do not prove that the others do. The other error
-    is that of the values as sums over pairs, and counts where nearly all are known:
+    freedom. With fewer pairs than players it has M, and the larger error of two kernels
+    is taken, one of which leaves a third of the variance to terms of three players and
+    more. Main effects are one more observation in the mean: known coalitions that look
+    linear do not prove that the others are. The other error is that of the values as
+    sums over pairs, and matters if nearly all are known:
 
     .. math:: \\mathrm{se}_j^2 = 1.5 \\sum_s t_s^2\\, \\overline{e_s^2} \\sum_S
         \\left(\\frac{2}{p} \\binom{p - 1}{|S| - 1}^{-1}\\right)^2
 
     S are the unknown coalitions with player j in pairs of size s,
-    :math:`\\overline{e_s^2}` is the mean square of what is missed of known pairs of the
-    size if they are left out, and :math:`t_s` has their number as degrees of freedom.
+    :math:`\\overline{e_s^2}` is the mean squared leave-one-out residual of known pairs
+    of the size, and :math:`t_s` has their number as degrees of freedom.
     Intervals of 1.96 standard errors to each side held the exact value in 90 % of the
     cases or more, at all numbers of coalitions from four up, in games of trees, neural
-    networks, interactions and products (``benchmarks/bench_coverage.py``); of a linear
-    game, whose values are exact, they are some thousandths of the values. They are
-    about the coalitions left out, not about the choice of the background.
+    networks, interactions and products (``benchmarks/bench_coverage.py``); for a linear
+    game, whose values are exact, they are some thousandths of the values. They measure
+    the sampling of coalitions, not the choice of the background.
 
     For p players that differ from the background and m pairs, ``(m + 1)(m + 3 p + 1)``
-    numbers are kept, up to 50 players twice as many, and three times as many while they
-    are made, in time proportional to ``(m + p) ** 3``, once for each p.
+    numbers are kept, twice as many for up to 50 players, and three times as many during
+    construction, in time proportional to ``(m + p) ** 3``, once for each p.
 
     References
     ----------
@@ -218,12 +220,12 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _make_valuer(self):
+    def _make_attributor(self):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        valuer = _PairedCoalitions(self.n_coalitions, seed)
+        attributor = _PairedCoalitions(self.n_coalitions, seed)
         n_players = len(self.features_)
-        self._check_size(valuer.n_coalitions(n_players), n_players)
-        return valuer
+        self._check_size(attributor.n_coalitions(n_players), n_players)
+        return attributor
 
     def _check_size(self, n_coalitions, n_players):
         """Refuse too many coalitions, and warn of those that take much memory."""
@@ -235,7 +237,7 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
                 f"than {most}, which is the most. feature_groups joins players."
             )
         n_pairs = n_coalitions // 2
-        # Twice: it is made of as much as is kept.
+        # Twice: construction needs as much again as is kept.
         needed = 2 * 8 * n_pairs * (n_pairs + 3 * n_players)
         if needed > working_bytes() and not takes_all:
             warn(
@@ -258,7 +260,7 @@ class _PairedCoalitions(AllCoalitions):
         self._surrogates = {}
 
     def __getstate__(self):
-        return {**self.__dict__, "_surrogates": {}}  # large, and soon made again
+        return {**self.__dict__, "_surrogates": {}}  # large, and cheap to rebuild
 
     def n_coalitions(self, n_players):
         """Number of coalitions that are evaluated."""
@@ -274,7 +276,7 @@ class _PairedCoalitions(AllCoalitions):
         return paired_design(n_players, self.n_coalitions(n_players), rng)
 
     def coalitions(self, n_players):
-        """One of each pair, and then their complements; or all coalitions."""
+        """One of each pair, then their complements; or all coalitions."""
         if self._is_complete(n_players):
             return super().coalitions(n_players)
         pairs = self._design(n_players)
@@ -295,7 +297,7 @@ class _PairedCoalitions(AllCoalitions):
         return self._surrogate(EvenSurrogate, n_players).interactions(one + complement)
 
     def _surrogate(self, kind, n_players):
-        """The surrogate for so many players; as many are kept as memory allows."""
+        """The surrogate for `n_players`, cached as far as memory allows."""
         key = kind, n_players
         if key not in self._surrogates:
             made = kind(self._design(n_players))
@@ -309,10 +311,10 @@ class _PairedCoalitions(AllCoalitions):
 
 
 def _halves(known):
-    """Half the values of one of each pair and of its complement, (1 + n_pairs, k).
+    """Half the values of one member of each pair and of its complement.
 
-    The first pair is that of all players and nobody. `known` has nobody, one of each
-    pair, their complements, all players.
+    Both are (1 + n_pairs, k); the grand and the empty coalition come first. `known` has
+    the empty coalition, one of each pair, their complements, the grand coalition.
     """
     half = len(known) // 2
     one = np.concatenate([known[-1:], known[1:half]])

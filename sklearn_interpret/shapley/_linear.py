@@ -15,22 +15,23 @@ from sklearn_interpret._model.linear import LinearModel, explained_linear
 from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
 from sklearn_interpret.shapley._base import BaseModelShapley
 
-# Rows that moments are summed up from at once.
+# Rows in one block of the sums of moments: fixed, so that results do not depend on
+# memory.
 _ROWS_AT_ONCE = 1024
-# A covariance of more columns fills the memory.
+# Most columns of a covariance, which then takes 800 MB.
 _MOST_COLUMNS = 10_000
 
 
 class LinearSHAP(BaseModelShapley):
     """Shapley values of linear models.
 
-    The response is :math:`b_0 + \\sum_j b_j x_j`, or the argument of a link. With
-    "interventional" a feature's share is
+    The response is :math:`b_0 + \\sum_j b_j x_j`, or a link function of it. With
+    "interventional" the Shapley value of a feature is
 
     .. math:: \\phi_j = b_j (x_j - \\mathrm{mean}_i\\, x^{(i)}_j)
 
-    over the rows of the background. With "correlation" a set S of features is worth the
-    mean response given :math:`x_S`, where features are jointly Gaussian.
+    over the rows of the background. With "correlation" the value of a set S of features
+    is the mean response given :math:`x_S`, for jointly Gaussian features.
 
     Parameters
     ----------
@@ -39,14 +40,15 @@ class LinearSHAP(BaseModelShapley):
         by column; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     perturbation : {"interventional", "correlation"}, default="interventional"
-        "interventional" takes absent features from the background, whatever the others
-        are: a feature with a coefficient of zero gets nothing. "correlation" takes what
-        the present ones predict of them: correlated features share their effect.
+        "interventional" takes absent features from the background, independently of the
+        present ones: a feature with a coefficient of zero has a value of zero.
+        "correlation" takes their conditional mean given the present ones: correlated
+        features share their effect.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows whose mean and covariance are taken; all are used, and weigh the same. None
+        Rows that define mean and covariance; all are used, with equal weights. None
         takes the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
-        Features that are one player of the game together.
+        Features that are one player of the game.
     response_method : str or list of str, default="auto"
         "auto" explains the linear function: predictions of regressors, the decision
         function of classifiers, the linear predictor of generalized linear models.
@@ -54,11 +56,11 @@ class LinearSHAP(BaseModelShapley):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=None
-        How many rows of `fit` serve as background: a number, a share, or all.
+        Number or share of the rows of `fit` in the background; None takes all.
     random_state : int, RandomState or None, default=None
-        Draws the subsample, and the permutations of large blocks of features.
+        Seed of the subsample, and of the permutations of large blocks of features.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -76,35 +78,36 @@ class LinearSHAP(BaseModelShapley):
     features_, player_names_ : list
         Columns and name of each player.
     response_method_ : str
-        What is explained: the method of the model that returns it, or "margin" for the
-        linear predictor where the model has a log link.
+        The explained response: a method of the model, or "margin" for the linear
+        predictor of a model with a log link.
     output_names_ : list
         Class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
-        Number of features; their names, where the columns have any; class labels.
+        Number of features; their names, if the columns have any; class labels.
 
     Raises
     ------
     UnreadableModelError
-        In `fit`: the model is not linear, or the response is not (a probability, say).
+        In `fit`: if the model is not linear, or the response is not, like a
+        probability.
     ValueError
         In `fit`: "correlation" of more than 10000 columns.
 
     Notes
     -----
-    Where a pipeline makes several columns of a feature (one-hot, splines), these are
-    one player, and mean and covariance are those of the columns that the linear
-    function takes. Sparse rows stay sparse; the result is an array.
+    If a pipeline makes several columns of a feature (one-hot, splines), these are one
+    player, and mean and covariance are those of the derived columns. Sparse rows stay
+    sparse; the result is an array.
 
     With "correlation", absent columns have the conditional mean
     :math:`\\mu_{-S} + \\Sigma_{-S,S} \\Sigma_{SS}^{+} (x_S - \\mu_S)` in :math:`v(S)`.
-    The pseudo-inverse, of correlations, is for columns that determine each other; it
-    matters only for rows unlike all of the background. Features that no correlation
-    connects are taken apart. In blocks of up to 15 players (fewer where they have many
+    The pseudo-inverse, of correlations, is for collinear columns; it matters only for
+    rows unlike all of the background. Features that are not connected by correlations
+    form separate blocks. In blocks of up to 15 players (fewer if they have many
     columns) the values are exact; larger ones take 16 to 256 pairs of a random
-    permutation and its reverse, drawn in `fit`. Standard errors come from the
-    differences between pairs, with Student's quantile for their number, and measure
-    that sampling alone, not how well the covariance is known.
+    permutation and its reverse, drawn in `fit`. Standard errors come from the variance
+    between pairs, with Student's quantile for their number. They measure only this
+    sampling, not the error of the covariance.
 
     References
     ----------
@@ -152,7 +155,7 @@ class LinearSHAP(BaseModelShapley):
                 check_random_state(self.random_state).randint(2**31)
             )
             blocks = gaussian_blocks(covariance, model.coefficients, player, rng)
-        self._shares = _Shares(model, mean, player, len(self.features_), blocks)
+        self._shares = _LinearValues(model, mean, player, len(self.features_), blocks)
         return mean @ model.coefficients + model.intercept
 
     def _values(self, rows):
@@ -163,7 +166,7 @@ class LinearSHAP(BaseModelShapley):
         predictions = [self._linear.predictions(part.native) for part in parts]
         tasks = [(self._shares, part) for part in parts]
         valued = run_in_threads(
-            _Shares.values, tasks, n_jobs=self.n_jobs, verbose=self.verbose
+            _LinearValues.values, tasks, n_jobs=self.n_jobs, verbose=self.verbose
         )
         values, errors = zip(*valued, strict=True)
         fields = {} if errors[0] is None else {"standard_errors": _joined(errors)}
@@ -171,16 +174,16 @@ class LinearSHAP(BaseModelShapley):
 
 
 def _joined(parts):
-    """Parts in one array; large values are not copied if there is one part."""
+    """Concatenated parts; a single part is not copied."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 @dataclass(frozen=True, eq=False)
-class _Shares:
-    """Computes the shares of players, without the inspector: it is sent to workers.
+class _LinearValues:
+    """Computes the values of players; it is sent to workers, unlike the inspector.
 
     `mean` and `player` are those of the model's columns; `blocks` of correlated players
-    are None where each column is taken for itself.
+    are None for interventional values.
     """
 
     model: LinearModel
@@ -211,7 +214,8 @@ class _Shares:
         return values, None
 
     def _by_player(self, coefficients):
-        """Columns to players: sparse (n_derived, n_players)."""
+        """Coefficients as a sparse map from columns to players, (n_derived,
+        n_players)."""
         places = np.arange(len(self.player) + 1)
         shape = (len(self.player), self.n_players)
         return sparse.csr_array((coefficients, self.player, places), shape=shape)
@@ -230,13 +234,13 @@ class _Shares:
 
 
 def _derived_parts(model, rows):
-    """Columns of a linear model, some rows at a time, and which rows these are."""
+    """Yield blocks of rows, as slices, and the model's columns for them."""
     for part in slices(rows.n_rows, _ROWS_AT_ONCE):
         yield part, model.derived(rows.part(part).native)
 
 
 def _mean(model, background, shares):
-    """Weighted mean of the columns; exact for a dense column that does not vary."""
+    """Weighted mean of the columns; exact for constant dense columns."""
     mean, origin = np.zeros(len(model.columns)), 0.0
     for part, derived in _derived_parts(model, background):
         if not sparse.issparse(derived):

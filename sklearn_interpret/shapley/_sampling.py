@@ -15,12 +15,12 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._core.statistics.weighted import student_factor
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory, slices
-from sklearn_interpret.shapley._base import BaseCoalitional, Valuer
+from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 
-# More orders would fill the memory.
+# Most orders, because of memory.
 _MOST_ORDERS = 10**6
-# Share of the size of the values by which orders are taken to differ at least: that few
-# agree does not prove that all do.
+# Least relative difference between orders: a few equal orders do not prove that all
+# are.
 _LEAST_SPREAD = 1e-3
 
 
@@ -28,14 +28,14 @@ class ShapleySampling(BaseCoalitional):
     r"""Shapley values of any model, from permutations of the features.
 
     Features join one after the other, in many orders; the value of a feature is the
-    mean of what its joining adds:
+    mean of its marginal contributions:
 
     .. math:: \phi_j = \frac{1}{M} \sum_{\pi}
         \left(v(S_{\pi j} \cup j) - v(S_{\pi j})\right)
 
     :math:`S_{\pi j}` are the features before j in the permutation :math:`\pi`, and v(S)
-    is the mean response to the background's rows with the features in S taken from the
-    explained row.
+    is the mean response to the background's rows with the features in S replaced by
+    those of the explained row.
 
     Parameters
     ----------
@@ -43,20 +43,18 @@ class ShapleySampling(BaseCoalitional):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     n_permutations : int, default=50
-        How many orders features join in, two at least. All orders are taken where there
-        are no more.
+        Number of orders, at least two. All orders are taken if there are no more.
     antithetic : bool, default=True
-        Whether each drawn order is also gone through backwards, which counts as a
-        second one (an odd number of orders is made even): what one of the two
-        overstates the other often understates.
+        Whether each drawn order is followed by its reverse, which counts as a second
+        one (an odd number of orders is made even): their errors often cancel.
     link : {"identity", "logit"}, default="identity"
-        What is made of mean responses before they are shared out; "logit" takes
-        probabilities to log-odds, those of 0 and 1 to -36 and 36, with a warning.
+        Function of the mean responses that are attributed; "logit" maps probabilities
+        to log-odds, and 0 and 1 to -36 and 36 with a warning.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None draws
+        Rows that replace absent features; all are used, with equal weights. None draws
         `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
-        Features that are one player of the game together.
+        Features that are one player of the game.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
@@ -65,11 +63,11 @@ class ShapleySampling(BaseCoalitional):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=100
-        How many rows of `fit` serve as background: a number, a share, or all.
+        Number or share of the rows of `fit` in the background; None takes all.
     random_state : int, RandomState or None, default=None
-        Draws the subsample and the permutations, both in `fit`.
+        Seed of the subsample and the permutations, which are drawn in `fit`.
     n_jobs : int or None, default=None
-        Workers, which share the rows to explain.
+        Number of workers, among which the rows to explain are split.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -87,52 +85,54 @@ class ShapleySampling(BaseCoalitional):
     features_, player_names_ : list
         Columns and name of each player.
     response_method_, output_names_ : str or callable, list
-        What is explained; class labels, or positions of outputs.
+        The explained response; class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
-        Number of features; their names, where the columns have any; class labels.
+        Number of features; their names, if the columns have any; class labels.
 
     Raises
     ------
     ValueError
         In `fit`: more than a million orders to draw. With ``link="logit"``, mean
-        responses that are no probabilities.
+        responses that are not probabilities.
 
     Warns
     -----
     SaturatedResponseWarning
-        With ``link="logit"``, mean responses of 0 or 1, which are clipped.
+        If mean responses of 0 or 1 are clipped, with ``link="logit"``.
 
     See Also
     --------
-    KernelSHAP : Fewer rows of the model for the same accuracy.
-    ExactShapley : From all coalitions of few features.
+    KernelSHAP : Needs fewer rows of the model for the same accuracy.
+    ExactShapley : Takes all coalitions, for few features.
 
     Notes
     -----
-    Every order begins with the mean response and ends with the row's, so that the
-    values sum to the prediction exactly. A row with a features that differ from the
-    background costs at most ``n_permutations * (a - 1)`` rows of the model for each row
-    of the background: coalitions that several orders have in common are valued once,
-    where there is memory for that.
+    Every order begins with the mean response and ends with the row's, so the values sum
+    to the prediction exactly. For a row with a features that differ from the
+    background, the model gets at most ``n_permutations * (a - 1)`` rows for each row of
+    the background: coalitions that several orders have in common are evaluated once, as
+    far as memory allows.
 
-    Orders are drawn in `fit`, by number of features, each at most once, and serve all
-    rows. The standard error of a value from M orders, or from M pairs of an order and
+    Orders are drawn in `fit`, by number of features, without repetition, and are the
+    same for all rows. The standard error of a value from M orders, or from M pairs of
+    an order and
     its reverse, is
 
     .. math:: \mathrm{se}_j^2 = \frac{t^2}{M} \cdot
         \frac{s_0^2 + \sum_m (g_{mj} - \phi_j)^2}{1 + (M - 1)}
 
-    :math:`g_{mj}` is what the feature adds in an order, or the mean of both of a pair.
-    :math:`s_0^2` is the variance between single orders, as a mean over the features of
-    the row, half of it for pairs, and a millionth of the mean square of the values
-    more. It counts as one more observation: few orders often agree on a feature by
-    chance. t is Student's 97.5 % quantile, with the number of single orders less one as
+    :math:`g_{mj}` is the feature's marginal contribution in an order, or its mean over
+    the two orders of a pair.
+    :math:`s_0^2` is the variance between single orders, averaged over the features of
+    the row (half of it for pairs), plus a millionth of the mean square of the values.
+    It counts as one more observation: few orders often agree on a feature by chance. t
+    is Student's 97.5 % quantile, with the number of single orders less one as
     degrees of freedom, divided by the normal's: intervals of 1.96 standard errors to
-    each side are meant to hold the exact value in 95 % of the cases. With few pairs
-    they hold it more often, and less often where a feature adds much in rare orders
-    alone, which may not be among those drawn: in a conjunction of all features, only
-    the last to join adds anything. Where all orders were taken, errors are zero; where
-    all agree, as for additive models, they are below a thousandth of the values.
+    each side should contain the exact value in 95 % of the cases. With few pairs
+    coverage is larger; it is smaller if a feature contributes only in rare orders,
+    which may not be drawn: in a conjunction of all features, only the last to join
+    contributes. If all orders were taken, errors are zero; if all agree, as for
+    additive models, they are below a thousandth of the values.
 
     References
     ----------
@@ -195,20 +195,20 @@ class ShapleySampling(BaseCoalitional):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _make_valuer(self):
+    def _make_attributor(self):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        valuer = _Permutations(self.n_permutations, self.antithetic, seed)
-        if valuer.n_orders_of(len(self.features_)) > _MOST_ORDERS:
+        attributor = _Permutations(self.n_permutations, self.antithetic, seed)
+        if attributor.n_orders_of(len(self.features_)) > _MOST_ORDERS:
             raise ValueError(
                 f"n_permutations={self.n_permutations} of {len(self.features_)} "
                 f"players are more than {_MOST_ORDERS}, which is the most."
             )
-        return valuer
+        return attributor
 
 
 @dataclass(frozen=True)
-class _Permutations(Valuer):
-    """Lets players join in random orders, drawn by number of players."""
+class _Permutations(Attributor):
+    """Attributions from random orders, drawn for each number of players."""
 
     n_orders: int
     antithetic: bool
@@ -228,7 +228,7 @@ class _Permutations(Valuer):
         return max(2, most + most % 2)
 
     def n_orders_of(self, n_players):
-        """Number of orders of so many players that are taken."""
+        """Number of orders of `n_players` that are taken."""
         wanted = self.n_orders + self.n_orders % 2 * self.antithetic
         return min(wanted, factorial(n_players))
 
@@ -236,7 +236,7 @@ class _Permutations(Valuer):
         return self.n_orders_of(n_players) == factorial(n_players)
 
     def _orders(self, n_players):
-        """Orders in which so many players join, (n, n_players)."""
+        """Orders of the players, (n, n_players)."""
         if self._takes_all(n_players):
             return np.array(list(permutations(range(n_players))), dtype=np.intp)
         rng = np.random.default_rng([self.seed, n_players])
@@ -244,12 +244,13 @@ class _Permutations(Valuer):
         while len(drawn) < n_drawn:
             orders = np.tile(np.arange(n_players), (n_drawn - len(drawn), 1))
             for order in rng.permuted(orders, axis=1):
-                # Of an order and its reverse, one stands for both.
+                # An order stands for its reverse, too.
                 turned = self.antithetic and order[0] > order[-1]
                 order = order[::-1] if turned else order
                 drawn.setdefault(order.tobytes(), order)
                 if len(drawn) == 1 and not self.antithetic:
-                    # Orders drawn apart could all have two features in one order.
+                    # One reversed order: each feature then precedes each other one in
+                    # some.
                     drawn[order[::-1].tobytes()] = order[::-1]
         orders = np.array(list(drawn.values())[:n_drawn])
         if not self.antithetic:
@@ -258,18 +259,18 @@ class _Permutations(Valuer):
         return both.reshape(-1, n_players)
 
     def values(self, game, played):
-        """Means over orders, and their standard errors."""
+        """Attributions, as means over orders, and their standard errors."""
         n_rows, n_players = played.active.shape
         numbers = np.unique(played.active.sum(axis=1)).tolist()
         orders = {number: self._orders(number) for number in numbers}
         gains = [[] for _ in range(n_rows)]
         most = max(map(len, orders.values()), default=0)
         for part in slices(most, self._orders_at_once(n_players)):
-            walks = {n: _Walks.of_orders(orders[n][part]) for n in numbers}
-            valued = played.designed(lambda n, walks=walks: walks[n].coalitions)
+            by_size = {n: _OrderCoalitions.of_orders(orders[n][part]) for n in numbers}
+            valued = played.designed(lambda n, by_size=by_size: by_size[n].coalitions)
             for row, (players, inner) in enumerate(valued):
                 ends = game.base_values, played.predictions[row]
-                gains[row].append(walks[len(players)].gains(inner, *ends))
+                gains[row].append(by_size[len(players)].gains(inner, *ends))
         values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))
         for row, active in enumerate(played.active):
             of_row = np.concatenate(gains[row])
@@ -279,12 +280,12 @@ class _Permutations(Valuer):
         return values, {"standard_errors": errors}
 
     def _error(self, gains):
-        """Standard error of the mean of gains (n, n_active, k) in orders."""
+        """Standard error of the mean of gains (n, n_active, k) over orders."""
         values = gains.mean(axis=0)
         apart = gains - values
         variance = np.square(apart).sum(axis=0).mean(axis=0) / (len(gains) - 1)
         variance += np.square(_LEAST_SPREAD * values).mean(axis=0)
-        # An order and its reverse are one observation, taken to vary as two would.
+        # An order and its reverse are one observation, with the variance of two.
         size = 1 + self.antithetic
         variance /= size
         apart = apart.reshape(-1, size, *gains.shape[1:]).mean(axis=1)
@@ -293,12 +294,12 @@ class _Permutations(Valuer):
 
 
 @dataclass(frozen=True, eq=False)
-class _Walks:
-    """Orders in which players join, and the coalitions that arise.
+class _OrderCoalitions:
+    """Orders of players, and the distinct coalitions of their first players.
 
-    Of `orders` (n, n_players), `coalitions` are the distinct ones except nobody and
-    everybody, (m, n_players), and `places` (n, n_players + 1) are the positions of the
-    coalitions of each order among nobody, these, and everybody.
+    For `orders` (n, n_players), `coalitions` (m, n_players) are the distinct ones but
+    the empty and the grand coalition. `places` (n, n_players + 1) are the positions of
+    each order's coalitions among the empty one, these, and the grand one.
     """
 
     orders: np.ndarray
@@ -307,7 +308,7 @@ class _Walks:
 
     @classmethod
     def of_orders(cls, orders):
-        """The coalitions that orders lead through."""
+        """The coalitions of orders."""
         n, n_players = orders.shape
         if n_players < 2:
             places = np.tile(np.arange(n_players + 1), (n, 1))

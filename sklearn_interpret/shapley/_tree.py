@@ -31,7 +31,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.shapley._base import BaseModelShapley, InteractionValuesMixin
 
-# What is kept of the background if there is no working memory: a megabyte.
+# Bytes of the background's tables that are kept even with no working memory.
 _LEAST_KEPT = 2**20
 
 
@@ -44,8 +44,8 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
     .. math:: \\phi_j = \\sum_{S \\not\\ni j} \\frac{|S|!\\,(p - |S| - 1)!}{p!}
         \\left(v(S \\cup j) - v(S)\\right)
 
-    v(S) is the mean response where the features in S are the row's own. What the others
-    are is said by `perturbation`.
+    v(S) is the mean response with the row's own values of the features in S;
+    `perturbation` defines the others.
 
     Parameters
     ----------
@@ -54,14 +54,14 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
         column by column; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     perturbation : {"interventional", "path_dependent"}, default="interventional"
-        "interventional" takes absent features together from the rows of the
-        background. "path_dependent" sends a row both ways at splits on absent features,
-        in the shares of the training rows; it looks at no background.
+        "interventional" takes absent features jointly from the rows of the background.
+        "path_dependent" sends a row both ways at splits on absent features, with the
+        shares of the training rows as weights; it uses no background.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None takes
+        Rows that replace absent features; all are used, with equal weights. None takes
         the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
-        Features that are one player of the game together.
+        Features that are one player of the game.
     response_method : str or list of str, default="auto"
         "auto" explains the sum of the trees: predictions of regressors, probabilities
         of forests, margins of boosted classifiers and of regressors with a log link.
@@ -72,11 +72,11 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=None
-        How many rows of `fit` serve as background: a number, a share, or all.
+        Number or share of the rows of `fit` in the background; None takes all.
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -91,65 +91,63 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
         The rows of the background.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute Shapley value over the rows of `fit`, mean over outputs. Computed
-        at its first use.
+        on first access.
     features_ : list of tuple of int
         Columns of each player.
     player_names_ : list of str
         Name of each player.
     response_method_ : str
-        What is explained: the method of the model that returns it, or "margin" for the
-        sum of the trees where no method returns that alone.
+        The explained response: a method of the model, or "margin" for a sum of trees
+        that no method returns.
     output_names_ : list
         Class labels, or positions of outputs.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where the input has string column names.
+        Names of the features, if the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
     Raises
     ------
     UnreadableModelError
-        In `fit`: the model is none whose trees can be read, or the response is none
-        that follows from their sum.
+        In `fit`: if the trees of the model can't be read, or the response is not a
+        function of their sum.
     ValueError
         In `fit`: a background with ``perturbation="path_dependent"``, a response
-        that only "interventional" can explain, a fitted model passed bare without `y`.
+        that only "interventional" can explain, a fitted model not frozen without `y`.
 
     Notes
     -----
-    The values are exact where the response is the sum of the trees. A function g of the
-    sum F (probabilities of boosting, means behind a log link) is a game of its own,
-    which depends on all trees at once. Its values here are rescaled margins: against
-    each background row z, what the feature gives to the sum, times one slope,
+    The values are exact if the response is the sum of the trees. A function g of the
+    sum F (probabilities of boosting, means with a log link) is a game that depends on
+    all trees jointly. Its values here are rescaled margins: for each background row z,
+    the feature's contribution to the sum times a slope,
 
     .. math:: \\mathrm{mean}_z\\; \\phi_j^F(x, z)\\,
         \\frac{g(F(x)) - g(F(z))}{F(x) - F(z)} .
 
-    They add up to the prediction, but can differ from the Shapley values of g by as
-    much as these are large; ``explain(X).approximation`` says "rescaled margins".
-    :class:`ShapleyValues` never takes them by itself: of such a response it evaluates
-    coalitions by the model, all of them (:class:`ExactShapley`) or, of many features,
-    some (:class:`KernelSHAP`).
+    They sum to the prediction, but can differ from the Shapley values of g by as much
+    as their size; ``explain(X).approximation`` says "rescaled margins".
+    :class:`ShapleyValues` does not use them: for such a response it evaluates
+    coalitions with the model, all of them (:class:`ExactShapley`) or, for many
+    features, some (:class:`KernelSHAP`).
 
-    The model itself is asked in `fit`, for a few rows of the background, whether it
-    responds as its trees do. Predictions of explained rows are then those of the trees,
-    in double precision: a model that adds up in single precision, as XGBoost does,
-    differs from them by about 1e-5 of their size. A model that responds otherwise is
-    asked for all predictions, so that
-    :class:`~sklearn_interpret.exceptions.AdditivityWarning` tells by how much; so is
-    one that may refuse the rows: these hold values that are missing, infinite or no
-    numbers, or trees split on categories, or a pipeline's steps come first.
+    In `fit` the response of the trees is compared with the model's for a few rows of
+    the background. If they agree, predictions of explained rows are those of the trees,
+    in double precision; a model that sums in single precision, like XGBoost, differs
+    from them by about 1e-5 of their size. Otherwise the model predicts all rows, and
+    :class:`~sklearn_interpret.exceptions.AdditivityWarning` reports the difference. The
+    model also predicts if it may refuse the rows: with missing, infinite or non-numeric
+    values, splits on categories, or steps of a pipeline.
 
-    Trees are cut into small subtrees, and what a subtree gives to
-    its features depends on few bits that say which of its conditions a row meets: these
-    tables are made once, and rows look them up. Few rows do without tables. A row's
-    values do not depend on the rows explained with it, nor on `n_jobs`, but for
-    rounding.
+    Trees are cut into small subtrees. The contributions of a subtree depend on a few
+    bits, which of its conditions a row meets: they are tabulated once, and looked up
+    for each row. Tables are not used for few rows. Up to rounding, a row's values do
+    not depend on the other rows or on `n_jobs`.
 
     A path-dependent explanation needs the training rows' shares at the splits. Some
-    libraries keep them without the rows' weights, and XGBoost keeps sums of second
+    libraries store them without the rows' weights, and XGBoost stores sums of second
     derivatives instead.
 
     References
@@ -187,13 +185,13 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
         if self.perturbation == "path_dependent":
             if self.background is not None:
                 raise ValueError(
-                    'perturbation="path_dependent" looks at no background: pass '
+                    'perturbation="path_dependent" uses no background: pass '
                     "background=None."
                 )
             if not trees.additive:
                 raise ValueError(
                     f'response_method="{trees.method}" of this model is '
-                    "no sum of its trees, and can be explained with "
+                    "not the sum of its trees, and can be explained with "
                     'perturbation="interventional" only.'
                 )
         return trees
@@ -214,15 +212,15 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
         asks = self._asks_model(background)
         for part in slices(background.n_rows, batch_rows(background.row_bytes)):
             for batch, found in self._predictions(background, part, codes[part], asks):
-                if found.dtype != np.float64:  # as exactly as they are explained
+                if found.dtype != np.float64:  # the precision of explanations
                     found = response.of_codes(codes[batch])
                 total += self._shares[batch] @ found
         return total
 
     def _make(self, codes=None):
-        """The cut of the trees, each feature of which belongs to a player; the game.
+        """The plan of the trees, whose features belong to players, and the game.
 
-        The game is against a background, whose codes may be given.
+        `codes` are those of the background, if known.
         """
         trees, players = self._trees.ensemble, self._players(self._trees.model.columns)
         plan = TreePlan.of_ensemble(trees, players, n_players=len(self.features_))
@@ -242,11 +240,12 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
         return self._made
 
     def _asks_model(self, rows):
-        """Whether predictions are the model's own: it may refuse rows, or differ."""
+        """Whether the model must predict: it may refuse rows, or differ from its
+        trees."""
         return not (self._follows_trees and self._trees.takes(rows))
 
     def _predictions(self, rows, part, codes, asks):
-        """Predictions for some rows, given their codes too, batch by batch."""
+        """Yield batches of rows, as slices, and their predictions."""
         for batch in slices(len(codes), batch_rows(rows.row_bytes)):
             here = slice(part.start + batch.start, part.start + batch.stop)
             if asks:
@@ -260,7 +259,7 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
         predictions, asks = None, self._asks_model(rows)
         for part, codes in self._coded_parts(rows, order=1):
             blocks = self._blocks(codes, order=1)
-            # Predictions are found while other processes work.
+            # Predictions are computed while workers compute the blocks.
             for batch, found in self._predictions(rows, part, codes, asks):
                 if predictions is None:
                     predictions = np.empty((rows.n_rows, n_outputs), found.dtype)
@@ -279,7 +278,7 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
             blocks = self._blocks(codes, order=1)
             if asks:
                 for _ in self._predictions(rows, part, codes, asks):
-                    pass  # the model refuses what it can't take
+                    pass  # the model raises its errors
             add_blocks(values.transpose(2, 1, 0), blocks)
             into = pairs[part].transpose(3, 1, 2, 0)
             add_blocks(into, self._blocks(codes, order=2))
@@ -288,19 +287,20 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
         return pairs
 
     def _coded_parts(self, rows, order):
-        """Parts of the rows, as large as the working memory allows, and their codes."""
+        """Yield blocks of rows, as slices that fit the working memory, and their
+        codes."""
         coded = self._trees.codes(rows)
         plan, _ = self._plan_and_game()
         row_bytes = coded.row_bytes
         if not self._trees.additive:
             row_bytes += 3 * 8 * plan.n_keys(order)
-        if effective_n_jobs(self.n_jobs) > 1:  # results arrive, one for each share
+        if effective_n_jobs(self.n_jobs) > 1:  # one result for each share of trees
             row_bytes += 2 * 8 * plan.n_keys(order) * (len(plan.trees_of_shares) - 1)
         for part in slices(rows.n_rows, rows_in_memory(row_bytes)):
             yield part, coded[part]
 
     def _blocks(self, codes, order):
-        """Blocks whose sum is the values of rows."""
+        """Blocks of values; sums over the trees are their sums."""
         plan, game = self._plan_and_game()
         blocks = {
             "rows_at_once": min(rows_in_memory(8 * plan.n_keys(order)), MOST_AT_ONCE),
@@ -312,10 +312,11 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
         return self._rescaled(plan, game, codes, order, **blocks)
 
     def _rescaled(self, plan, game, codes, order, **blocks):
-        """Blocks of values of a link of the sum: each comparison has its own slope."""
+        """Blocks of rescaled values: each pair of row and background row has a
+        slope."""
         trees = self._trees
         margins = trees.ensemble.raw_of_codes(codes)
-        # Otherwise tables are made for each row of the background.
+        # The alternative makes tables for each row of the background.
         if game.is_direct(len(codes) // len(game.shares), order):
             others = trees.ensemble.raw_of_codes(game.codes)
             for part in slices(len(codes), rows_in_memory(8 * 8 * len(others))):
@@ -339,9 +340,9 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
 
 
 def _complete(pairs):
-    """Interaction matrices from their upper halves, values on the diagonal; in place.
+    """Complete matrices from upper halves, with Shapley values on the diagonal.
 
-    Each row of a matrix sums to the value.
+    In place; rows then sum to the Shapley values.
     """
     players = np.arange(pairs.shape[1])
     values = pairs[:, players, players]
@@ -353,6 +354,7 @@ def _complete(pairs):
 def _secant(trees, margins, others):
     """Slopes of the response between margins (n, 1) and others (1, m): (n, m)."""
     apart = margins - others
+    # For close margins the derivative: the quotient would lose all digits.
     near = np.abs(apart) <= 1e-6 * (1 + np.abs(others))
     rise = trees.of_sums(margins) - trees.of_sums(others.T).T
     middle = trees.slope((margins + others)[..., None] / 2)[..., 0]

@@ -1,4 +1,4 @@
-"""Shapley values by whichever estimator is the most exact and quick for a model."""
+"""Shapley values by the estimator that suits the model."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ KINDS = {
     "permutation": ShapleySampling,
 }
 
-# How many rows replace absent players where each of them costs rows of the model.
+# Background rows of the algorithms that evaluate the model for each of them.
 _BACKGROUND = 100
 
-# Coalitions of ten players.
+# Default budget: all coalitions of ten players.
 _BUDGET = 2**10
 
 
@@ -55,7 +55,7 @@ def _is_linear(estimator, response_method, target):
     return True
 
 
-def _shares_among_pairs(inspector):
+def _has_interaction_values(inspector):
     """Whether the chosen estimator has interaction values."""
     kind = KINDS.get(getattr(inspector, "algorithm_", inspector.algorithm))
     return kind is None or issubclass(kind, InteractionValuesMixin)
@@ -78,30 +78,30 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         :class:`ShapleySampling`. "auto" takes the first of these that can explain the
         response exactly, and else "kernel".
     budget : int or None, default=None
-        For how many coalitions of features the model may predict, for each row.
-        "auto" takes "exact" where there are no more, "kernel" evaluates as many, and
-        "permutation" goes through as many permutations as that allows. None is 1024 for
-        "auto", which is enough for 10 features, and the default of the others.
+        Largest number of coalitions that are evaluated for each row. "auto" takes
+        "exact" if there are no more, "kernel" evaluates this number, and "permutation"
+        takes as many permutations as it allows. None is 1024 for "auto", enough for 10
+        features, and the default of the other estimators.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None draws
+        Rows that replace absent features; all are used, with equal weights. None draws
         `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
-        Features that are one player of the game together.
+        Features that are one player of the game.
     response_method : str, list of str or callable, default="auto"
-        What is explained. "auto" leaves it to the algorithm: "tree" and "linear"
+        The explained response. "auto" depends on the algorithm: "tree" and "linear"
         explain the sum of trees or the linear function (margins of boosted classifiers,
-        log-odds of logistic regression), the others what `predict_proba`, else
-        `decision_function`, of classifiers and `predict` of regressors return.
+        log-odds of logistic regression), the others `predict_proba`, else
+        `decision_function`, of classifiers and `predict` of regressors.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=None
-        How many rows of `fit` serve as background: a number, or a share. None takes all
-        for "tree" and "linear", which costs little, and 100 for the others.
+        Number or share of the rows of `fit` in the background. None takes all for
+        "tree" and "linear", which costs little, and 100 for the others.
     random_state : int, RandomState or None, default=None
-        Draws the subsample, and what is sampled.
+        Seed of the subsample and of sampled coalitions or permutations.
     n_jobs : int or None, default=None
-        Workers.
+        Number of workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -110,7 +110,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
     algorithm_ : str
         The algorithm that was chosen.
     inspector_ : estimator
-        The fitted estimator behind it.
+        The fitted estimator of that algorithm.
     estimator_ : estimator
         The fitted model.
     base_values_ : float or ndarray of shape (k,)
@@ -119,27 +119,27 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         The rows of the background.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute Shapley value over the rows of `fit` that were drawn, mean over
-        outputs. Computed at its first use.
+        outputs. Computed on first access.
     features_, player_names_ : list
         Columns and name of each player.
     response_method_, output_names_ : str or callable, list
-        What is explained; class labels, or positions of outputs.
+        The explained response; class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
-        Number of features; their names, where the columns have any; class labels.
+        Number of features; their names, if the columns have any; class labels.
 
     Raises
     ------
     UnreadableModelError
-        In `fit`, with "tree" or "linear": the model is no such model, or the response
-        is none that follows from its trees or coefficients.
+        In `fit`, with "tree" or "linear": if the model or the response is not of that
+        kind.
     ValueError
         In `fit`: too many features for "exact".
 
     Notes
     -----
-    "auto" never trades exactness for speed: where a response is a link of a sum of
-    trees (the probabilities of boosting), whose values :class:`TreeSHAP` finds by
-    rescaling, the model itself is evaluated.
+    "auto" never trades exactness for speed: if the response is a link function of a sum
+    of trees (the probabilities of boosting), for which :class:`TreeSHAP` rescales
+    margins, the model itself is evaluated.
 
     References
     ----------
@@ -198,7 +198,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
 
     def _inspect(self, sample, response, on_block):
         super()._inspect(sample, response, on_block)
-        # The chosen estimator may take another response method.
+        # The chosen estimator may explain another response method.
         self.response_method_ = self.inspector_.response_method_
         self.output_names_ = self.inspector_.output_names_
 
@@ -210,7 +210,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         return self._draw(Sample.of(rows, y, weights), subsample, self.random_state)
 
     def _chosen(self, rows):
-        """The algorithm to work with."""
+        """The algorithm that is used."""
         if self.algorithm != "auto":
             return self.algorithm
         for algorithm, explains in (("tree", _is_sum), ("linear", _is_linear)):
@@ -255,6 +255,6 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
     def _pairs(self, rows):
         return self.inspector_._pairs(rows)
 
-    interaction_values = available_if(_shares_among_pairs)(
+    interaction_values = available_if(_has_interaction_values)(
         InteractionValuesMixin.interaction_values
     )

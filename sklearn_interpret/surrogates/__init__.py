@@ -1,4 +1,4 @@
-"""Surrogates: small models that follow a large one, everywhere or around a point."""
+"""Surrogates: simple models that approximate a complex one, globally or locally."""
 
 from sklearn_interpret.surrogates._global import GlobalSurrogate
 from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage

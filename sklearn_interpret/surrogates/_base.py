@@ -1,4 +1,4 @@
-"""Base of the local surrogates: samples around a row, and small models of them."""
+"""Base of the local surrogates: samples around a row, and models fitted to them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import limit_threads, run, slices
-from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import (
@@ -43,19 +43,19 @@ from sklearn_interpret.surrogates._local_fits import (
 )
 
 _LARGEST_SEED = np.iinfo(np.int32).max
-# Pieces of work for each worker.
+# Tasks per worker: several, because rows differ in cost.
 _TASKS_PER_WORKER = 4
-# `stability_` looks at no more rows than these, spread over those of `fit`, and draws
-# so often.
+# Largest number of rows, evenly spaced in those of `fit`, and draws of `stability_`:
+# the cost of 50 explanations.
 _ROWS_REDRAWN, _REDRAWS = 10, 5
-# Kernel width for parts left out, in cosine distance from the whole: lime's.
+# Default kernel width of texts and images, in cosine distance: that of lime.
 _WIDTH_OF_MASKS = 0.25
 
 
 class Sampler(ABC):
-    """Makes the neighbourhoods of rows. It holds all that is random."""
+    """Draws the neighbourhoods of rows; holds all random draws."""
 
-    # Whether another draw would give the same surrogates.
+    # Whether surrogates do not depend on the draws.
     exact = False
 
     @abstractmethod
@@ -66,7 +66,7 @@ class Sampler(ABC):
 class MaskSampler(Sampler):
     r"""Copies of texts or images with some of their parts left out.
 
-    A copy that keeps the share s of the parts weighs
+    A copy that keeps the share s of the parts has the weight
 
     .. math:: \pi = \exp\left(-\frac{(1 - \sqrt{s})^2}{2 \sigma^2}\right).
 
@@ -75,17 +75,17 @@ class MaskSampler(Sampler):
     response : Response
         The model.
     split : callable
-        ``split(sample)`` returns how many parts a sample has, a function that makes
-        copies, as the model takes them, of the parts to keep in each, (m, n_parts), and
-        how many copies to make at once.
+        ``split(sample)`` returns the number of parts of a sample, a function from masks
+        of kept parts, (m, n_parts), to copies for the model, and the number of copies
+        per call.
     draw : callable
         ``draw(n_parts, n_masks, rng)``: the `Masks`.
     n_samples : int
-        How many copies.
+        Number of copies.
     kernel_width : float or None
         The kernel's width sigma; None means 0.25.
     seed : list of int
-        Of the draws. Samples of as many parts get the same masks.
+        Seed of the draws. Samples with equal numbers of parts get the same masks.
     """
 
     def __init__(self, response, split, draw, n_samples, kernel_width, seed):
@@ -120,8 +120,8 @@ class MaskSampler(Sampler):
 class BaseLocalSurrogate(BaseInspector):
     """Base of the local surrogates.
 
-    A subclass gets ready in `fit` (`_prepare`), draws samples (`_make_sampler`) and
-    makes explanations of the surrogates (`_explanation`).
+    A subclass prepares itself in `fit` (`_prepare`), draws samples (`_make_sampler`)
+    and builds explanations from the surrogates (`_explanation`).
     """
 
     _parameter_constraints = {
@@ -136,7 +136,7 @@ class BaseLocalSurrogate(BaseInspector):
     }
 
     _caches: ClassVar[tuple] = ("_stability",)
-    # What may follow the model more closely.
+    # Advice for a better fidelity.
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
     def _inspect(self, sample, response, on_block):
@@ -154,11 +154,11 @@ class BaseLocalSurrogate(BaseInspector):
 
     @abstractmethod
     def _prepare(self, sample):
-        """Set what all samplers share."""
+        """Set the attributes that all samplers use."""
 
     @abstractmethod
     def _make_sampler(self, seed):
-        """A sampler whose draws follow from a seed, a list of int."""
+        """A sampler with draws from a seed, a list of int."""
 
     @abstractmethod
     def _explanation(self, rows, fits, **fields):
@@ -171,7 +171,7 @@ class BaseLocalSurrogate(BaseInspector):
         Parameters
         ----------
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, ...)
-            Samples, as `fit` takes them: rows of a table, texts or images.
+            Samples like those of `fit`: rows of a table, texts or images.
 
         Returns
         -------
@@ -181,10 +181,10 @@ class BaseLocalSurrogate(BaseInspector):
         Warns
         -----
         LowFidelityWarning
-            A surrogate follows the model less well than `min_fidelity`.
+            If the fidelity of a surrogate is below `min_fidelity`.
         UndefinedFidelityWarning
-            The model responds alike to all samples around a row, so that there is no
-            R² to be compared with `min_fidelity`.
+            If the model's response is constant over the samples around a row, so that
+            R² is undefined.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
@@ -219,14 +219,14 @@ class BaseLocalSurrogate(BaseInspector):
     def _check_fidelity(self, fits):
         if self.min_fidelity is None:
             return
-        # NaN only where no output has an R².
+        # fmin: NaN only if no output has an R².
         worst = np.array([np.fmin.reduce(fit.fidelity) for fit in fits])
         unknown = np.flatnonzero(np.isnan(worst))
         if len(unknown):
             warn(
                 f"The model responds alike to all samples around {len(unknown)} of "
                 f"{len(fits)} rows, the first of them row {unknown[0]}: R² is "
-                "undefined there, and their weights tell nothing.",
+                "undefined there, and their weights are meaningless.",
                 UndefinedFidelityWarning,
             )
         n_low = np.count_nonzero(worst < self.min_fidelity)
@@ -242,27 +242,27 @@ class BaseLocalSurrogate(BaseInspector):
     def stability_score(
         self, X: Any, *, n_redraws: int = 10, n_features: int = 5
     ) -> NDArray[np.float64]:
-        """How much of an explanation stays when its samples are drawn again.
+        """Similarity of explanations between draws of the samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, ...)
-            Samples, as `fit` takes them: rows of a table, texts or images.
+            Samples like those of `fit`: rows of a table, texts or images.
         n_redraws : int, default=10
-            How often samples are drawn.
+            Number of draws of the samples.
         n_features : int, default=5
-            How many features, those of the largest effects, are compared.
+            Number of features of the largest effects that are compared.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Mean Jaccard similarity of the sets of features of each two draws, from 0
+            Mean Jaccard similarity of the sets of features over pairs of draws, from 0
             to 1 (always the same); mean over outputs.
 
         Raises
         ------
         ValueError
-            Fewer than two draws, or no features.
+            If there are fewer than two draws, or no features.
         """
         check_is_fitted(self)
         for name, value, least in (
@@ -286,10 +286,10 @@ class BaseLocalSurrogate(BaseInspector):
 
     @property
     def stability_(self) -> float:
-        """Mean similarity of the explanations of samples of `fit` over redraws.
+        """Mean similarity of the explanations of rows of `fit` between draws.
 
-        That of :meth:`stability_score`, over five draws and at most 10 samples, spread
-        evenly over those of `fit`. Computed on first access.
+        The mean of :meth:`stability_score` for five draws and at most 10 evenly spaced
+        rows of `fit`. Computed on first access.
         """
         check_is_fitted(self)
         if self._stability is None:
@@ -302,7 +302,7 @@ class BaseLocalSurrogate(BaseInspector):
 
 
 def _fit_all(fit, sampler, rows):
-    # Threads would wait for each other longer than they work on such small fits.
+    # The fits are too small for threads.
     with limit_threads(1):
         return [fit(samples) for samples in sampler.neighbourhoods(rows)]
 

@@ -1,4 +1,4 @@
-"""How closely a global surrogate follows its model, by any measure."""
+"""Fidelity of a global surrogate, by any score."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
 
 @dataclass(frozen=True)
 class Fidelity:
-    """How closely the predictions of a surrogate follow its model.
+    """Fidelity of the predictions of a surrogate to its model.
 
     Parameters
     ----------
     scoring : str or callable
-        As :class:`~sklearn_interpret.surrogates.GlobalSurrogate` takes it.
+        As in :class:`~sklearn_interpret.surrogates.GlobalSurrogate`.
     predictions : SurrogatePredictions
-        Those of the surrogate.
+        Predictions of the surrogate.
     inspector : estimator
-        The estimator for scikit-learn's scorers: its `predict` is the surrogate's.
+        Estimator for scikit-learn's scorers; its `predict` is the surrogate's.
     """
 
     scoring: str | Callable
@@ -37,7 +37,7 @@ class Fidelity:
     def measure(self, rows, weights, responses, labels):
         """Fidelity on rows with weights (n,), responses (n, k) and labels of the model.
 
-        Labels are None where the model predicts none.
+        Labels are None if the model predicts none.
         """
         surrogate, scoring = self.predictions, self.scoring
         if scoring == "accuracy":
@@ -76,7 +76,7 @@ class Fidelity:
             raise ValueError(f'scoring="accuracy" compares labels, but {why}.')
 
     def _scored(self, rows, weights, responses, labels):
-        """Score of scikit-learn, with the model's predictions as targets."""
+        """A scikit-learn score, with the model's predictions as targets."""
         scorer = get_scorer(self.scoring)
         params = self._weights_for(scorer_takes_weights(scorer), weights)
         targets = squeeze_outputs(responses) if labels is None else labels

@@ -1,4 +1,4 @@
-"""A simple model fitted to the responses of the inspected one."""
+"""Global surrogate: a simple model fitted to the responses of the inspected one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from sklearn_interpret.surrogates._fidelity import Fidelity
 
 
 def _offers(name):
-    """Whether the surrogate, fitted or to be fitted, can provide a method."""
+    """Check for `available_if`: the surrogate can provide a method."""
 
     def check(self):
         return name in self._methods()
@@ -44,11 +44,11 @@ def _offers(name):
 
 
 class GlobalSurrogate(BaseInspector):
-    r"""A simple model in place of a complex one, and how closely it follows it.
+    r"""A simple model in place of a complex one, with its fidelity.
 
-    The surrogate g is fitted to the responses of the model f, and not to the targets.
-    What is read off g (rules, coefficients) holds for f as far as g follows it, which
-    is the fidelity:
+    The surrogate g is fitted to the responses of the model f, not to the targets. Rules
+    or coefficients of g describe f as far as g approximates it, which the fidelity
+    measures:
 
     .. math:: R^2 = 1 - \frac{\sum_i w_i (f(x_i) - g(x_i))^2}
         {\sum_i w_i (f(x_i) - \bar f)^2}
@@ -59,23 +59,23 @@ class GlobalSurrogate(BaseInspector):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     surrogate : estimator or None, default=None
-        The simple model; a clone of it is fitted. A regressor learns the responses
-        (one that takes a single output is fitted once for each), a classifier the
-        labels that the model predicts. None takes a regression tree of depth 3.
-        Columns of categories are encoded for a surrogate of which neither the tags nor
-        the first step say that it takes them: ordered ones become positions, others a
-        column for each level.
+        The simple model; a clone of it is fitted. A regressor learns the responses (a
+        regressor of a single output is fitted once for each), a classifier the labels
+        that the model predicts. None takes a regression tree of depth 3. Categorical
+        columns are encoded unless the surrogate's tags or first step show that it takes
+        them: ordered ones become positions, others one column per level.
     scoring : str or callable, default="r2"
-        How fidelity is measured. "r2" compares responses, the mean over outputs
-        that vary; "accuracy" is the share of rows with the same label. Another of
-        scikit-learn's scorers takes the model's predictions as targets. A callable
-        ``f(of_model, of_surrogate[, sample_weight])`` compares responses, or labels
-        where those were learnt; (n,) or (n, k).
+        Measure of fidelity. "r2" compares responses, the mean over outputs that vary;
+        "accuracy" is the share of rows with the same label. Other scorers of
+        scikit-learn take the model's predictions as targets. A callable ``f(of_model,
+        of_surrogate[, sample_weight])`` compares responses, or labels if these were
+        learnt; (n,) or (n, k).
     subset : callable or None, default=None
         ``f(X)`` returns a boolean for each row: the surrogate is fitted, and its
-        fidelity measured, where it is true. The model is fitted on all rows.
+        fidelity measured, on rows for which it is true. The model is fitted on all
+        rows.
     min_fidelity : float or None, default=0.2
-        Warn of a fidelity below it, where `scoring` is "r2" or "accuracy".
+        Fidelity below which a warning is raised, if `scoring` is "r2" or "accuracy".
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
@@ -84,11 +84,12 @@ class GlobalSurrogate(BaseInspector):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=None
-        How many rows of `fit` the surrogate is fitted to: a number, a share, or all.
+        Number or share of the rows of `fit` that the surrogate is fitted to; None takes
+        all.
     random_state : int, RandomState or None, default=None
-        Draws the subsample, and is that of the default surrogate.
+        Seed of the subsample, and of the default surrogate.
     n_jobs : int or None, default=None
-        Workers that predict, where the rows fill several batches.
+        Number of workers that predict, if the rows fill several batches.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -99,56 +100,55 @@ class GlobalSurrogate(BaseInspector):
     surrogate_ : estimator
         The fitted surrogate.
     fidelity_ : float
-        How closely the surrogate follows the model on the rows that it was fitted to;
-        see `fidelity_score` for others. R² is undefined, NaN, where the model responds
-        alike to all of them.
+        Fidelity on the rows that the surrogate was fitted to; see `fidelity_score` for
+        others. R² is undefined, NaN, if the model's response to them is constant.
     agreement_ : float
-        Share of these rows to which both give the same label; only of classifiers, and
-        where labels follow from what the surrogate was fitted to.
+        Share of these rows to which both give the same label; only for classifiers, if
+        labels follow from the response that the surrogate was fitted to.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
-        The surrogate's: its own, or its absolute coefficients times the standard
-        deviations of their columns, mean over outputs. Columns made from one feature
-        count together. Only where the surrogate has such, and its steps, if any, are
-        known to work column by column.
+        Importances of the surrogate: its own, or its absolute coefficients times the
+        standard deviations of their columns, mean over outputs. Columns made from one
+        feature are summed. Only available if the surrogate has either, and its steps,
+        if any, are known to work column by column.
     output_names_ : list
         Class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
-        Number of features; their names, where the columns have any; class labels.
+        Number of features; their names, if the columns have any; class labels.
 
     Raises
     ------
     ValueError
         In `fit`: no rows in the subset, a classifier as surrogate of a regressor or of
-        several outputs, a fidelity that does not suit what was learnt, weights that
-        differ and that the surrogate does not take.
+        several outputs, a fidelity that does not suit the surrogate, unequal weights
+        that the surrogate does not take.
 
     Warns
     -----
     LowFidelityWarning
-        In `fit`, where the fidelity is below `min_fidelity`.
+        In `fit`, if the fidelity is below `min_fidelity`.
     UndefinedFidelityWarning
-        In `fit`, where R² is undefined and `min_fidelity` is not None.
+        In `fit`, if R² is undefined and `min_fidelity` is not None.
 
     See Also
     --------
-    GlobalSurrogateDisplay : The surrogate, drawn.
+    GlobalSurrogateDisplay : Draws the surrogate.
 
     Notes
     -----
     `predict`, `predict_proba` and `score` are those of the surrogate, in the terms of
-    the model: labels where the model is a classifier, also if the surrogate learnt
-    probabilities (the largest, or one above 1/2; of decision functions the largest, or
-    one above 0). `black_box_predict` is the model's.
+    the model: labels if the model is a classifier, even if the surrogate learnt
+    probabilities (the class of the largest, or of one above 1/2) or decision functions
+    (of the largest, or of one above 0). `black_box_predict` is the model's `predict`.
 
     The fidelity is one number for all rows: the surrogate may be close in one region
-    and far off in another, and a fidelity on rows that were learnt is too good, the
-    more the larger the surrogate is. It says nothing of how good the model is.
+    and far off in another. On training rows it is optimistic, the more the larger the
+    surrogate is. It does not measure the quality of the model.
 
-    Weights go to the surrogate's `fit` and into the fidelity. A pipeline that begins
-    with an encoder gets the rows as the model does, whatever their container. The
-    targets of the default tree are rounded in their last digits, so that `random_state`
-    and not rounding chooses among features that split the rows alike: a row of weight
-    two is then the same as the row twice.
+    Weights are used in the surrogate's `fit` and in the fidelity. A pipeline that
+    begins with an encoder gets the rows in the same container as the model. The targets
+    of the default tree are rounded in their last digits, so that `random_state`, not
+    rounding, chooses between equal splits: a row of weight two is then equivalent to
+    two rows.
 
     References
     ----------
@@ -238,7 +238,7 @@ class GlobalSurrogate(BaseInspector):
         self._warn()
 
     def _ask(self, function, rows, on_block=lambda: None):
-        """Results of a function of the model for rows, batch by batch."""
+        """Concatenated results of a function of the model for batches of rows."""
         parts = slices(rows.n_rows, batch_rows(rows.row_bytes))
         tasks = [(function, rows.part(part)) for part in parts]
         found = []
@@ -248,7 +248,7 @@ class GlobalSurrogate(BaseInspector):
         return np.concatenate(found)
 
     def _ask_labels(self, rows, on_block=lambda: None):
-        """Labels that the model predicts; None where it predicts none."""
+        """Labels that the model predicts; None if it predicts none."""
         if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict"):
             response = make_response(self.estimator_, "predict")
             return self._ask(response.labels, rows, on_block)
@@ -278,8 +278,8 @@ class GlobalSurrogate(BaseInspector):
             return
         if np.isnan(self.fidelity_):
             warn(
-                "The model responds alike to all rows that the surrogate was fitted "
-                "to: there is nothing to explain, and R² is undefined.",
+                "The model's response is constant on the rows that the surrogate was "
+                "fitted to: there is nothing to explain, and R² is undefined.",
                 UndefinedFidelityWarning,
             )
         elif self.fidelity_ < self.min_fidelity:
@@ -308,7 +308,7 @@ class GlobalSurrogate(BaseInspector):
             return set()
 
     def _checked(self, X):
-        """Rows as those of `fit`, and finite where the model takes no others."""
+        """Validated rows; finite ones if the model takes no others."""
         check_is_fitted(self, "surrogate_")
         rows = self._check_rows(X, reset=False)
         if not self._takes_missing:
@@ -326,13 +326,13 @@ class GlobalSurrogate(BaseInspector):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Labels where the model is a classifier, else numbers.
+            Labels if the model is a classifier, else numbers.
 
         Raises
         ------
         ValueError
-            The model is a classifier, and no labels follow from what the surrogate was
-            fitted to.
+            If the model is a classifier, but no labels follow from the response that
+            the surrogate was fitted to.
         """
         rows, surrogate = self._checked(X), self._surrogate_predictions()
         why = surrogate.why_no_labels()
@@ -345,10 +345,10 @@ class GlobalSurrogate(BaseInspector):
 
     @available_if(_offers("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Class probabilities by the surrogate.
+        """Class probabilities of the surrogate.
 
-        A classifier's own; a regressor's predictions, cut off at zero and divided by
-        their sum, or for two classes cut off at zero and one.
+        Those of a classifier, or the predictions of a regressor, clipped at zero and
+        divided by their sum, or for two classes clipped to [0, 1].
 
         Parameters
         ----------
@@ -365,7 +365,7 @@ class GlobalSurrogate(BaseInspector):
 
     @available_if(_offers("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
-        """Logarithms of the class probabilities by the surrogate.
+        """Logarithms of the class probabilities of the surrogate.
 
         Parameters
         ----------
@@ -385,7 +385,7 @@ class GlobalSurrogate(BaseInspector):
 
     @available_if(_offers("decision_function"))
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Decision function by a surrogate that was fitted to the model's.
+        """Decision function of a surrogate that was fitted to the model's.
 
         Parameters
         ----------
@@ -406,7 +406,7 @@ class GlobalSurrogate(BaseInspector):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Score of the surrogate's predictions: R squared, or of a classifier accuracy.
+        """Score of the surrogate's predictions: R squared, or accuracy of a classifier.
 
         Parameters
         ----------
@@ -439,30 +439,31 @@ class GlobalSurrogate(BaseInspector):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            What the model predicts.
+            Predictions of the model.
         """
         check_is_fitted(self, "surrogate_")
         return self.estimator_.predict(X)
 
     def fidelity_score(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
-        """How closely the surrogate follows the model on any rows.
+        """Fidelity of the surrogate on any rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows; of these, the ones in `subset`.
+            Rows, of which those in `subset` are used.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights.
 
         Returns
         -------
         float
-            By `scoring`; `fidelity_` for the rows that the surrogate was fitted to.
+            Fidelity, as defined by `scoring`; equal to `fidelity_` for the rows that
+            the surrogate was fitted to.
 
         Raises
         ------
         ValueError
-            No row is in `subset`.
+            If no row is in `subset`.
         """
         rows = self._checked(X)
         weights = check_weights(sample_weight, rows)
@@ -476,7 +477,7 @@ class GlobalSurrogate(BaseInspector):
         if getattr(self, "_importances", None) is None:
             raise AttributeError(
                 f"This {type(self).__name__} has no feature_importances_: it is not "
-                "fitted, or its surrogate has none of each feature."
+                "fitted, or its surrogate has no importance for each feature."
             )
         return self._importances
 
@@ -486,7 +487,7 @@ def _call(function, rows):
 
 
 def _weights_inside(inspector, rows, weights):
-    """Weights, zero for rows outside of the inspector's subset."""
+    """Weights, set to zero for rows outside of the inspector's subset."""
     if inspector.subset is not None:
         inside = np.asarray(inspector.subset(rows.native))
         if inside.dtype.kind != "b" or inside.shape != (rows.n_rows,):

@@ -38,13 +38,13 @@ from sklearn_interpret.surrogates._local_fits import by_output, fields_of
 class ImageExplanation(LocalExplanation):
     """Weights of a surrogate on the segments of each image.
 
-    The features are segments, which differ from image to image. Where an image has
-    fewer of them than another, the last values are zero.
+    The features are segments, which differ between images. Images with fewer segments
+    than others have zeros in the last values.
 
     Parameters
     ----------
     values : array-like of shape (n_rows, n_segments[, n_outputs])
-        What it adds to the response that a segment is seen.
+        Effect on the response of showing a segment.
     base_values : array-like of shape (n_rows[, n_outputs])
         Intercepts of the surrogate: its prediction with everything hidden.
     predictions, data, feature_names, output_names : array-like, default=None
@@ -52,9 +52,9 @@ class ImageExplanation(LocalExplanation):
     response_name, target_name : str, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     standard_errors : array-like of the shape of `values`, default=None
-        Standard errors of the weights, for the choice of the samples.
+        Sampling standard errors of the weights.
     columns : None, default=None
-        Segments are no columns.
+        Segments are not columns.
     approximation : str, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     value_name : str, default="weight"
@@ -62,9 +62,9 @@ class ImageExplanation(LocalExplanation):
     fidelity, local_predictions, selected : array-like, default=None
         As in :class:`LocalExplanation`.
     scales, conditions : array-like, default=None
-        Not of use here.
+        Not used.
     segments : array-like of shape (n_rows, height, width)
-        The segment that each pixel belongs to, from 0 on.
+        Segment of each pixel, counted from 0.
     images : array-like of shape (n_rows, height, width[, channels])
         The images.
 
@@ -125,7 +125,7 @@ class ImageExplanation(LocalExplanation):
         self._set("images", images)
 
     def maps(self, output: Any = None) -> NDArray[np.float64]:
-        """Weights pixel by pixel: each has that of its segment.
+        """Return the weights of pixels: those of their segments.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class ImageExplanation(LocalExplanation):
         Returns
         -------
         ndarray of shape (n_rows, height, width[, n_outputs])
-            The axis of outputs is there if there are several and None is chosen.
+            There is an axis of outputs if there are several and `output` is None.
 
         Raises
         ------
@@ -153,44 +153,45 @@ class ImageExplanation(LocalExplanation):
 class LimeImage(BaseLocalSurrogate):
     r"""Linear surrogates around single images, in their segments (LIME).
 
-    The model predicts copies of the image in which half of its segments are
-    hidden; a small linear model of what is seen is fitted to the responses, in which
-    copies that show more count more. Its weights say what it adds to the response that
-    a segment is seen, its R² on the copies how far to trust them.
+    The model predicts copies of the image in which half of its segments are hidden. A
+    small linear model of the visible segments is fitted to the responses; copies that
+    show more have larger weights. Its coefficients are the effects of showing a
+    segment, its R² on the copies shows how far to trust them.
 
     Parameters
     ----------
     estimator : estimator
         Any predictor; a clone of it is fitted. Pass a fitted one as
-        ``FrozenEstimator(model)``. It gets images in the shape and dtype in which they
-        are given, and as many as fit into memory at once.
+        ``FrozenEstimator(model)``. It gets images in the shape and dtype of the input,
+        in batches that fit into memory.
     image_shape : (height, width) or (height, width, channels), default=None
-        ``(height, width)`` or ``(height, width, channels)`` of images that are given as
-        rows of a table. None takes rows as strips of pixels, of height one.
+        Shape of images that are rows of a table. None takes rows as strips of pixels,
+        of height one.
     segmentation : callable, default=None
-        ``f(image)`` returns whole-number labels of the pixels, (height, width), such as
+        ``f(image)`` returns integer labels of the pixels, (height, width), like
         scikit-image's `slic`. None takes k-means on colours and positions.
     n_segments : int, default=None
-        About how many segments the default segmentation finds. None takes 50, and in
-        small images one for four pixels; of a strip one for each pixel, up to 50.
+        Approximate number of segments of the default segmentation. None takes 50, but
+        at most one for four pixels, or one for each pixel of a strip.
     hide_color : float or array-like of shape (channels,), default=None
-        What hides a segment. None takes its mean colour; for a segment of one pixel,
-        that of the image.
+        Colour of hidden segments. None takes the segment's mean colour, or that of the
+        image for a segment of one pixel.
     n_features_to_select : int or None, default=None
-        How many segments a surrogate uses, exactly, if there are so many. None takes
+        Number of segments that a surrogate uses, or all if there are fewer. None takes
         all.
     n_samples : int, default=1000
-        How many copies the model predicts; where there are no more sets of
-        segments than this, all of them, and nothing is left to chance.
+        Number of copies that the model predicts. If there are at most this many sets of
+        segments, all are taken, and nothing is random.
     kernel_width : float or None, default=None
-        Width of the kernel that weighs copies, in cosine distances from the image. None
-        takes 0.25.
+        Width of the kernel of copies, in cosine distance from the image. None takes
+        0.25.
     feature_selection : {"lars", "forward", "highest_weights", "none"}, default="lars"
-        How segments are chosen: in the order of least angle regression, one after the
-        other by what they explain, by their weights beside all others, or not at all.
+        Selection of segments: by least angle regression, by forward selection, by their
+        weights in a regression on all segments, or none.
     surrogate : estimator or None, default=None
-        What is fitted to the chosen segments, such as a ridge regression or a short
-        tree; it needs `coef_` or `feature_importances_`, and `sample_weight` in its
+        Estimator that is fitted to the selected segments, such as a ridge regression or
+        a short tree; it needs `coef_` or `feature_importances_`, and `sample_weight` in
+        its
         `fit`. None takes least squares.
     min_fidelity : float or None, default=0.2
         R² below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
@@ -203,7 +204,7 @@ class LimeImage(BaseLocalSurrogate):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     random_state : int, RandomState or None, default=None
-        Draws the samples, once in `fit`.
+        Seed of the samples, which are drawn once in `fit`.
     n_jobs : int or None, default=None
         Workers, which share the images to explain.
     verbose : int, default=0
@@ -216,20 +217,20 @@ class LimeImage(BaseLocalSurrogate):
     image_shape_ : tuple of int
         Height, width and, if any, channels of the images.
     segments_ : ndarray of shape (n_samples, height, width)
-        Segments of the images of `fit`, from 0 on. Computed on first access.
+        Segments of the images of `fit`, counted from 0. Computed on first access.
     stability_ : float
-        Mean Jaccard similarity of the five strongest segments over redraws of the
+        Mean Jaccard similarity of the five strongest segments between draws of the
         samples, from 0 to 1. Computed on first access.
     response_method_, output_names_ : str or callable, list
-        What is explained; class labels, or positions of outputs.
+        The explained response; class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
-        Number and names of columns, where images are rows of a table; class labels.
+        Number and names of columns, if images are rows of a table; class labels.
 
     Raises
     ------
     ValueError
-        Images that do not have `image_shape`, pixels that are no numbers, a
-        `hide_color` that pixels cannot have, segments that do not fit the image.
+        Images that do not have `image_shape`, pixels that are not numbers, a
+        `hide_color` that does not fit the pixels, segments that do not fit the image.
 
     See Also
     --------
@@ -240,23 +241,24 @@ class LimeImage(BaseLocalSurrogate):
     Notes
     -----
     `fit` and `explain` take images as an array of shape (n, height, width), grey, or
-    (n, height, width, channels), in colour, or flattened: a table with a row of pixels
-    for each, in any container, with `image_shape`.
+    (n, height, width, channels), in colour, or flattened: a table with one row of
+    pixels per image, in any container, with `image_shape`.
 
-    With z the segments that are seen in a copy, s the share of them, and f(z) the
-    response to it, the surrogate is
+    With z the visible segments of a copy, s their share, and f(z) the response to the
+    copy, the surrogate is
 
     .. math:: \min_{g} \sum_z \exp\left(-\frac{(1 - \sqrt{s})^2}{2 \sigma^2}\right)
         \left(f(z) - g(z)\right)^2,
 
-    linear in z. Each segment is seen in half of the copies. These are scrambled Sobol
-    points, which make explanations vary less than independent draws do. They are drawn
-    in `fit`, the same for images with as many segments: the same image always gets the
-    same explanation. All outputs are explained from the same copies.
+    linear in z. Each segment is visible in half of the copies. These are scrambled
+    Sobol points, whose explanations vary less than those of independent draws. They are
+    drawn in `fit`, and are the same for images with equal numbers of segments: the same
+    image always gets the same explanation. All outputs are explained from the same
+    copies.
 
-    A weight is about the segments as they are cut, and about what hides them: a segment
-    of one colour is not hidden by its mean colour, and gets no weight however much the
-    model looks at it. Compare with another `hide_color` where that matters.
+    Weights depend on the segmentation and on `hide_color`: a segment of one colour is
+    not hidden by its mean colour, and gets no weight, whatever the model does with it.
+    Compare with another `hide_color` if that matters.
 
     References
     ----------
@@ -290,7 +292,7 @@ class LimeImage(BaseLocalSurrogate):
         "hide_color": [Real, "array-like", None],
     }
     _caches = (*BaseLocalSurrogate._caches, "_segments")
-    # Read by the checks of the contract: other columns are no pixels.
+    # Read by the estimator checks: pixels must be numbers.
     _takes_numbers_only = True
 
     def __init__(
@@ -355,7 +357,7 @@ class LimeImage(BaseLocalSurrogate):
 
     def _prepare(self, sample):
         self._segments = None
-        _ = sample.rows.pixels  # refuses what is no number
+        _ = sample.rows.pixels  # raises an error if pixels are not numbers
 
     def _make_sampler(self, seed):
         return MaskSampler(
@@ -402,12 +404,12 @@ class LimeImage(BaseLocalSurrogate):
 
 
 def _parts(image, colour):
-    """An image for `MaskSampler`: number of segments, how to copy, copies at once."""
+    """An image for `MaskSampler`: number of segments, masker, copies per call."""
     return image.n_segments, image.masker(colour), image.at_once
 
 
 def _segments(image, function, n_segments):
-    """Segments of an image by the user's function, or by colours: (height, width)."""
+    """Segments of an image by the user's function or by k-means: (height, width)."""
     if function is None:
         return colour_segments(image, n_segments or default_number(image.shape))
     return checked_segments(
@@ -416,13 +418,13 @@ def _segments(image, function, n_segments):
 
 
 def _segment_all(segment, images):
-    # Threads would wait for each other longer than they work on such small images.
+    # The images are too small for threads.
     with limit_threads(1):
         return [segment(image) for image in images]
 
 
 def _check_colour(colour, images):
-    """Refuse a colour that the images cannot have."""
+    """Refuse a colour that does not fit the images."""
     if colour is None:
         return
     try:

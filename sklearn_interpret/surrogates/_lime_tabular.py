@@ -14,7 +14,7 @@ from sklearn_interpret._core.local.linear_surrogates import LocalMoments
 from sklearn_interpret._core.local.masks import even_points, gaussian
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals
@@ -26,20 +26,21 @@ from sklearn_interpret.surrogates._base import BaseLocalSurrogate, Sampler
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import Neighbourhood, by_output, fields_of
 
-# Bins of equal weight where no number is given: quartiles.
+# Default number of bins of equal weight: quartiles, as in lime.
 _QUARTILES = 4
-# Kernel widths in units of the root of the number of features. Samples differ by two
-# squared standard deviations in a number, but by at most one in a bin, and bins follow
-# the model less closely: a narrower kernel makes up for both.
+# Default kernel widths in units of the root of the number of features; the first is
+# lime's. Two samples differ by two squared standard deviations in a number, but by at
+# most one in a bin, and bins approximate the model less closely: a narrower kernel
+# compensates both.
 _WIDTH_OF_NUMBERS, _WIDTH_OF_BINS = 0.75, 0.3
 
 
 class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     r"""Linear surrogates around single rows of a table (LIME).
 
-    The model predicts rows that are drawn around the explained one; a small
-    linear model is fitted to the responses, in which near rows count more. Its weights
-    are the explanation, its R² on the draws tells how far to trust it.
+    The model predicts rows that are drawn around the explained one; a small linear
+    model is fitted to the responses, with larger weights for near rows. Its
+    coefficients are the explanation, its R² on the samples shows how far to trust it.
 
     Parameters
     ----------
@@ -47,41 +48,40 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     n_features_to_select : int or None, default=10
-        How many features a surrogate uses, exactly, if there are so many. None takes
+        Number of features that a surrogate uses, or all if there are fewer. None takes
         all.
     n_samples : int, default=5000
-        How many rows are drawn.
+        Number of rows that are drawn.
     kernel_width : float or None, default=None
-        Width of the kernel that weighs samples, in the unit of distances: standard
-        deviations, or roots of the number of bins and categories that differ. None
-        takes 0.75 times the root of the number of features, and 0.3 times it where
-        numbers are cut into bins.
+        Width of the kernel of samples, in the unit of distances: standard deviations,
+        or roots of the number of bins and categories that differ. None takes 0.75 times
+        the root of the number of features, or 0.3 times it if numbers are binned.
     discretize : bool or int, default=True
-        Whether numbers are cut into bins of about equal weight: quartiles, or a number
-        of bins. A weight then is that of being in the row's own bin. False leaves
-        numbers as they are: a weight is that of one unit of the feature.
+        Whether numbers are binned into quartiles, or the number of bins of about equal
+        weight. A weight is then the effect of being in the row's own bin. Without bins
+        it is the effect of one unit of the feature.
     feature_selection : {"lars", "forward", "highest_weights", "none"}, default="lars"
-        How features are chosen: in the order of least angle regression, one after the
-        other by what they explain, by their weights beside all others, or not at all.
+        Selection of features: by least angle regression, by forward selection, by their
+        weights in a regression on all features, or none.
     surrogate : estimator or None, default=None
-        What is fitted to the chosen features, such as a ridge regression or a short
-        tree; it needs `coef_` or `feature_importances_`, and `sample_weight` in its
+        Estimator that is fitted to the selected features, such as a ridge regression or
+        a short tree; it needs `coef_` or `feature_importances_`, and `sample_weight` in
+        its
         `fit`. None takes least squares.
     sample_around : {"training", "instance"}, default="training"
-        Where samples are drawn: each feature from its values in `fit`, the same for all
-        rows, or around the explained row, numbers with their standard deviation in
-        `fit`.
+        Distribution of samples: each feature from its values in `fit`, the same for all
+        rows, or around the explained row, with the standard deviations of `fit`.
     correlated : bool, default=False
-        Whether features are drawn together, from rows of `fit` with a little noise that
-        keeps means and covariances; else each feature is drawn for itself.
+        Whether features are drawn jointly, from rows of `fit` with a little noise that
+        keeps means and covariances, or independently.
     categorical_features : "auto", None, or list of ints or strs, default="auto"
-        Features without order, or a boolean mask of them; None means none. "auto" takes
+        Categorical features, or a boolean mask of them; None means none. "auto" takes
         categories, strings and booleans by dtype.
     method : {"auto", "tree", "sampling"}, default="auto"
-        "tree" finds the surrogates of a sum of trees exactly, as with infinitely many
-        samples; these then measure the fidelity alone. It needs features that are drawn
-        independently from `fit`, and a least-squares surrogate. "sampling" fits to the
-        samples. "auto" takes "tree" where it can.
+        "tree" computes the surrogates of a sum of trees exactly, as with infinitely
+        many samples; samples are only used for the fidelity. It needs features that are
+        drawn independently from `fit`, and a least-squares surrogate. "sampling" fits
+        to the samples. "auto" takes "tree" if possible.
     min_fidelity : float or None, default=0.2
         R² below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
         raised; None never warns.
@@ -93,9 +93,9 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     random_state : int, RandomState or None, default=None
-        Draws the samples, once in `fit`.
+        Seed of the samples, which are drawn once in `fit`.
     n_jobs : int or None, default=None
-        Workers, which share the rows to explain.
+        Number of workers, among which the rows to explain are split.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -107,23 +107,23 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         Mean absolute effect, the weight times the feature's scale, over the rows of
         `fit`; mean over outputs. Computed on first access.
     stability_ : float
-        Mean Jaccard similarity of the five strongest features over redraws of the
+        Mean Jaccard similarity of the five strongest features between draws of the
         samples, from 0 to 1. Computed on first access.
     kernel_width_ : float
         The kernel's width.
     method_ : {"tree", "sampling"}
-        How surrogates are found.
+        Method that is used.
     response_method_, output_names_ : str or callable, list
-        What is explained; class labels, or positions of outputs.
+        The explained response; class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
-        Number of features; their names, where the columns have any; class labels.
+        Number of features; their names, if the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: no feature varies; ``method="tree"`` with what it cannot do.
+        In `fit`: if no feature varies, or other parameters exclude ``method="tree"``.
     UnreadableModelError
-        In `fit`, with ``method="tree"``: the response is no sum of trees.
+        In `fit`, with ``method="tree"``: if the response is not a sum of trees.
 
     See Also
     --------
@@ -139,20 +139,19 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         \pi_x(z) = \exp\left(-\frac{d(x, z)^2}{2 \sigma^2}\right)
 
     is linear in the features, or in whether they are in the row's own bins. The squared
-    distance d sums squared differences in standard deviations, and ones for bins and
+    distance d is the sum of squared standardised differences, and of ones for bins and
     categories that differ.
 
-    Samples are scrambled Sobol points, sent through the quantiles of `fit`: at 1000 of
-    them explanations are about as stable as at five times as many independent draws.
-    All randomness is drawn in `fit`: the same row always gets the same explanation.
+    Samples are scrambled Sobol points, mapped to the quantiles of `fit`: 1000 of them
+    give about the same stability as 5000 independent draws. All random draws are made
+    in `fit`: the same row always gets the same explanation.
 
-    Features that are independent remain so when the kernel weighs them. Then the weight
-    of a feature is the covariance of its bin, or value, with the response, over its
-    variance, which for a sum of trees follows from the probabilities to reach their
-    leaves.
+    Independent features remain independent under the kernel's weights. The weight of a
+    feature is then the covariance of its bin, or value, with the response, divided by
+    its variance. For a sum of trees these follow from the probabilities of the leaves.
 
-    ``explain(X).standard_errors`` are those of the weights, for the choice of samples,
-    and rather too large, for these are more even than by chance.
+    ``explain(X).standard_errors`` are sampling errors of the weights. They are rather
+    too large, because Sobol points are more even than random ones.
 
     References
     ----------
@@ -255,7 +254,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         self.method_ = "sampling" if self._products is None else "tree"
 
     def _read_products(self):
-        """The model's trees over independent columns, where they can be used."""
+        """The model's trees over independent columns, or None if they can't be used."""
         if self.method == "sampling":
             return None
         wrong = {
@@ -267,7 +266,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         if refused and self.method == "tree":
             name = refused[0]
             raise ValueError(
-                f'method="tree" does without samples; {name}={getattr(self, name)!r} '
+                f'method="tree" uses no samples; {name}={getattr(self, name)!r} '
                 "needs them."
             )
         if refused:
@@ -341,19 +340,19 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
 
 
 class _TableSampler(Sampler):
-    """Weighs samples by their distance from a row along the columns."""
+    """Weights samples by their distance from a row."""
 
     def __init__(self, marginals, width):
         self._marginals, self._width = marginals, width
 
     def _neighbourhood(self, samples, responses, own, moments=None):
-        """Samples as the surrogate of a row sees them, from where both stand."""
+        """The `Neighbourhood` of a row from the locations of samples and row."""
         discrete = self._marginals.discrete
         squares = np.einsum("ij->i", samples.squared_distances(own))
         return Neighbourhood(
             design=np.where(discrete, samples.codes == own.codes, samples.scores),
             responses=responses,
-            # The nearest weighs one: others may weigh next to nothing.
+            # Relative to the nearest: otherwise all weights may underflow.
             weights=gaussian(squares - squares.min(), self._width),
             own=np.where(discrete, 1.0, own.scores[0]),
             moments=moments,
@@ -363,8 +362,7 @@ class _TableSampler(Sampler):
 class _SharedSamples(_TableSampler):
     """The same samples and responses for all rows.
 
-    Where `products` know moments of all samples that might be drawn, the surrogates are
-    fitted to these.
+    With `products`, surrogates are fitted to exact moments of the distribution.
     """
 
     def __init__(self, marginals, width, samples, responses, products=None):
@@ -373,7 +371,7 @@ class _SharedSamples(_TableSampler):
         self._products, self.exact = products, products is not None
 
     def neighbourhoods(self, rows):
-        """Yield the samples, weighed for each row."""
+        """Yield the samples with the weights for each row."""
         step = self._products.rows_at_once if self.exact else rows.n_rows
         for part in slices(rows.n_rows, step):
             own = self._marginals.locate(rows.part(part))
@@ -386,7 +384,7 @@ class _SharedSamples(_TableSampler):
                 )
 
     def _moments(self, own):
-        """Moments of all samples, for each row."""
+        """Exact moments of the weighted distribution, for each row."""
         moments = self._products.moments(
             *self._marginals.local_probabilities(own, self._width)
         )
@@ -403,7 +401,7 @@ class _SharedSamples(_TableSampler):
 
 
 class _OwnSamples(_TableSampler):
-    """Samples around each row, by the same draws."""
+    """Samples around each row, from the same draws."""
 
     def __init__(self, marginals, width, draws, response):
         super().__init__(marginals, width)

@@ -1,4 +1,4 @@
-"""Linear surrogates around texts: what a prediction loses without some of its words."""
+"""LIME for texts."""
 
 from __future__ import annotations
 
@@ -22,28 +22,29 @@ from sklearn_interpret.surrogates._local_explanation import (
 )
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of
 
-# Of words that raise and lower the response; the colour-blind can tell them apart.
+# Colours of words that raise and lower the response, from Okabe and Ito's palette,
+# which is safe for the colour-blind.
 UP_RGB, DOWN_RGB = (213, 94, 0), (0, 114, 178)
-# Black letters stay readable on the strongest, and the weakest is still seen.
+# Opacity of the weakest and the strongest words: visible, and black letters readable.
 LEAST_ALPHA, MOST_ALPHA = 0.1, 0.7
-# Of the largest weight: smaller ones are rounding.
+# Weights below this, relative to the largest, are rounding errors.
 _NEGLIGIBLE = 1e-9
-# How much of an explanation a notebook shows by itself.
+# Most texts, outputs and pieces of a text in the HTML repr.
 _SHOWN_TEXTS, _SHOWN_OUTPUTS, _SHOWN_PIECES = 3, 3, 600
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TextExplanation(LocalExplanation):
-    """Weights of the words of texts, and where these words stand.
+    """Weights of the words of texts, with the positions of words.
 
-    Features are the words of all explained texts, in the order in which they first
-    come up; a text that does not have a word has a zero there.
+    Features are the words of all explained texts, in order of first occurrence; the
+    weight of a word that a text lacks is zero.
 
     Parameters
     ----------
     values : array-like of shape (n_rows, n_features[, n_outputs])
-        Weights of the surrogate: what a word adds to the response by being there; zero
-        for words that were not selected.
+        Weights of the surrogate: effects of the presence of a word on the response;
+        zero for words that were not selected.
     base_values : array-like of shape (n_rows[, n_outputs])
         Intercepts of the surrogate.
     predictions, data, feature_names, output_names : array-like, default=None
@@ -51,7 +52,7 @@ class TextExplanation(LocalExplanation):
     response_name, target_name : str, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     standard_errors : array-like of the shape of `values`, default=None
-        Standard errors of the weights, for the choice of the samples.
+        Sampling standard errors of the weights.
     columns : None, default=None
         Texts have no columns.
     approximation : str, default=None
@@ -61,12 +62,12 @@ class TextExplanation(LocalExplanation):
     fidelity, local_predictions, selected, scales : array-like, default=None
         As in :class:`LocalExplanation`.
     conditions : None, default=None
-        Weights are of the words themselves.
+        Not used.
     tokens : sequence of sequences of str
-        For each text the pieces that it consists of: words, and what stands between
-        them. One after the other they are the text.
+        Pieces of each text, which concatenate to it: words, and separators between
+        them.
     token_features : sequence of sequences of int
-        For each piece the position of its feature; -1 for what stands between words.
+        Position of each piece's feature; -1 for separators.
 
     Raises
     ------
@@ -125,7 +126,8 @@ class TextExplanation(LocalExplanation):
                 )
 
     def words(self, row: int, target: Any = None) -> list[tuple[str, float]]:
-        """Words that the surrogate of a text uses, those of the largest weight first.
+        """Return the words that the surrogate of a text uses, the largest weights
+        first.
 
         Parameters
         ----------
@@ -142,7 +144,7 @@ class TextExplanation(LocalExplanation):
         Raises
         ------
         ValueError
-            Several outputs and no `target`.
+            If there are several outputs and no `target`.
         """
         weights, used = self._of_output(row, output_position(self.output_names, target))
         order = np.argsort(-np.abs(weights), kind="stable")
@@ -151,8 +153,8 @@ class TextExplanation(LocalExplanation):
     def to_html(self, row: int = 0, target: Any = None) -> str:
         """Return a text with its words highlighted by their weights.
 
-        Orange words raise the response, blue ones lower it; the weight of a word is
-        shown when it is pointed at.
+        Orange words raise the response, blue ones lower it; a tooltip shows the weight
+        of a word.
 
         Parameters
         ----------
@@ -164,7 +166,7 @@ class TextExplanation(LocalExplanation):
         Returns
         -------
         str
-            HTML, with everything in it escaped.
+            HTML; the text is escaped.
         """
         outputs = range(len(self.output_names))
         if target is not None:
@@ -172,14 +174,14 @@ class TextExplanation(LocalExplanation):
         return self._html(range(len(self))[row], outputs)
 
     def _of_output(self, row, output):
-        """Weights of a text's words, and which are used, for one output."""
+        """Weights of a text's words, and a mask of those in use, for one output."""
         values, selected = self.values[row], self.selected[row]
         if values.ndim == 1:
             return values, selected
         return values[:, output], selected[:, output]
 
     def _facts(self, row, output):
-        """Response, surrogate's prediction and fidelity of a text, in words."""
+        """Text of the response, the surrogate's prediction and the fidelity."""
         texts = {
             "predictions": "response {:.3g}".format,
             "local_predictions": "surrogate {:.3g}".format,
@@ -193,7 +195,7 @@ class TextExplanation(LocalExplanation):
         )
 
     def _html(self, row, outputs, most=None):
-        """A text with its words highlighted, for each output; of `most` pieces."""
+        """HTML of the first `most` pieces of a text, highlighted for each output."""
         weights = [self._of_output(row, output)[0] for output in outputs]
         largest = max((np.abs(w).max(initial=0.0) for w in weights), default=0.0)
         blocks = []
@@ -208,11 +210,11 @@ class TextExplanation(LocalExplanation):
             )
         style = "background: white; color: black; padding: 0.4em"
         html = f'<div style="{style}">{"".join(blocks)}</div>'
-        # Halves of characters cannot be written to a file or a notebook.
+        # Lone surrogates cannot be written to a file or a notebook.
         return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 
     def _marked(self, row, weights, largest, most):
-        """The text, with tags around its words of some weight."""
+        """HTML of a text, with its weighted words in tags."""
         pieces, features = self.tokens[row], self.token_features[row]
         shown = []
         for piece, feature in zip(pieces[:most], features[:most], strict=True):
@@ -246,14 +248,14 @@ class TextExplanation(LocalExplanation):
 
 
 def highlight(weight, largest):
-    """Opacity of the colour behind a word; zero where its weight is rounding alone.
+    """Opacity of the colour behind a word; zero if its weight is rounding error.
 
     Parameters
     ----------
     weight : float
-        Of the word.
+        Weight of the word.
     largest : float
-        Largest absolute weight that is shown beside it.
+        Largest absolute weight in the figure.
     """
     if abs(weight) <= _NEGLIGIBLE * largest:
         return 0.0
@@ -263,8 +265,8 @@ def highlight(weight, largest):
 class LimeText(TextInputMixin, BaseLocalSurrogate):
     r"""Linear surrogates of a model of texts, one around each text (LIME).
 
-    The model predicts copies of a text in which some of its words are left out. A
-    linear regression of the responses on the words that stay says what each word adds.
+    The model predicts copies of a text without some of its words. A linear regression
+    of the responses on the remaining words estimates the effect of each word.
     A copy that keeps the share s of the words has the weight
 
     .. math:: \pi = \exp\left(-\frac{(1 - \sqrt{s})^2}{2 \sigma^2}\right).
@@ -275,33 +277,30 @@ class LimeText(TextInputMixin, BaseLocalSurrogate):
         Any predictor of texts, such as a pipeline that begins with a vectorizer; a
         clone of it is fitted. Pass a fitted one as ``FrozenEstimator(model)``.
     n_features_to_select : int or None, default=10
-        How many words a surrogate uses; None means all.
+        Number of words that a surrogate uses; None means all.
     n_samples : int, default=1000
-        How many copies of a text the model predicts; where there are no more sets
-        of its words than this, all of them, and nothing is left to chance.
+        Number of copies of a text that the model predicts. If there are at most this
+        many sets of its words, all are taken, and nothing is random.
     tokenizer : callable, default=None
-        ``tokenizer(text)``: the words of a text as a list of str, as they stand in it
-        and in their order. What stands between them stays where it is. None splits by
-        `split_expression`.
+        ``tokenizer(text)`` returns the words of a text as a list of str, unchanged and
+        in order. Separators between them are kept. None splits by `split_expression`.
     split_expression : str, default=r"\W+"
-        Regular expression of what stands between words; ``""`` splits into letters.
+        Regular expression of separators between words; ``""`` splits into letters.
     bow : bool, default=True
-        Whether a word is one feature wherever it stands, as in a bag of words. False
-        makes each of its places a feature of its own, for models that look at the
-        order of words.
+        Whether all occurrences of a word are one feature, as in a bag of words. False
+        makes each occurrence a feature, for models that use the order of words.
     mask_token : str, default=None
-        What stands in place of a word that is left out; None leaves nothing there.
+        Replacement of words that are left out; None removes them.
     kernel_width : float or None, default=None
-        Width sigma of the kernel that weighs copies, in cosine distance; None means
-        0.25.
+        Width sigma of the kernel of copies, in cosine distance; None means 0.25.
     feature_selection : {"lars", "forward", "highest_weights", "none"}, default="lars"
-        How words are chosen: in the order of least angle regression, one after the
-        other by what they explain, by their weights beside all others, or not at all.
+        Selection of words: by least angle regression, by forward selection, by their
+        weights in a regression on all words, or none.
     surrogate : estimator or None, default=None
-        What is fitted to the chosen words: a regressor that takes sample weights and
-        has ``coef_`` or ``feature_importances_``. None means least squares.
+        Estimator that is fitted to the selected words: a regressor that takes sample
+        weights and has ``coef_`` or ``feature_importances_``. None means least squares.
     min_fidelity : float or None, default=0.2
-        Warn where a surrogate's local R² is lower.
+        Local R² below which a warning is raised.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
@@ -310,9 +309,9 @@ class LimeText(TextInputMixin, BaseLocalSurrogate):
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     random_state : int, RandomState or None, default=None
-        Draws the samples, once in `fit`.
+        Seed of the samples, which are drawn once in `fit`.
     n_jobs : int or None, default=None
-        Workers, which share the rows to explain.
+        Number of workers, among which the rows to explain are split.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -321,19 +320,21 @@ class LimeText(TextInputMixin, BaseLocalSurrogate):
     estimator_ : estimator
         The fitted model.
     response_method_, output_names_ : str or callable, list
-        What is explained; class labels, or positions of outputs.
+        The explained response; class labels, or positions of outputs.
     stability_ : float
-        Mean similarity of the strongest words of a text between draws of the samples,
-        over some of the texts of `fit`. Computed on first access.
+        Mean Jaccard similarity of the five strongest words between draws of the
+        samples, over some of the texts of `fit`. Computed on first access.
     classes_ : ndarray
         Class labels of a classifier.
 
     Raises
     ------
     TypeError
-        `X` is a single text, no container of texts, or has entries that are no str.
+        If `X` is a single text, not a container of texts, or has entries that are not
+        str.
     ValueError
-        In `fit`: no texts, a `split_expression` that is no regular expression.
+        In `fit`: if there are no texts, or `split_expression` is not a regular
+        expression.
 
     See Also
     --------
@@ -343,22 +344,20 @@ class LimeText(TextInputMixin, BaseLocalSurrogate):
     -----
     In `fit`, `explain` and `stability_score`, `X` is a list, a one-dimensional array or
     a pandas or polars Series of str. The model gets texts in the container of
-    `fit`. There is no `n_features_in_`. Words are one word where the analyzer of the
-    model's vectorizer makes them equal, as by case; of other models they are told apart
-    as they stand.
+    `fit`. There is no `n_features_in_`. Words count as equal if the analyzer of the
+    model's vectorizer makes them equal, for instance by case; for other models, if they
+    are identical.
 
-    The number of words that stay is uniform between none and all, and sets of a size
-    are equally likely; they are Sobol points, which cover the sets more evenly than
-    independent draws. They are drawn in `fit`, the same for texts of as many words. A
-    text of w different words has min(`n_samples`, 2^w) copies.
+    The number of words that are kept is uniform between none and all, and sets of one
+    size are equally likely. They are Sobol points, which cover the sets more evenly
+    than independent draws, are drawn in `fit`, and are the same for texts with equal
+    numbers of words. A text of w different words has min(`n_samples`, 2^w) copies.
 
-    "Free" and "free" are two words, and a model that takes them for one sees each left
-    out on its own. What stands between words always stays, also punctuation that the
-    model may count.
+    Separators between words are always kept, even punctuation that the model may count.
 
-    The features of ``explain(X)`` are the words of all texts in X together, so that
-    many long texts are better explained a few hundred at a time. With ``bow=False``,
-    the second place of a word in a text is called ``"word (2)"``.
+    The features of ``explain(X)`` are the words of all texts in X together: explain
+    many long texts a few hundred at a time. With ``bow=False``, the second occurrence
+    of a word in a text is called ``"word (2)"``.
 
     References
     ----------
@@ -459,7 +458,7 @@ class LimeText(TextInputMixin, BaseLocalSurrogate):
 
 
 def _parts(text, split, like, mask_token):
-    """A text for `MaskSampler`: number of words, how to copy, copies at once."""
+    """A text for `MaskSampler`: number of words, masker, copies per call."""
     tokens = split(text)
     size = copied_bytes(text, tokens, mask_token)
 

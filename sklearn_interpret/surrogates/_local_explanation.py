@@ -1,4 +1,4 @@
-"""Result of the local surrogates: small models of single predictions."""
+"""Explanations by local surrogates: small models of single predictions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn_interpret.explanations import Explanation
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalExplanation(Explanation):
-    """Weights of a surrogate around each row, and how well it follows the model there.
+    """Weights of a surrogate around each row, with its local fidelity.
 
     Parameters
     ----------
@@ -26,8 +26,7 @@ class LocalExplanation(Explanation):
     response_name, target_name : str, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     standard_errors : array-like of the shape of `values`, default=None
-        Standard errors of the weights, for the choice of the samples; None where there
-        are none.
+        Sampling standard errors of the weights, or None.
     columns : sequence of sequences of int, default=None
         The columns of `data` behind each feature.
     approximation : str, default=None
@@ -35,17 +34,19 @@ class LocalExplanation(Explanation):
     value_name : str, default="weight"
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     fidelity : array-like of shape (n_rows[, n_outputs]), default=None
-        Weighted R² of the surrogate on the samples around each row; NaN where the model
-        responds alike to all of them.
+        Weighted R² of the surrogate on the samples around each row; NaN if the model's
+        response to them is constant.
     local_predictions : array-like of shape (n_rows[, n_outputs]), default=None
-        What the surrogate predicts for the rows.
+        Predictions of the surrogate for the rows.
     selected : array-like of the shape of `values`, default=None
-        Which features the surrogate uses; None takes those whose weight is not zero.
+        Mask of the features that the surrogate uses; None takes those of nonzero
+        weight.
     scales : array-like of shape (n_features,), default=None
-        How far a feature typically moves: weights times scales can be compared with
-        each other. None means one.
+        Typical change of each feature: weights times scales are comparable. None means
+        one.
     conditions : array-like of shape (n_rows, n_features), default=None
-        What each weight is about, such as ``"1 < age <= 3"``; None means the features.
+        Condition that each weight refers to, such as ``"1 < age <= 3"``; None means the
+        features.
 
     Examples
     --------
@@ -113,12 +114,12 @@ class LocalExplanation(Explanation):
 
     @property
     def effects(self) -> np.ndarray:
-        """Weights that can be compared: times the features' scales."""
+        """Comparable weights: multiplied by the features' scales."""
         scales = self.scales if self.values.ndim == 2 else self.scales[:, None]
         return self.values * scales
 
     def texts(self, row: int) -> list[str]:
-        """What the weights of a row are about: conditions, or features.
+        """Return the conditions or features that the weights of a row refer to.
 
         Parameters
         ----------
@@ -135,7 +136,7 @@ class LocalExplanation(Explanation):
         return [str(text) for text in self.conditions[row]]
 
     def labels(self, row: int) -> list[str]:
-        """What the weights of a row are about, with values where these are features.
+        """Return the conditions, or features with values, of the weights of a row.
 
         Parameters
         ----------
@@ -145,7 +146,7 @@ class LocalExplanation(Explanation):
         Returns
         -------
         list of str
-            Such as ``"1 < age <= 3"``, or ``"age (2)"`` where `data` is known.
+            Such as ``"1 < age <= 3"``, or ``"age (2)"`` if `data` is known.
         """
         texts = self.texts(row)
         entries = self._entries(row, range(len(texts)))
@@ -168,7 +169,7 @@ class LocalExplanation(Explanation):
         return lines
 
     def _html_table(self):
-        """The table with a column of R²."""
+        """The base's table with a column of R²."""
         head, body = super()._html_table()
         if self.fidelity is not None and body:
             fidelity = self.fidelity.reshape(len(self), -1)
@@ -183,7 +184,7 @@ class LocalExplanation(Explanation):
 
 
 def r_squared_text(share):
-    """R² in words, also where it is undefined."""
+    """Text of R², which may be undefined."""
     if np.isnan(share):
         return "R² undefined"
     return f"R² = {share:.3g}".replace("-", "\N{MINUS SIGN}")

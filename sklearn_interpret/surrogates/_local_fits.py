@@ -20,13 +20,13 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import check_surr
 
 
 def least_angles(moments, output, size):
-    """The `size` features that least angle regression takes first."""
+    """The first `size` features of least angle regression."""
     cross = moments.cross[:, output]
     varying = np.flatnonzero(moments.gram.diagonal() > 0)
     taken = varying[:0]
     if cross[varying].any():
         with warnings.catch_warnings():
-            # Features that others make up for are left out: that is all it says.
+            # The warning is about collinear features, which are left out.
             warnings.simplefilter("ignore", ConvergenceWarning)
             _, active, _ = lars_path_gram(
                 Xy=cross[varying].copy(),
@@ -36,13 +36,13 @@ def least_angles(moments, output, size):
                 method="lar",
             )
         taken = varying[np.asarray(active, dtype=np.intp)]
-    # Those that it never takes come last.
+    # Features that it never takes come last.
     rest = np.setdiff1d(np.arange(len(cross)), taken)
     rest = rest[np.argsort(-np.abs(cross[rest]), kind="stable")]
     return np.concatenate([taken, rest])[:size]
 
 
-# How features are selected: ``f(moments, output, size)`` returns their positions.
+# Methods of feature selection: ``f(moments, output, size)`` returns positions.
 SELECTIONS = {
     "lars": least_angles,
     "forward": forward,
@@ -52,7 +52,7 @@ SELECTIONS = {
 
 
 def check_local_surrogate(surrogate):
-    """Refuse what cannot be fitted to weighted responses."""
+    """Refuse estimators that cannot be fitted to weighted responses."""
     check_surrogate(surrogate)
     name = type(surrogate).__name__
     if is_classifier(surrogate):
@@ -69,7 +69,7 @@ def check_local_surrogate(surrogate):
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """Samples around a row, as a surrogate sees them.
+    """Samples around a row, in the features of the surrogate.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ class Neighbourhood:
     responses : ndarray of shape (n, k)
         The model's responses to them.
     weights : ndarray of shape (n,)
-        How near they are to the row.
+        Kernel weights of the samples.
     own : ndarray of shape (p,)
-        The row itself, as the design has it.
+        The row itself, in the features of the design.
     complete : bool, default=False
-        Whether these are all samples that there are: then nothing is left to chance.
+        Whether these are all possible samples, so that nothing is random.
     moments : LocalMoments, default=None
-        Those of all samples that might be drawn, where they are known: then the
-        surrogate is fitted to these, and the samples measure its fidelity alone.
+        Exact moments of the distribution of samples, if known: the surrogate is fitted
+        to these, and the samples are only used for its fidelity.
     """
 
     design: np.ndarray
@@ -103,10 +103,10 @@ class LocalFit:
     Parameters
     ----------
     coefficients, errors : ndarray of shape (p, k)
-        Coefficients, zero for features that are not used, and their standard errors;
-        None of a user's surrogate.
+        Coefficients, zero for features that are not used, and their standard errors,
+        which are None for a user's surrogate.
     selected : ndarray of shape (p, k), bool
-        Features that are used.
+        Mask of the features in use.
     intercept, prediction, fidelity : ndarray of shape (k,)
         The surrogate's value where the design is zero, its value for the row, and its
         weighted R² on the samples.
@@ -137,11 +137,11 @@ def fit_locally(samples, n_features, selection, surrogate=None):
     samples : Neighbourhood
         Samples, responses and weights.
     n_features : int or None
-        How many features a surrogate uses; None means all.
+        Number of features that a surrogate uses; None means all.
     selection : str
-        How they are found: a key of `SELECTIONS`.
+        Method of selection: a key of `SELECTIONS`.
     surrogate : estimator or None, default=None
-        What is fitted to them; None means least squares.
+        Estimator that is fitted to them; None means least squares.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def fit_locally(samples, n_features, selection, surrogate=None):
     """
     p, k = samples.design.shape[1], samples.responses.shape[1]
     moments, weights = samples.moments, samples.weights
-    # Powers of two, so that squares stay among floats and no digit changes.
+    # Scale by powers of two: squares do not overflow, and no digit changes.
     units = np.ldexp(1.0, np.frexp(np.abs(samples.responses).max(axis=0))[1] - 1)
     if moments is None:
         scaled = samples.responses / units
@@ -205,7 +205,7 @@ def _read(model, mean_response):
         return model.feature_importances_, float(mean_response), False
     raise TypeError(
         f"surrogate={model!r} has neither coef_ nor feature_importances_ after fit: "
-        "it tells nothing about features."
+        "it has no weights of features."
     )
 
 
@@ -217,16 +217,15 @@ def fields_of(fits, places=None, n_features=None):
     fits : list of LocalFit
         A surrogate for each row.
     places : list of ndarray of intp, default=None
-        For each row the positions of its features among those of all rows; None where
-        all rows have the same.
+        Positions of each row's features among those of all rows; None if all rows have
+        the same features.
     n_features : int, default=None
-        Number of features of all rows, where `places` is given.
+        Number of features of all rows, if `places` is not None.
 
     Returns
     -------
     dict
-        Arrays (n_rows, k), or (n_rows, n_features, k) with zeros for features that a
-        row lacks.
+        Arrays (n_rows, k), or (n_rows, n_features, k) with zeros for missing features.
     """
     parts = {"values": "coefficients", "selected": "selected"}
     if fits[0].errors is not None:
@@ -242,7 +241,7 @@ def fields_of(fits, places=None, n_features=None):
 
 
 def _stacked(arrays, places, n_features):
-    """Arrays (p, k) in one, each at its places among all features."""
+    """Stacked arrays (p, k), each at its places among all features."""
     if places is None:
         return np.stack(arrays)
     shape = len(arrays), n_features, arrays[0].shape[1]
@@ -253,7 +252,7 @@ def _stacked(arrays, places, n_features):
 
 
 def by_output(arrays):
-    """Arrays (..., k) without the axis of outputs where there is a single one."""
+    """Arrays (..., k) without the axis of outputs if there is a single one."""
     return {
         name: array[..., 0] if array.shape[-1] == 1 else array
         for name, array in arrays.items()

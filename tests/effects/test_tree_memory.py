@@ -16,7 +16,7 @@ from sklearn_interpret._core.trees.effects import (
     responses as tree_effects,
 )
 from sklearn_interpret._model import parallel
-from sklearn_interpret._model.perturbation import perturbed_trees
+from sklearn_interpret._model.replacement import replaced_trees
 from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
 
 FEW, MANY = 2500, 7500
@@ -75,7 +75,7 @@ def peak_memory(work, X):
 
 @pytest.mark.parametrize("name", WORKS)
 def test_peak_memory_does_not_grow_with_the_rows(name, monkeypatch):
-    monkeypatch.setattr(parallel, "_PORTION_BYTES", 2**14)
+    monkeypatch.setattr(parallel, "_BLOCK_BYTES", 2**14)
     monkeypatch.setattr(tree_effects, "_MOST_ROWS", 2**7)
     with config_context(working_memory=0.1):
         WORKS[name](table(FEW), **GRIDS)
@@ -108,11 +108,10 @@ def test_rows_put_in_order_piece_by_piece_give_the_same_averages(monkeypatch):
     forest = fitted(RandomForestRegressor(n_estimators=3, random_state=0))
     X = table(3000)
     expected = partial_dependence(X, forest)
-    monkeypatch.setattr(tree_effects, "_NODES_OF_SMALL_TREES", 0)
     monkeypatch.setattr(tree_effects, "_MANY_ROWS", 0)
-    monkeypatch.setattr(perturbed_trees, "_LEAST_IN_ORDER", 700)
-    monkeypatch.setattr(parallel, "_PORTION_BYTES", 0)
-    monkeypatch.setattr(parallel, "_LEAST_PORTION", 700)
+    monkeypatch.setattr(replaced_trees, "_LEAST_IN_ORDER", 700)
+    monkeypatch.setattr(parallel, "_BLOCK_BYTES", 0)
+    monkeypatch.setattr(parallel, "_FEWEST_BLOCK_ROWS", 700)
     whole = partial_dependence(X, forest)
     for here, there in zip(whole.average_, expected.average_, strict=True):
         np.testing.assert_allclose(here, there, rtol=0, atol=1e-12)

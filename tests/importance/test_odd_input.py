@@ -164,7 +164,7 @@ def test_splits_that_are_none(train, test):
 
 def test_an_iterator_is_used_once():
     importance = DropColumnImportance(LinearRegression(), cv=iter(HALVES)).fit(X, Y)
-    with pytest.raises(ValueError, match="an iterator can be used once only"):
+    with pytest.raises(ValueError, match="an iterator works only once"):
         importance.fit(X, Y)
 
 

@@ -24,7 +24,7 @@ from sklearn_interpret._core.statistics.permutations import (
     DISTRIBUTIONS,
     upper_tail,
 )
-from sklearn_interpret._model.perturbation.all_pairs import loss_increases
+from sklearn_interpret._model.replacement.all_pairs import loss_increases
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import FixedSumWarning
@@ -110,7 +110,7 @@ def test_importances_of_a_fixed_sum_are_warned_of(getter):
     test = PermutationTest(
         tree, n_permutations=4, importance_getter=getter, random_state=0
     )
-    with pytest.warns(FixedSumWarning, match="sum to 1 whatever the targets"):
+    with pytest.warns(FixedSumWarning, match="sum to 1 for all targets"):
         test.fit(X, y)
     of_its_own(LinearRegression(), n_permutations=4).fit(X, y)  # without a warning
     of_its_own(tree, n_permutations=4).fit(X[:, :1], y)  # nothing to share with
@@ -128,10 +128,12 @@ def test_classes_that_are_rare():
 
 def test_what_the_held_out_importances_need():
     X, y = linear_table(30)
-    with pytest.raises(ValueError, match=r"two rows at least.*n_samples = 3"):
+    with pytest.raises(
+        ValueError, match=r"two folds of at least two rows.*n_samples = 3"
+    ):
         PermutationTest(LinearRegression()).fit(X[:3], y[:3])
     both = np.column_stack([y > 0, y > 1])
-    with pytest.raises(ValueError, match=r"one target, and y has the shape \(30, 2\)"):
+    with pytest.raises(ValueError, match=r"one target, but y has the shape \(30, 2\)"):
         PermutationTest(RandomForestClassifier(2, random_state=0)).fit(X, both)
     outputs = np.column_stack([y, 1000 * X[:, 2]])
     test = PermutationTest(LinearRegression(), n_permutations=9, random_state=0)
@@ -375,7 +377,7 @@ def test_inside_of_scikit_learn():
         ({"importance_getter": "weights_"}, "importance_getter='weights_' fails"),
         (
             {"importance_getter": lambda model: np.full(4, np.nan)},
-            "gives what is not finite",
+            "returns values that are not finite",
         ),
         ({"feature_groups": {"g": [9]}}, "feature_groups has the position 9"),
     ],

@@ -436,7 +436,7 @@ REFUSED = [
     (FunctionTransformer(lambda X: X), "FunctionTransformer calls <lambda>"),
     (FunctionTransformer(np.frompyfunc(max, 2, 1)), "ufuncs of one argument"),
     (FunctionTransformer(np.log1p, kw_args={"where": True}), "without kw_args"),
-    (Mixed(), "Mixed is a StandardScaler with a transform of its own"),
+    (Mixed(), "Mixed is a StandardScaler that overrides transform"),
     (Own(), "Own is not known to work column by column"),
 ]
 

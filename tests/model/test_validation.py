@@ -84,7 +84,7 @@ def test_names_that_are_no_text_are_refused():
     names = pd.Index(["a", "b\ud800"], dtype=object)
     X = pd.DataFrame(np.zeros((3, 2)), columns=names)
     with pytest.raises(
-        ValueError, match=r"column name 'b\\ud800', which is no Unicode"
+        ValueError, match=r"column name 'b\\ud800', which is not Unicode"
     ):
         check_rows(LinearRegression(), X, reset=True)
 

@@ -183,7 +183,7 @@ def test_a_row_gets_the_same_alone_among_others_and_from_workers(ask):
     for row in (0, 1):
         alone = getattr(inspector, ask)(rows[row : row + 1])
         assert_array_equal(alone, whole[row : row + 1])
-    assert not inspector._valuer.__getstate__()["_surrogates"]
+    assert not inspector._attributor.__getstate__()["_surrogates"]
     copy = pickle.loads(pickle.dumps(inspector))
     assert_array_equal(getattr(copy, ask)(rows), whole)
     shared = of_model(KernelSHAP, BOOSTING, n_jobs=2, **params)
@@ -205,7 +205,7 @@ def test_no_more_surrogates_are_kept_than_memory_allows(monkeypatch):
     monkeypatch.setattr(kernel, lambda _: 1)
     inspector = of_model(KernelSHAP, BOOSTING, BACKGROUND, n_coalitions=50)
     inspector.interaction_values(ROWS)
-    assert len(inspector._valuer._surrogates) == 1
+    assert len(inspector._attributor._surrogates) == 1
 
 
 def test_all_coalitions_of_sixteen_players():

@@ -269,7 +269,9 @@ def test_bad_input(X, params, message):
 )
 def test_bad_segmentations_are_named(labels):
     inspector = lime(Brightness(), GREY, segmentation=lambda image: labels)
-    with pytest.raises(ValueError, match=r"segmentation=.* gave labels of the shape"):
+    with pytest.raises(
+        ValueError, match=r"segmentation=.* returned labels of the shape"
+    ):
         inspector.explain(GREY)
 
 

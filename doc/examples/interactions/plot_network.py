@@ -1,11 +1,11 @@
 """
-Which parts of a model can be looked at apart?
+Which parts of a model can be inspected separately?
 ==============================================
 
 Curves of single features tell all about an additive model, and not all about others.
 Hooker's network draws an edge where two features act together in the response. What is
-not joined can be looked at apart. Here it is drawn of three models of the same table: a
-boosting of deep trees, one of stumps, and nearest neighbours.
+not joined can be inspected separately. Here it is drawn of three models of one table:
+a boosting of deep trees, one of stumps, and nearest neighbours.
 """
 
 import matplotlib.pyplot as plt
@@ -42,8 +42,8 @@ _ = VariableInteractionNetworkDisplay.from_estimator(network, X)
 
 # %%
 # The *cliques* are the sets of features of which the response is, up to the threshold,
-# a sum of functions: these can be looked at apart, and each has to be looked at as a
-# whole.
+# a sum of functions: these can be inspected separately, but each has to be inspected
+# as a whole.
 for clique in network.cliques_:
     strength, error = network.strengths_[clique], network.standard_errors_[clique]
     print(f"{' and '.join(clique):26}{strength:6.3f} ± {error:.3f}")

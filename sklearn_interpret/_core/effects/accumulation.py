@@ -1,9 +1,9 @@
-"""Accumulated local effects: differences over steps, their moments, their sums.
+"""Accumulated local effects: differences over steps, their moments and sums.
 
 An *axis* of an accumulated effect has *nodes*, at which the effect lives (the edges of
 intervals, or the levels of a category), *cells*, in which the rows fall (the intervals,
 or again the levels), and *steps* between neighbouring nodes, over which responses are
-differenced. With intervals, cells and steps are the same things. A level is the end of
+differenced. Of intervals, cells and steps are the same. An inner level is the end of
 two steps.
 """
 
@@ -23,7 +23,7 @@ class NodeAxis:
     Parameters
     ----------
     positions : ndarray of shape (n_nodes,)
-        Where the nodes lie: the edges, or ranks for levels.
+        Positions of the nodes: the edges, or ranks for levels.
     by_level : bool
         Whether the nodes are levels of a category.
     """
@@ -84,14 +84,15 @@ class NeighbourSteps:
     """Steps of rows to the nodes next to them, along one or two axes.
 
     A row takes one step along an axis of intervals, and up to two of levels; along two
-    axes, all pairs of these. Each *kind* of step is known by what it differences.
+    axes, all pairs of these. There is one *kind* of step for intervals, two for levels
+    (to the level below, and above), and their products for two axes.
 
     Parameters
     ----------
     axes : tuple of NodeAxis
         One or two.
     columns : tuple of int
-        Of a table with the cells of rows along several axes, the columns of these axes.
+        Columns of these axes in a table with the cells of rows along several axes.
     """
 
     axes: tuple
@@ -104,11 +105,11 @@ class NeighbourSteps:
 
     def cells(self, table):
         """Cells of rows (n,) along each axis, -1 for rows in none."""
-        # They may be held in few bits, too few for what is computed with them.
+        # Tables of cells have a small dtype, in which products would overflow.
         return [table[:, column].astype(np.int32) for column in self.columns]
 
     def cell_weights(self, table, weights):
-        """Weight of rows in each cell, (n_cells[, n_cells_2]), and of those in none."""
+        """Weight of rows in each cell, (n_cells[, n_cells_2]), and in no cell."""
         cells = self.cells(table)
         shape = tuple(axis.n_cells for axis in self.axes)
         inside = np.all([codes >= 0 for codes in cells], axis=0)
@@ -120,7 +121,7 @@ class NeighbourSteps:
         return found.reshape(shape), outside
 
     def taken(self, table):
-        """For each kind of step the step (n,) that rows take; -1 for none."""
+        """Step (n,) that rows take, for each kind of step; -1 for none."""
         along = [
             [steps for _, _, steps in axis.differences(cells)]
             for axis, cells in zip(self.axes, self.cells(table), strict=True)
@@ -153,7 +154,10 @@ class NeighbourSteps:
         return points.reshape(len(table), first.shape[1] * second.shape[1])
 
     def differences(self, responses):
-        """For each kind of step the (second) differences (n, k) of (n, m, k)."""
+        """Differences (n, k) of responses (n, m, k), for each kind of step.
+
+        Second differences for two axes.
+        """
         none = np.empty(0, dtype=np.intp)
         pairs = [
             [(low, high) for low, high, _ in axis.differences(none)]
@@ -179,8 +183,8 @@ class StepMoments:
     moments : Moments of shape (n_steps, k)
         Of the differences, by step.
     shared : Moments of shape (n_levels, 3 k), or None
-        Of the rows that take two steps between levels, as `neighbour_covariances` wants
-        it; None for intervals and pairs.
+        Of the rows that take two steps between levels, as `neighbour_covariances` takes
+        them; None for intervals and pairs.
     rows : list of tuples (index, step, difference) of arrays
         The differences themselves, for the bootstrap; empty without it.
     """
@@ -191,16 +195,16 @@ class StepMoments:
 
     @classmethod
     def of_none(cls, steps, n_outputs):
-        """Of no rows."""
+        """Moments of no rows."""
         zeros = np.zeros((steps.n_steps, n_outputs))
         return cls(Moments(zeros[:, :1], zeros, zeros))
 
     @classmethod
     def of_rows(cls, steps, index, taken, differences, weights, *, keep_rows=False):
-        """Of the rows at `index` (n,).
+        """Moments of the rows at `index` (n,).
 
-        `taken` and `differences` are, for each kind of step, (n,) and (n, k), as
-        `NeighbourSteps` has them; `weights` are those of all rows.
+        `taken` (n,) and `differences` (n, k) are lists with one entry for each kind of
+        step, as `NeighbourSteps` returns them; `weights` are those of all rows.
         """
         kinds = []
         for step, difference in zip(taken, differences, strict=True):
@@ -224,14 +228,14 @@ class StepMoments:
         return cls(moments, shared, (joined,) if keep_rows else ())
 
     def merge(self, other):
-        """Of the rows of both."""
+        """Moments of the rows of both."""
         shared = None if self.shared is None else self.shared.merge(other.shared)
         return StepMoments(
             self.moments.merge(other.moments), shared, self.rows + other.rows
         )
 
     def reweighted(self, steps, weights):
-        """Of the same differences under other weights of the rows."""
+        """Moments of the same differences under other weights of the rows."""
         if not self.rows:
             return self
         index, step, difference = self._joined
@@ -246,16 +250,16 @@ class StepMoments:
 
 @dataclass(frozen=True, eq=False)
 class LocalEffects:
-    """Local effects of a feature or pair, and what follows from them.
+    """Local effects of a feature or pair, and the accumulated effect.
 
     Parameters
     ----------
     steps : NeighbourSteps
-        The steps.
+        Steps that were differenced.
     cell_weights : ndarray of shape (n_cells,) or (n_cells_1, n_cells_2)
         Weight of the rows in each cell.
     differences : StepMoments
-        Of the differences over all rows.
+        Moments of the differences over all rows.
     """
 
     steps: NeighbourSteps
@@ -268,7 +272,7 @@ class LocalEffects:
 
     @property
     def step_weights(self):
-        """Weight behind each local effect: (n_steps...)."""
+        """Weight of the rows of each local effect: (n_steps...)."""
         return self._by_step(self.differences.moments.weight)[0]
 
     @property
@@ -323,10 +327,9 @@ def accumulate(local_effects, axis=-1):
 
 
 def centring_constant(effects, cell_weights, axes):
-    """Weighted mean of effects over the rows' cells (Apley & Zhu 2020, eq. 16).
+    """Weighted mean of effects over the rows' cells (Apley & Zhu 2020, eq. 16): (k,).
 
-    Effects at nodes (k, n_nodes[, n_nodes_2]) and weights of cells of one or two axes:
-    (k,).
+    Takes effects at nodes (k, n_nodes[, n_nodes_2]) and the weights of cells.
     """
     for position, axis in enumerate(axes):
         effects = axis.cell_values(effects, position + 1)
@@ -339,8 +342,8 @@ def centring_constant(effects, cell_weights, axes):
 def first_order_effect(local_effects, cell_weights, axis, *, centred=True):
     """Accumulated local effects of one feature (Apley & Zhu 2020, eq. 15 and 16).
 
-    From the mean differences over steps, (k, n_steps), and the weights of cells: (k,
-    n_nodes). Centred at its weighted mean, or else starting at zero.
+    Takes mean differences over steps (k, n_steps) and the weights of cells; returns
+    (k, n_nodes), centred at the weighted mean or starting at zero.
     """
     effects = accumulate(local_effects)
     if centred:
@@ -351,11 +354,12 @@ def first_order_effect(local_effects, cell_weights, axis, *, centred=True):
 def accumulated_standard_errors(step_errors, cell_weights, axis, covariances=None):
     """Standard errors (k, n_nodes) of a centred first-order effect.
 
-    The centred effect is linear in the local effects, of errors (k, n_steps). Those of
-    intervals come from separate rows, so that the variances add with squared
-    coefficients; neighbouring steps of levels share the rows of the level between them:
-    `covariances` are those of each local effect and the next one, (k, n_steps - 1).
+    The centred effect is linear in the local effects, whose errors are (k, n_steps).
+    Those of intervals come from separate rows, so their variances add with squared
+    coefficients. Neighbouring steps of levels share the rows of the level between them:
+    `covariances` (k, n_steps - 1) are those of each local effect and the next one.
     """
+    # Column m has the coefficients of the local effects in the effect at node m.
     operator = accumulate(np.eye(axis.n_steps))  # (n_steps, n_nodes)
     operator = operator - centring_constant(operator, cell_weights, [axis])[:, None]
     variances = step_errors**2 @ operator**2
@@ -367,17 +371,18 @@ def accumulated_standard_errors(step_errors, cell_weights, axis, covariances=Non
 def neighbour_covariances(steps, shared):
     """Covariances (k, n_steps - 1) of local effects of neighbouring steps of levels.
 
-    From the moments of the differences by step, (n_steps, k), and for the rows of each
-    level the moments of their differences over the step below it, over the one above
-    it, and of the sum of the two, (n_levels, 3 k).
+    `steps` holds the moments of the differences by step, (n_steps, k). `shared` holds,
+    for the rows of each level, the moments of their differences over the step below it,
+    over the one above it, and of the sum of the two, (n_levels, 3 k).
     """
     inner = slice(1, -1)
     weight = shared.weight[inner]
     below, above, _ = np.split(shared.mean[inner], 3, axis=1)
     m2_below, m2_above, m2_both = np.split(shared.m2[inner], 3, axis=1)
+    # From the variance of a sum: 2 cov(a, b) = var(a + b) - var(a) - var(b).
     products = (m2_both - m2_below - m2_above) / 2
     products += weight * (below - steps.mean[:-1]) * (above - steps.mean[1:])
-    # From sums of squares to squared standard errors: the same factor for both.
+    # The factor from the sum of squares of a step to its squared standard error.
     factor = np.divide(
         steps.standard_error,
         np.sqrt(steps.m2),
@@ -390,8 +395,8 @@ def neighbour_covariances(steps, shared):
 def second_order_effect(local_effects, step_weights, cell_weights, axes):
     """Pure interaction effect of two features (Apley & Zhu 2020, eq. 17 to 20).
 
-    Steps that hold no row take the local effect of the nearest step that does, in
-    positions scaled to the range of each axis; of equally near ones the first.
+    Steps without rows take the local effect of the nearest step with rows, in positions
+    scaled to the range of each axis; ties go to the first.
 
     Parameters
     ----------
@@ -399,7 +404,7 @@ def second_order_effect(local_effects, step_weights, cell_weights, axes):
         Mean second differences; ignored where the weight is zero.
     step_weights, cell_weights : ndarray of shape (n_steps_1, n_steps_2), (n_cells_1,
     ...)
-        Weight behind each of them, and weight of the rows in each cell.
+        Weight of the rows of each step, and of those in each cell.
     axes : pair of NodeAxis
         The two axes.
 
@@ -409,13 +414,14 @@ def second_order_effect(local_effects, step_weights, cell_weights, axes):
     """
     filled = _fill_empty(local_effects, step_weights, axes)
     effects = accumulate(accumulate(filled, axis=1), axis=2)
+    # Subtract both first-order effects of the accumulated surface.
     main = [_main_effect(effects, cell_weights, axes, which) for which in (0, 1)]
     effects = effects - main[0][:, :, None] - main[1][:, None, :]
     return effects - centring_constant(effects, cell_weights, axes)[:, None, None]
 
 
 def _main_effect(effects, cell_weights, axes, which):
-    """First-order effect along one axis that is left in a second-order surface."""
+    """First-order effect along one axis of an uncentred second-order surface."""
     axis, other = axes[which], axes[1 - which]
     steps = np.diff(effects, axis=which + 1)
     steps = other.cell_values(steps, 2 - which)
@@ -434,7 +440,7 @@ def _fill_empty(local_effects, step_weights, axes):
         return np.where(empty, 0.0, local_effects)
     scaled = []
     for axis in axes:
-        # Neither sums nor differences of huge numbers are numbers.
+        # Scaled first: sums and differences of huge numbers would overflow.
         nodes = axis.positions / (np.abs(axis.positions).max(initial=0.0) or 1.0)
         scaled.append((nodes[:-1] + nodes[1:]) / (2 * np.ptp(nodes) or 1.0))
     places = np.stack(np.meshgrid(*scaled, indexing="ij"), axis=-1)
@@ -446,7 +452,7 @@ def _fill_empty(local_effects, step_weights, axes):
 
 def _first_nearest(candidates, places):
     """Index of the nearest candidate; ties, common on a grid, go to the first."""
-    from scipy.spatial import cKDTree  # slow to import, and seldom needed
+    from scipy.spatial import cKDTree  # slow to import, and rarely needed
 
     tree = cKDTree(candidates)
     distances, _ = tree.query(places)

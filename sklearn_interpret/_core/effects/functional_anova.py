@@ -1,4 +1,4 @@
-"""Which sets of players a function cannot do without, from its finite differences.
+"""Superset importance of sets of players, from finite differences of a function.
 
 For independent players the functional ANOVA of f has one component for each set of
 players, and the components are uncorrelated. The *superset importance* of a set is the
@@ -19,9 +19,10 @@ def superset_importance(differences, order, weights, floor):
 
     `differences` (n_rows, n_draws, k) are finite differences over the set of `order`
     players: the response with all of them redrawn, minus the finite differences over
-    all proper subsets, minus the response to the row. What does not exceed `floor` (k,)
-    is rounding. Returns the importance and its standard error: (k,) each.
+    all proper subsets, minus the response to the row. Variances up to `floor` (k,)
+    count as rounding. Returns the importance and its standard error: (k,) each.
     """
+    # A finite difference over d independent players has 2^d times the variance.
     squares = np.square(differences).mean(axis=1) / 2**order
     moments = Moments.of_rows(squares, weights)
     importance = np.where(moments.mean > floor, moments.mean, 0.0)
@@ -32,17 +33,17 @@ def main_effect(differences, points, weights, floor):
     """Variance of the partial dependence on a player over its drawn points: (k,).
 
     `differences` (n_rows, n_draws, k) are changes of the response where the player is
-    redrawn, `points` (n_rows, n_draws) which of its values was drawn. A term is a row's
-    response with the point, minus the mean with the row's other points. The square of a
-    mean is the mean product of two of its terms: those of different rows in which the
-    same point was drawn. This leaves out the variance of the terms themselves, which is
-    no effect of the player alone.
+    redrawn; `points` (n_rows, n_draws) says which of its values was drawn. A term is a
+    row's response with the point, minus the mean with the row's other points. The
+    squared mean at a point is estimated without bias by the mean product of two terms
+    of different rows. Squares of single terms would add their variance, which is no
+    effect of the player alone.
     """
     n_rows, n_draws, n_outputs = differences.shape
     n_points = int(points.max()) + 1
     row = np.repeat(np.arange(n_rows), n_draws)
     flat = np.repeat(weights / weights.sum(), n_draws)
-    # A cell is a point of a row, however often it was drawn there.
+    # Repeated draws of a point for one row are one cell: they are not independent.
     cells, cell = np.unique(row * n_points + points.ravel(), return_inverse=True)
     cell = cell.reshape(-1)
     point_of_cell = cells % n_points
@@ -66,10 +67,10 @@ def main_effect(differences, points, weights, floor):
 
 
 def maximal_sets(players, edges, refuted):
-    """The largest sets of players that may have a component of their own, in order.
+    """Maximal sets of players that may have a component of their own, sorted.
 
-    All of their pairs are `edges`, and none contains one of the `refuted` sets, larger
-    ones without a component though all of their pairs are edges.
+    The maximal cliques of the graph of `edges`, without those that contain a `refuted`
+    set: one without a component although all of its pairs are edges.
     """
     near, rests = defaultdict(set), defaultdict(list)
     for first, second in edges:
@@ -78,11 +79,11 @@ def maximal_sets(players, edges, refuted):
     for one in map(frozenset, refuted):
         for player in one:
             rests[player].append(one - {player})
-    maximal = {frozenset()}  # of the players so far
+    maximal = {frozenset()}  # among the players visited so far
     for player in players:
         joined = {one & near[player] for one in maximal}
         for rest in rests[player]:
-            # A set that contains it is replaced by those that lack one of its members.
+            # Replace a set that contains the refuted one by those without one member.
             broken = {one for one in joined if rest <= one}
             joined = joined - broken | {one - {p} for one in broken for p in rest}
         largest = []

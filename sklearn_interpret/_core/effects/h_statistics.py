@@ -1,7 +1,7 @@
 """H statistics of Friedman & Popescu (2008) from partial dependences at the rows.
 
-Everything is centred over the rows: each statistic is the variance of what a sum of
-lower-order terms leaves unexplained, divided by the variance of the whole.
+Each statistic is the variance that a sum of lower-order terms leaves unexplained,
+divided by the variance of the whole. Partial dependences are centred over the rows.
 """
 
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import Moments
 
-# An interaction below these shares, of the standard deviation of the responses and of
-# their size, is rounding error.
-_OF_SPREAD = 1e-10
-_OF_SIZE = 64 * np.finfo(np.float64).eps
+# Interactions below these are rounding errors: relative to the standard deviation of
+# the responses, and to their largest absolute value.
+_RELATIVE_TO_SPREAD = 1e-10
+_RELATIVE_TO_SIZE = 64 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Strength:
 
     @classmethod
     def of_variances(cls, numerator, denominator, floor):
-        """Of variances, of which those up to `floor` are rounding."""
+        """Strength from variances; those up to `floor` are set to zero."""
         return cls(*(np.where(v > floor, v, 0.0) for v in (numerator, denominator)))
 
     @property
@@ -52,7 +52,7 @@ class Strength:
 
     @property
     def is_undefined(self):
-        """Where the whole does not vary and there is an interaction all the same."""
+        """Mask of interactions that are positive though the whole does not vary."""
         return (self.numerator > 0) & (self.denominator == 0)
 
     @property
@@ -65,13 +65,13 @@ def rounding_floor(responses, weights):
     """Variance (k,) below which an interaction is rounding; responses (n, k)."""
     size = np.abs(responses).max(axis=0)
     spread = _variance(responses, weights)
-    return _OF_SPREAD**2 * spread + (_OF_SIZE * size) ** 2
+    return _RELATIVE_TO_SPREAD**2 * spread + (_RELATIVE_TO_SIZE * size) ** 2
 
 
 def unexplained(whole, terms, weights, floor):
-    """Strength (k,) of an interaction: of the whole minus lower-order terms.
+    """Strength (k,) of an interaction, the whole minus lower-order terms.
 
-    Both are partial dependences at the rows (n_rows, k); `floor` (k,) is that of
+    Both are partial dependences at the rows (n_rows, k); `floor` (k,) comes from
     :func:`rounding_floor`.
     """
     variances = _variance(whole - terms, weights), _variance(whole, weights)
@@ -85,14 +85,15 @@ def overall_strengths(parts, predictions, weights, floor):
 
 
 def overall_moments(parts, n_players, predictions, weights):
-    """Moments (n_players, k) of what each player does with all others together.
+    """Moments (n_players, k) of the interaction of each player with all others.
 
-    Each part has slices of rows and players, and the partial dependences at these rows
-    on each of these players alone and on all but it, (rows, players, k).
+    Each part is a slice of rows, a slice of players, and the partial dependences at
+    these rows on each player alone and on all but that player, (rows, players, k).
     """
     shape = n_players, predictions.shape[1]
     weight, mean, m2 = np.zeros((n_players, 1)), np.zeros(shape), np.zeros(shape)
     for rows, players, alone, all_but in parts:
+        # The part that the effects of the player and of all others leave unexplained.
         rest = predictions[rows, None] - (alone + all_but)
         known = Moments(weight[players], mean[players], m2[players])
         known = known.merge(Moments.of_rows(rest, weights[rows]))
@@ -117,8 +118,8 @@ def symmetric(values, pairs, n_players):
 def greenwell_strength(surface):
     """Interaction on a partial dependence surface (k, G, G'): (k,) (Greenwell 2018).
 
-    The curve along one feature has a standard deviation at each point of the other one;
-    these are all equal without an interaction. The strength is their own standard
+    The curve along one feature has a standard deviation at each point of the other.
+    Without an interaction these are all equal. The strength is their standard
     deviation, averaged over the two directions.
     """
     along = [_deviation(_deviation(surface, axis), -1) for axis in (1, 2)]

@@ -1,8 +1,8 @@
 """Choice of coalitions to evaluate where there are too many to evaluate all.
 
-Coalitions come in pairs with their complements: Shapley values depend on differences
-within pairs alone, interaction values on sums. A pair is named by its smaller member;
-of two of one size it is the one with the first player.
+Coalitions come in pairs with their complements: Shapley values depend only on
+differences within pairs, interaction values on sums. A pair is represented by its
+smaller member; of two of equal size, by the one with the first player.
 """
 
 from functools import lru_cache
@@ -68,9 +68,9 @@ def _weights(n_players, order):
     return np.array(of_size)[sizes, None]
 
 
-# Subsets are listed, rather than drawn until they differ, if at most this many times
-# as many exist as are wanted.
-_LISTED = 4
+# Subsets are listed and sampled if at most this many times the number wanted exist;
+# otherwise they are drawn until enough differ, which then rejects few.
+_MOST_LISTED = 4
 
 
 def n_pairs_of(n_players, size):
@@ -80,22 +80,22 @@ def n_pairs_of(n_players, size):
 
 
 def paired_design(n_players, n_coalitions, rng):
-    """One of each of some pairs, drawn without replacement: (n_pairs, n_players) bool.
+    """Pairs drawn without replacement, by one member: (n_pairs, n_players) bool.
 
-    All sizes come up equally often: their leverage in a linear regression with
-    Shapley's weights. Sizes of which fewer exist are taken whole, and single players
-    wherever there are pairs enough for all of them. The smaller sizes come first.
+    All sizes get the same number of coalitions: their leverage in a linear regression
+    with Shapley's weights (Musco & Witter 2025). Sizes with fewer coalitions are taken
+    whole; so are single players if the pairs suffice. Smaller sizes come first.
 
     Parameters
     ----------
     n_players : int
         Number of players.
     n_coalitions : int
-        How many coalitions may be known. The empty one and that of all players count,
-        but are not among those drawn; the others are ``(n_coalitions - 2) // 2`` pairs,
-        or all that exist.
+        Number of coalitions to evaluate. The empty one and the grand coalition count,
+        but are not drawn; the others are ``(n_coalitions - 2) // 2`` pairs, or all that
+        exist.
     rng : Generator
-        Draws them.
+        Source of randomness.
     """
     sizes = range(1, n_players // 2 + 1)
     existing = [n_pairs_of(n_players, size) for size in sizes]
@@ -110,17 +110,18 @@ def paired_design(n_players, n_coalitions, rng):
 
 
 def _counts(n_players, existing, n_pairs, rng):
-    """How many pairs of each size to take."""
+    """Number of pairs of each size."""
     counts = list(existing)
     shares = np.ones(len(existing))
     if n_players % 2 == 0:
-        shares[-1:] = 0.5  # one size, where the others are two
+        shares[-1:] = 0.5  # the middle size is one, other pairs join two sizes
     left = n_pairs
     for first, n_existing in enumerate(existing):
+        # Sizes are filled from the smallest up: those that are taken whole leave more.
         fair = left * shares[first:] / shares[first:].sum()
         singles = first == 0 and left >= n_existing
         if fair[0] < n_existing - 1e-9 and not singles:
-            # Later sizes have still more pairs to each share.
+            # Later sizes have more pairs still: all get their fair share.
             counts[first:] = _rounded(fair, rng)
             break
         left -= n_existing
@@ -128,7 +129,7 @@ def _counts(n_players, existing, n_pairs, rng):
 
 
 def _rounded(fair, rng):
-    """Whole numbers at random with the same sum, each next to its fair share."""
+    """Random integers with the same sum and mean `fair`, each within one of it."""
     edges = np.concatenate([[0.0], np.cumsum(fair)])
     edges[-1] = np.rint(edges[-1])
     start = rng.random()
@@ -136,8 +137,8 @@ def _rounded(fair, rng):
 
 
 def _drawn(n_players, size, n_existing, count, rng):
-    """Some of the pairs of a size, (count, n_players)."""
-    if n_existing <= _LISTED * count:
+    """Random pairs of a size, (count, n_players)."""
+    if n_existing <= _MOST_LISTED * count:
         firsts = combinations(range(n_players), size)
         if 2 * size == n_players:
             firsts = combinations(range(1, n_players), size - 1)

@@ -1,9 +1,9 @@
 """Shapley values of linear functions of jointly Gaussian columns.
 
-The worth of a set of players is the conditional mean of b . d given their columns of d,
-deviations from the mean. It is linear in d, and so are the values: operators that are
-made once take rows to values. Each block of players that correlations connect has an
-operator of its own.
+The value of a coalition is the conditional mean of b . d given its players' columns of
+d, deviations from the mean. It is linear in d, and so are the Shapley values: a linear
+operator, computed once, maps rows to values. Each block of players connected by
+correlations has its own operator.
 """
 
 from dataclasses import dataclass
@@ -15,23 +15,25 @@ from scipy.sparse.csgraph import connected_components
 from sklearn_interpret._core.games.coalitions import values_of_all
 from sklearn_interpret._core.statistics.weighted import student_factor
 
-# Correlations below this are rounding.
+# Smaller correlations are rounding errors and count as zero.
 _NO_CORRELATION = 1e-12
-# Eigenvalues of correlations below this are zero.
+# Smaller eigenvalues of a correlation matrix count as zero: the matrix is singular.
 _SINGULAR = 1e-9
-# Blocks that are enumerated: their players, and coalitions times columns cubed.
+# Limits of blocks whose coalitions are all enumerated: players, and coalitions times
+# columns cubed, the cost of the linear systems.
 MOST_PLAYERS = 15
 _MOST_WORK = 2**MOST_PLAYERS * 32**3
-# Sampled blocks: pairs of permutations, fewer where they would fill the memory.
+# Numbers of antithetic pairs of permutations that are sampled for larger blocks: fewer
+# where their operators would exceed the bytes below.
 _FEWEST_PAIRS, _MOST_PAIRS = 16, 256
 _PAIRS_BYTES = 2**26
-# Coalitions are worked on in batches of matrices of about this size together.
+# Bytes of the matrices of a batch of coalitions, and of the values of a batch of rows.
 _BATCH_BYTES = 2**22
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Players that are correlated, and the linear maps that make their values.
+    """Correlated players, and the linear operators of their Shapley values.
 
     Parameters
     ----------
@@ -53,7 +55,7 @@ class Block:
         return len(self.draws) > 1
 
     def values(self, deviations):
-        """Values (m, p, k) and standard errors, of rows' deviations (m, n_columns)."""
+        """Values (m, p, k) and standard errors of rows' deviations (m, n_columns)."""
         n_draws, *shape, n_columns = self.draws.shape
         operator = self.draws.reshape(-1, n_columns).T
         values, errors = np.zeros((2, len(deviations), *shape))
@@ -115,7 +117,7 @@ def _draws(correlation, coefficients, player, n_players, rng):
     if n_players <= MOST_PLAYERS and work <= _MOST_WORK:
         return _enumerated(correlation, coefficients, player, n_players, singular)[None]
     if singular:
-        # As the ridge vanishes, conditional means become those of a pseudo-inverse.
+        # A small ridge: in the limit, conditional means are those of a pseudo-inverse.
         correlation = correlation + _SINGULAR * np.eye(len(correlation))
     size = 8 * n_players * coefficients.size
     n_pairs = int(np.clip(_PAIRS_BYTES // size, _FEWEST_PAIRS, _MOST_PAIRS))
@@ -128,27 +130,27 @@ def _draws(correlation, coefficients, player, n_players, rng):
     return draws
 
 
-# All coalitions
+# Exact: all coalitions
 
 
 def _enumerated(correlation, coefficients, player, n_players, singular):
     """Operator (p, k, n): Shapley values of each deviation's coefficients."""
     n_columns, n_outputs = coefficients.shape
     step = max(1, _BATCH_BYTES // (8 * n_columns**2))
-    worths = np.empty((2**n_players, n_columns, n_outputs))
-    for start in range(0, len(worths), step):
-        part = slice(start, min(start + step, len(worths)))
+    values = np.empty((2**n_players, n_columns, n_outputs))
+    for start in range(0, len(values), step):
+        part = slice(start, min(start + step, len(values)))
         numbers = np.arange(part.start, part.stop)
         present = (numbers[:, None] >> player) & 1 == 1
-        worths[part] = _worths(correlation, coefficients, present, singular)
-    operator = values_of_all(worths.reshape(len(worths), -1))
+        values[part] = _coalition_values(correlation, coefficients, present, singular)
+    operator = values_of_all(values.reshape(len(values), -1))
     return operator.reshape(-1, n_columns, n_outputs).swapaxes(1, 2)
 
 
-def _worths(correlation, coefficients, present, singular):
-    """Worth of sets of columns as coefficients of the deviations: (m, n, k)."""
+def _coalition_values(correlation, coefficients, present, singular):
+    """Values of sets of columns as coefficients of the deviations: (m, n, k)."""
     inside, outside = present[:, :, None], ~present[:, :, None]
-    # Absent columns are cut out: the matrix is one there, and joins them to nothing.
+    # Absent columns become uncorrelated ones of variance 1: batches keep one shape.
     kept = np.where(inside & present[:, None, :], correlation, 0.0)
     diagonal = np.einsum("mii->mi", kept)
     diagonal[~present] = 1.0
@@ -160,14 +162,14 @@ def _worths(correlation, coefficients, present, singular):
     return inside * (coefficients + pulled)
 
 
-# Permutations
+# Sampled: permutations
 
 
 def _of_order(correlation, coefficients, player, order):
-    """Operator (p, k, n) of players that come in one after the other.
+    """Operator (p, k, n) of the marginal contributions in one order of the players.
 
-    With the factor L of the correlation in that order, the innovations L^-1 d come in
-    one by one, and the function is (L' b) . L^-1 d.
+    With L the Cholesky factor of the correlation in that order, the function is
+    (L' b) . L^-1 d: each player adds the terms of its innovations in L^-1 d.
     """
     place = np.empty_like(order)
     place[order] = np.arange(len(order))

@@ -1,10 +1,10 @@
 """Anchors: short rules under which a model keeps its answer (Ribeiro et al. 2018).
 
 A rule is a set of conditions that hold for the explained sample, an increasing tuple of
-their positions. Under the rule the sample is perturbed: a draw, made without regard to
-any rule, is changed in those conditions of the rule that it does not meet, so that it
-meets them all. Rules of which a draw does not meet the same conditions share the
-perturbed sample, and the model is asked about it once.
+their positions. To perturb the sample under a rule, a draw that is made without regard
+to any rule is changed where it violates conditions of the rule, so that it meets them
+all. Rules of which a draw violates the same conditions share the perturbed sample, and
+the model is asked about it once.
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,11 @@ from itertools import count
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-# Draws by which rules are compared first; each further stage has twice as many.
+# Draws of the first stage in which rules are compared; each further stage doubles them.
 _FIRST_DRAWS = 32
-# After so many sizes in which no rule is more precise than shorter ones, all is tried.
+# The search ends after this number of sizes without a rule that beats shorter ones.
 _MOST_STALLED = 2
+# Bisections of a unit interval for the bounds: exact to 1e-9.
 _BISECTIONS = 30
 
 
@@ -29,7 +30,7 @@ class Anchor:
     rule : tuple of int
         Positions of its conditions.
     found : bool
-        Whether `low` reaches the wished precision.
+        Whether `low` reaches the required precision.
     precision : float
         Share of the perturbed samples on which the model keeps its answer.
     low, high : float
@@ -47,18 +48,18 @@ class Anchor:
 
 
 class Neighbours:
-    """Perturbed copies of a sample, and what the model says of them.
+    """Perturbed copies of a sample, and the cached answers of the model.
 
     Parameters
     ----------
     met : ndarray of shape (2 n_draws, n_conditions), bool
-        Which conditions each draw meets. Rules are compared on the first half, and
-        judged on the second.
+        Mask of the conditions that each draw meets. Rules are compared on the first
+        half, and verified on the second.
     ask : callable
-        ``ask(draws, changed)``: whether the model keeps its answer on draws, (m,) int,
+        ``ask(draws, changed)``: whether the model keeps its answer on draws (m,), int,
         that are changed to meet some conditions, (m, n_conditions) bool.
     covered : ndarray of shape (n_samples, n_conditions), bool
-        Which conditions hold for the samples that coverage is counted on.
+        Mask of the conditions that hold for the samples on which coverage is measured.
     shares : ndarray of shape (n_samples,)
         Their weights, which sum to one.
     """
@@ -68,7 +69,7 @@ class Neighbours:
         self._unmet, self._ask = ~met, ask
         self._covered, self._shares = covered, shares
         self._answers = {}
-        # Perturbed samples are told apart by sums of random numbers of 64 bits.
+        # The key of a perturbed sample is a sum of random 64 bit numbers: a hash.
         rng = np.random.default_rng(0)
         self._of_condition, self._of_draw = (
             rng.integers(2**64, size=size, dtype=np.uint64)
@@ -85,7 +86,7 @@ class Neighbours:
         return self._shares[within] @ self._covered[within]
 
     def count(self, rules, starts, stops):
-        """On how many draws from start to stop the model keeps its answer, by rule."""
+        """Number of draws from start to stop on which the model keeps its answer."""
         draws = [np.arange(*part) for part in zip(starts, stops, strict=True)]
         keys = np.concatenate(
             [
@@ -102,7 +103,7 @@ class Neighbours:
         return self._of_condition[list(rule)]
 
     def _learn(self, rules, draws, keys, ends):
-        """Ask the model about those perturbed samples that it was not asked about."""
+        """Ask the model about the perturbed samples without a cached answer."""
         keys, first = np.unique(keys, return_index=True)
         known = self._answers
         fresh = np.array([key not in known for key in keys.tolist()], dtype=bool)
@@ -127,14 +128,14 @@ class AnchorSearch:
     precision : float
         The least precision.
     delta : float
-        Probability that a bound fails: of a rule that is compared with others, and of
-        any rule that is judged.
+        Probability that a bound fails: for each rule that is compared with others, and
+        for all rules together that are verified.
     tau : float
-        By how much rules may be less precise than the best and still pass for them.
+        Tolerance in precision: rules this close to the best count as best.
     beam_size : int
-        How many rules of each size are extended.
+        Number of rules of each size that are extended.
     max_size : int or None
-        How many conditions a rule has at most.
+        Largest number of conditions of a rule.
     least_coverage : float
         Rules of less coverage are not extended.
     """
@@ -147,51 +148,53 @@ class AnchorSearch:
     least_coverage: float = 0.0
 
     def level(self, n_looks):
-        """Minus the logarithm of the share of delta that each of some looks has."""
+        """Minus the log of delta / n_looks, the failure probability of one look."""
         return np.log(n_looks) - np.log(self.delta)
 
     def __call__(self, neighbours):
         """The `Anchor` of a sample, from its `Neighbours`."""
-        judge = _Judge(self, neighbours)
-        beam, best = [()], judge(())
+        verify = _Verifier(self, neighbours)
+        beam, best = [()], verify(())
         closest, highest, n_stalled, size = (), 0.0, 0, 0
         most = neighbours.n_conditions if self.max_size is None else self.max_size
         while size < most and n_stalled < _MOST_STALLED:
             rules = self._extended(neighbours, beam, best)
             if not rules:
                 break
-            race = _Race(self, neighbours, rules)
-            beam = race.run()
-            for rule in race.promising(beam):
+            arms = _BestArms(self, neighbours, rules)
+            beam = arms.run()
+            for rule in arms.promising(beam):
                 if not best.found or neighbours.coverage(rule) > best.coverage:
-                    judged = judge(rule)
-                    best = judged if judged.found else best
-            n_stalled = 0 if race.highest > highest else n_stalled + 1
-            if race.highest > highest:
-                closest, highest = beam[0], race.highest
+                    verified = verify(rule)
+                    best = verified if verified.found else best
+            n_stalled = 0 if arms.highest > highest else n_stalled + 1
+            if arms.highest > highest:
+                closest, highest = beam[0], arms.highest
             size += 1
-        return best if best.found else judge(closest)
+        return best if best.found else verify(closest)
 
     def _extended(self, neighbours, beam, best):
-        """Rules with one condition more, which may be better than the one found."""
+        """Rules with one more condition that may cover more than the best anchor."""
         rules = set()
         for rule in beam:
             if neighbours.coverage(rule) < self.least_coverage:
                 continue
             wider = np.ones(neighbours.n_conditions, dtype=bool)
             if best.found:
+                # More conditions cover less: a rule that covers no more cannot win.
                 wider = neighbours.coverages(rule) > best.coverage
             wider[list(rule)] = False
             rules |= {tuple(sorted((*rule, j))) for j in np.flatnonzero(wider).tolist()}
         return sorted(rules)
 
 
-class _Race:
-    """KL-LUCB: rules of the highest precision, told from the others by few draws.
+class _BestArms:
+    """The rules of highest precision, identified by few draws with KL-LUCB.
 
-    All rules have the same draws, in stages, each of which doubles those of the rules
-    that may still be on the wrong side. The bounds of a rule hold in all stages at
-    once. They need not hold for all rules: those found are judged by other draws.
+    (Kaufmann & Kalyanakrishnan 2013.) All rules have the same draws, in stages, each of
+    which doubles those of the rules that may still be on the wrong side. The bounds of
+    one rule hold in all stages together, but not those of all rules together: the rules
+    found are verified by other draws.
     """
 
     def __init__(self, search, neighbours, rules):
@@ -205,11 +208,11 @@ class _Race:
 
     @property
     def highest(self):
-        """The highest precision, as far as is known."""
+        """The highest estimated precision."""
         return self._means.max()
 
     def run(self):
-        """As many rules as a beam holds, those of the highest precision first."""
+        """The rules of the beam, those of the highest precision first."""
         unclear, n_draws = np.arange(len(self._rules)), _FIRST_DRAWS
         for stage in count(1):
             self._draw(unclear, min(n_draws, self._neighbours.n_draws))
@@ -224,7 +227,7 @@ class _Race:
         return order[: self._search.beam_size], order[self._search.beam_size :]
 
     def _unclear(self, stage):
-        """Rules that may be worse, or better, than one on the other side, by tau."""
+        """Rules whose bounds overlap those of a rule on the other side by over tau."""
         top, rest = self._order()
         if not len(rest):
             return rest
@@ -234,7 +237,7 @@ class _Race:
         return np.concatenate([top[may_be_worse], rest[may_be_better]])
 
     def promising(self, beam):
-        """Rules of the beam that may have enough precision, the widest first."""
+        """Rules of the beam that may have enough precision, by falling coverage."""
         _, high = self._bounds(self._search.level(1))
         chosen = high[self._order()[0]] >= self._search.precision
         rules = [
@@ -246,7 +249,7 @@ class _Race:
         return kl_bounds(self._n_kept, self._n_draws, level)
 
     def _draw(self, chosen, stop):
-        """Have some rules judged by their draws up to `stop`."""
+        """Count the answers of some rules on their draws up to `stop`."""
         rules = [self._rules[k] for k in chosen]
         stops = np.full(len(chosen), stop)
         starts = self._n_draws[chosen]
@@ -254,11 +257,11 @@ class _Race:
         self._n_draws[chosen] = stop
 
 
-class _Judge:
-    """Bounds of the precision of rules, from draws that had no part in their choice.
+class _Verifier:
+    """Bounds of the precision of rules, from draws not used in their selection.
 
-    The k-th look at any of them gets the share 1 / (k (k + 1)) of delta: the chance
-    that one of the lower bounds fails is at most delta, and so for the upper ones.
+    The k-th look at any of them gets the share 1 / (k (k + 1)) of delta, which sum to
+    one: all lower bounds hold with probability 1 - delta, and so do all upper ones.
     """
 
     def __init__(self, search, neighbours):
@@ -266,24 +269,24 @@ class _Judge:
         self._n_looks = 0
 
     def __call__(self, rule):
-        """The `Anchor` that a rule makes, looked at until it is clear what it is."""
-        wished, n_most = self._search.precision, self._neighbours.n_draws
+        """The `Anchor` of a rule, with draws until its bounds decide the precision."""
+        target, n_most = self._search.precision, self._neighbours.n_draws
         stop = n_kept = 0
         for n_before in count():
             self._n_looks += 1
             level = self._search.level(self._n_looks * (self._n_looks + 1))
-            # Fewer draws are not enough, were the answer kept on all of them.
-            fewest = max(int(np.ceil(level / -np.log(wished))), _FIRST_DRAWS)
+            # With fewer draws the lower bound fails even if all answers are kept.
+            fewest = max(int(np.ceil(level / -np.log(target))), _FIRST_DRAWS)
             start, stop = stop, min(max(2 * stop, fewest), n_most)
             n_kept += self._neighbours.count([rule], [n_most + start], [n_most + stop])
             low, high = kl_bounds(n_kept, np.array([stop]), level)
             mean = n_kept[0] / stop
-            hopeless = high[0] < wished or (n_before and mean < wished)
-            if low[0] >= wished or hopeless or stop == n_most:
+            hopeless = high[0] < target or (n_before and mean < target)
+            if low[0] >= target or hopeless or stop == n_most:
                 break
         bounds = mean.item(), low.item(), high.item()
         return Anchor(
-            rule, bounds[1] >= wished, *bounds, self._neighbours.coverage(rule)
+            rule, bounds[1] >= target, *bounds, self._neighbours.coverage(rule)
         )
 
 

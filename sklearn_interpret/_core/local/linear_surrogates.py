@@ -1,7 +1,7 @@
 r"""Linear surrogates around a point: weighted least squares from moments.
 
-All that selection and coefficients need of the samples are weighted means: with
-:math:`\pi_i` the weights, :math:`z_i` the samples, :math:`y_i` the responses, centred,
+Selection and coefficients need only weighted moments of the samples. With weights
+:math:`\pi_i`, centred samples :math:`z_i` and centred responses :math:`y_i`,
 
 .. math:: G = \frac{\sum_i \pi_i z_i z_i^T}{\sum_i \pi_i}, \qquad
     b = \frac{\sum_i \pi_i z_i y_i}{\sum_i \pi_i}.
@@ -13,15 +13,15 @@ import numpy as np
 from scipy.linalg import lstsq
 from scipy.linalg.lapack import dposv
 
-# A smaller difference, as a share of the largest number, is a tie: the first is taken.
+# Differences below this, relative to the largest number, are ties: the first is taken.
 _TIE = 1e-9
-# A smaller number, as a share of the largest, is zero.
+# Numbers below this, relative to the largest, are zero: a column is collinear.
 _ZERO = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class LocalMoments:
-    """Weighted moments of p features and k responses, of samples or known otherwise.
+    """Weighted moments of p features and k responses, of samples or of a distribution.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class LocalMoments:
         return cls(mean, response, weighted @ design, weighted @ (responses - response))
 
     def coefficients(self, features, output):
-        """Regression on some features; collinear ones share what they explain."""
+        """Regression on some features; of collinear ones, the least-norm solution."""
         gram = self.gram[np.ix_(features, features)]
         return least_norm(gram, self.cross[features, output])
 
@@ -59,7 +59,7 @@ class LocalMoments:
         return float(self.response[output] - self.mean[features] @ coefficients)
 
     def sampling_errors(self, features, design, residuals, weights):
-        r"""Standard errors (size,) of coefficients for the choice of samples.
+        r"""Sampling standard errors (size,) of coefficients.
 
         The square roots of the diagonal of :math:`G^{-1} (\sum_i \pi_i^2 r_i^2 z_i
         z_i^T) G^{-1} / (\sum_i \pi_i)^2`, with :math:`r` the residuals of the samples
@@ -74,7 +74,7 @@ class LocalMoments:
 
 
 def least_norm(gram, right):
-    """Solution of normal equations for (p,) or (p, m); of many, the shortest."""
+    """Solution of normal equations for (p,) or (p, m); of many, the least norm."""
     if not len(gram):
         return right.copy()
     # Called for each row, where scipy's checks would take most of the time.
@@ -86,6 +86,7 @@ def least_norm(gram, right):
 
 def largest_first(sizes):
     """Positions of sizes from large to small; ties within rounding keep their order."""
+    # Ranks of rounded sizes: stable sorting then keeps ties in order.
     ranks = np.round(sizes / (_TIE * (sizes.max(initial=0.0) or 1.0)))
     return np.argsort(-ranks, kind="stable")
 
@@ -100,7 +101,7 @@ def by_weight(moments, output, size):
 def forward(moments, output, size):
     """The first `size` features of a forward selection.
 
-    Each time the feature comes in that explains most of what is left.
+    Each step adds the feature that explains most of the remaining variance.
     """
     gram, cross = moments.gram.copy(), moments.cross[:, output].copy()
     start = gram.diagonal().copy()
@@ -113,7 +114,7 @@ def forward(moments, output, size):
         best = int(np.argmax(gains >= gains.max() * (1 - np.sign(gains.max()) * _TIE)))
         chosen.append(best)
         free[best] = False
-        if usable[best]:  # sweep it out of the others
+        if usable[best]:  # project it out of the others
             column = gram[:, best] / gram[best, best]
             cross = cross - column * cross[best]
             gram = gram - np.outer(column, gram[best])

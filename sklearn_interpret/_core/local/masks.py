@@ -1,4 +1,4 @@
-"""Random masks, which parts of a text or an image are kept, and even random points."""
+"""Random masks of the parts of a text or image, and quasi-random points."""
 
 from dataclasses import dataclass
 
@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import comb
 from scipy.stats import qmc
 
-# With more dimensions, Sobol points cover most pairs of them no better than chance.
+# Beyond this dimension, Sobol points cover most pairs of axes no better than chance.
 _MOST_SOBOL = 1024
-# As many Sobol points are there.
+# Largest number of points of scipy's Sobol sequence.
 MOST_POINTS = 2**30
 
 
@@ -21,6 +21,7 @@ def even_points(n_points, n_dimensions, rng):
     points = np.empty((n_points, n_dimensions))
     n_sobol = min(n_dimensions, _MOST_SOBOL)
     if n_sobol:
+        # Sobol points are balanced for powers of two: draw these, keep the first.
         exponent = max(0, int(n_points - 1).bit_length())
         sobol = qmc.Sobol(n_sobol, seed=rng)
         points[:, :n_sobol] = sobol.random_base2(exponent)[:n_points]
@@ -33,16 +34,16 @@ def even_points(n_points, n_dimensions, rng):
 
 @dataclass(frozen=True, eq=False)
 class Masks:
-    """Sets of parts that stay, and how much each set counts.
+    """Sets of parts that are kept, with their probabilities.
 
     Parameters
     ----------
     kept : ndarray of shape (n_masks, n_parts), bool
-        Which parts stay; the first set has them all.
+        Parts that are kept; the first set has them all.
     shares : ndarray of shape (n_masks,)
         Probability of each set; they sum to one.
     complete : bool
-        Whether these are all sets that there are.
+        Whether these are all 2**n_parts sets.
     """
 
     kept: np.ndarray
@@ -53,7 +54,7 @@ class Masks:
 def independent_masks(n_parts, n_masks, rng):
     """At most `n_masks` `Masks` that keep each part with probability one half.
 
-    Where there are no more sets of parts than this, all of them are taken.
+    If at most `n_masks` sets exist, all of them are taken.
     """
     if n_parts < 62 and 2**n_parts <= n_masks:
         return Masks(_all_masks(n_parts), np.full(2**n_parts, 0.5**n_parts), True)
@@ -73,13 +74,13 @@ def sized_masks(n_parts, n_masks, rng):
 
 
 def _all_masks(n_parts):
-    """All sets of parts, the whole first."""
+    """All sets of parts, the full set first."""
     numbers = np.arange(2**n_parts)[::-1, None]
     return (numbers >> np.arange(n_parts) & 1).astype(bool)
 
 
 def _drawn(kept):
-    """Masks that were drawn, with the whole before them."""
+    """Masks that were drawn, after the full set."""
     whole = np.ones((1, kept.shape[1]), dtype=bool)
     kept = np.concatenate([whole, kept])
     return Masks(kept, np.full(len(kept), 1 / len(kept)), False)

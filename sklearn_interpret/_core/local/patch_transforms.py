@@ -1,4 +1,4 @@
-"""Patches pasted on images, turned and scaled: matrices from pixels to pixels."""
+"""Rotation, scaling and pasting of patches as linear maps of pixels."""
 
 from itertools import product
 
@@ -7,13 +7,13 @@ from scipy import sparse
 
 
 def random_paste(shares, image_shape, patch_shape, scale, max_rotation):
-    """The matrix of a place, a size and an angle that four random shares stand for.
+    """The pasting matrix for a random place, size and angle.
 
     Parameters
     ----------
     shares : ndarray of shape (4,)
-        Where the angle, the size, and the row and the column of the place lie between
-        their least and most: uniform numbers from 0 to below 1.
+        Relative positions of the angle, the size, the row and the column of the place
+        in their ranges: uniform numbers in [0, 1).
     image_shape, patch_shape : (int, int)
         Height and width.
     scale : (float, float)
@@ -24,22 +24,22 @@ def random_paste(shares, image_shape, patch_shape, scale, max_rotation):
     Returns
     -------
     csr_array of shape (n_image_pixels, n_patch_pixels)
-        As of :func:`paste`.
+        As returned by :func:`paste`.
     """
     degrees = (2 * shares[0] - 1) * max_rotation
     size = scale[0] + shares[1] * (scale[1] - scale[0])
     room = np.array(image_shape) - _box(patch_shape, size, degrees)
-    # Whole pixels: an upright patch of its own size is not blurred.
+    # Whole pixels, so that a patch is not blurred without rotation or scaling.
     places = np.floor(shares[2:] * (np.floor(room) + 1))
     place = np.where(room >= 0, places, room / 2)
     return paste(place, image_shape, patch_shape, size, degrees)
 
 
 def paste(place, image_shape, patch_shape, scale=1.0, degrees=0.0):
-    """What each pixel of an image gets of those of a patch: a row that sums to one.
+    """Weights of the pixels of a patch in each pixel of an image: rows sum to one.
 
-    Pixels whose centre the patch does not cover have an empty row. Between the centres
-    of the patch's pixels values are bilinear.
+    Pixels whose centre the patch does not cover have an empty row. Interpolation is
+    bilinear between the centres of the patch's pixels.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def paste(place, image_shape, patch_shape, scale=1.0, degrees=0.0):
     image_shape, patch_shape : (int, int)
         Height and width.
     scale, degrees : float
-        By how much the patch is larger, and turned.
+        Scale factor and rotation of the patch.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The smallest set of words whose removal changes an answer, searched for or proved."""
+"""Search for the smallest set of words whose removal changes an answer, and proofs."""
 
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -7,33 +7,33 @@ from math import comb
 
 import numpy as np
 
-# Parts of the range of a root, each of which a line bounds.
+# Number of tangents or chords that bound the square root: relative error below 1e-3.
 _N_LINES = 64
-# Of the size of the terms of a sum: less is rounding.
+# Relative rounding error of a sum, in units of the sizes of its terms.
 _ROUNDING = 1e-9
 
 
 def smallest_removal(n_words, most, n_rounds, n_sets, hints=(), bound=1):
-    """Search for the smallest set, best first (Martens & Provost 2014, SEDC).
+    """Best-first search for the smallest set (Martens & Provost 2014, SEDC).
 
-    A generator: it yields sets of words, bool (m, n_words), and is to be sent the
-    margin of the answer without each, and whether that is as wished. It returns a
-    `RemovalSearch`.
+    A generator: it yields sets of words, bool (m, n_words); the caller sends, for each
+    set, the margin of the answer without it and whether that satisfies the target. It
+    returns a `RemovalSearch`.
 
     Parameters
     ----------
     n_words : int
-        How many words there are.
+        Number of words.
     most : int
-        How many of them may be removed.
+        Largest number of words that may be removed.
     n_rounds : int
-        How many sets are extended, at most.
+        Largest number of sets that are extended.
     n_sets : int
-        A proof that no smaller set will do may ask for this many.
+        Largest number of sets evaluated to prove that no smaller set suffices.
     hints : sequence of ndarray (m, n_words), default=()
         Sets to begin with.
     bound : int, default=1
-        Smaller sets are known not to do.
+        Smaller sets are known not to suffice.
     """
     search = RemovalSearch(n_words, min(most, n_words), bound)
     for sets in hints:
@@ -42,7 +42,7 @@ def smallest_removal(n_words, most, n_rounds, n_sets, hints=(), bound=1):
         margins = yield from search.ask(np.eye(n_words, dtype=bool))
         search.bound = max(search.bound, min(2, search.size))
     if not search.proved:
-        # If effects add up, the words of the largest effects do it.
+        # If effects are additive, the words with the largest effects suffice.
         first = np.empty(n_words, dtype=int)
         first[np.argsort(-margins, kind="stable")] = np.arange(n_words)
         yield from search.ask(first <= np.arange(search.most)[:, None])
@@ -59,16 +59,16 @@ def smallest_removal(n_words, most, n_rounds, n_sets, hints=(), bound=1):
 
 @dataclass
 class RemovalSearch:
-    """What is known of sets of words.
+    """State of the search: the best set, a lower bound and known margins.
 
     Parameters
     ----------
     n_words : int
-        How many words there are.
+        Number of words.
     most : int
-        How many of them may be removed.
+        Largest number of words that may be removed.
     bound : int
-        Smaller sets do not do.
+        Smaller sets do not suffice.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class RemovalSearch:
     bound: int
     best: np.ndarray | None = None
     _rank: tuple = (np.inf,)  # of the best set: its size, and minus its margin
-    _open: list = field(default_factory=list)  # heap of sets that do not do
+    _open: list = field(default_factory=list)  # heap of sets that do not suffice
     _known: dict = field(default_factory=dict)  # margins by set
 
     @property
@@ -91,17 +91,18 @@ class RemovalSearch:
 
     @property
     def proved(self):
-        """Whether no smaller set does, or none at all."""
+        """Whether no smaller set suffices, or no set at all."""
         return self.bound >= self.size
 
     def ask(self, sets):
-        """Ask about those of some sets that are new; return the margins of all."""
+        """Yield the new ones of `sets`; return the margins of all."""
         keys = [one.tobytes() for one in np.packbits(sets, axis=1)]
         fresh = [place for place, key in enumerate(keys) if key not in self._known]
         if fresh:
             replies = yield sets[fresh]
             for place, (margin, does) in zip(fresh, replies, strict=True):
                 self._known[keys[place]] = margin
+                # Smaller sets first; of equal sizes, the one of the larger margin.
                 rank = sets[place].sum(), -margin
                 if not does:
                     heappush(self._open, (-margin, len(self._known), sets[place]))
@@ -110,7 +111,7 @@ class RemovalSearch:
         return np.array([self._known[key] for key in keys])
 
     def next_sets(self):
-        """The best set, extended by each word, if it is then smaller than the found."""
+        """The open set of best margin plus each word, if below the best size."""
         while self._open:
             one = heappop(self._open)[-1]
             if one.sum() + 1 < self.size:
@@ -118,7 +119,7 @@ class RemovalSearch:
         return None
 
     def give_back(self):
-        """Give words of the best set back until none can be."""
+        """Return words of the best set to the text until none can be."""
         size = None
         while self.best is not None and not self.proved and size != self.size:
             size = self.size
@@ -127,7 +128,7 @@ class RemovalSearch:
             )
 
     def prove(self, n_sets):
-        """Ask about all smaller sets, size by size, while there are few."""
+        """Evaluate all smaller sets, size by size, as long as `n_sets` allows."""
         while not self.proved:
             n_sets -= comb(self.n_words, self.bound)
             if n_sets < 0:
@@ -140,28 +141,28 @@ class RemovalSearch:
 
 
 def linear_hint(effects, sizes, total, offset, norm, most):
-    """Sets of words without which a linear function is not negative, and a bound.
+    """Sets of words without which a linear function is nonnegative, and a bound.
 
-    Without a set S of words the sign is that of f(S) = A - sum_S a + b N(S), where N is
-    the norm of what stays: 1, Q - sum_S q ("l1") or its root ("l2").
+    Without a set S of words the function has the sign of f(S) = A - sum_S a + b N(S),
+    where N is the norm of the other words: 1, Q - sum_S q ("l1") or its root ("l2").
 
     Parameters
     ----------
     effects : ndarray of shape (n_words,)
-        What each word adds: a.
+        Effect of each word: a.
     sizes : ndarray of shape (n_words,)
-        What it adds to the norm or its square: q.
+        Its contribution to the norm or its square: q.
     total, offset : float
         A and b; Q is one.
     norm : {None, "l1", "l2"}
-        Which norm.
+        Normalisation of the counts.
     most : int
         Size of the largest set.
 
     Returns
     -------
     sets : ndarray of shape (n_sets, n_words), bool
-        Sets of the sizes around the smallest for which f is not negative.
+        Candidates of the sizes around the smallest for which f is nonnegative.
     bound : int
         For smaller sets f is proved to be negative.
     """
@@ -170,7 +171,8 @@ def linear_hint(effects, sizes, total, offset, norm, most):
     order = np.argsort(-gains, axis=1, kind="stable")
     gains = np.maximum(np.take_along_axis(gains, order, axis=1), 0)
     reach = total + offset * (constants + slopes)[:, None] + np.cumsum(gains, axis=1)
-    # Lines above a root bound f each; of those below it, the right one is not known.
+    # Each tangent bounds f. Of chords only the one on the right segment does, which is
+    # unknown: take the largest.
     upper = reach.min(axis=0) if offset > 0 else reach.max(axis=0)
     terms = abs(total) + np.abs(effects).sum() + abs(offset)
     possible = np.flatnonzero(upper[:most] >= -_ROUNDING * terms)
@@ -195,6 +197,6 @@ def _lines(sizes, offset, norm):
         return np.ones(1), np.zeros(1)
     least = np.sqrt(max(0.0, 1 - sizes.sum()))
     roots = np.linspace(least, 1, _N_LINES + 1)
-    # Tangents, of which the root of zero has none, or chords.
+    # Tangents (the root at zero has none), or chords.
     low, high = roots[1:] if offset > 0 else roots[:-1], roots[1:]
     return 1 / (low + high), low * high / (low + high)

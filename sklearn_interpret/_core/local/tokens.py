@@ -14,12 +14,12 @@ class Tokens:
     Parameters
     ----------
     pieces : tuple of str
-        None of them empty; one after the other they are the text, to the letter.
+        Nonempty parts that concatenate to the text.
     features : ndarray of shape (n_pieces,), intp
-        Which feature each piece belongs to; -1 for pieces between words.
+        Feature of each piece; -1 for pieces between words.
     keys : tuple of (str, int)
-        For each feature its word, in the form that equal words share, and which of the
-        occurrences it is, counted from 1; 0 where it is all of them.
+        Word of each feature, in the form that equal words share, and the number of its
+        occurrence, from 1; 0 if the feature is all occurrences.
     """
 
     pieces: tuple
@@ -29,8 +29,8 @@ class Tokens:
     def copies(self, kept, mask_token=None):
         """Copies of the text with features kept (n_copies, n_features), a list of str.
 
-        `mask_token` stands in place of each word that is left out; None leaves nothing.
-        An array of the shape of `kept` has what stands there, for each of them.
+        `mask_token` replaces each word that is left out; None removes it. An array of
+        the shape of `kept` holds one replacement for each.
         """
         if not self.keys:
             return ["".join(self.pieces)] * len(kept)
@@ -45,20 +45,20 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Splitter:
-    """Takes texts apart.
+    """Splits texts into words and the pieces between them.
 
     Parameters
     ----------
     expression : str
-        Regular expression of what stands between words. It may match nothing at all
-        between two letters, and then parts them.
+        Regular expression of separators between words. It may match the empty string,
+        and then splits between two letters.
     tokenizer : callable or None
-        Text -> words, which stand in the text in this order; in place of `expression`.
+        Text -> words, in the order in which they occur; replaces `expression`.
     together : bool
         Whether all occurrences of a word are one feature.
     form : callable, default=None
-        Word -> str that is the same for words which count as equal. None takes words as
-        they stand.
+        Word -> str, the same for words that count as equal. None compares words as they
+        are.
     """
 
     expression: str
@@ -93,7 +93,7 @@ class Splitter:
         return Tokens(tuple(pieces), np.array(features, dtype=np.intp), tuple(numbers))
 
     def _tokens(self, text):
-        """What the tokenizer returns; a TypeError says that it takes no text."""
+        """Tokens of the tokenizer; a TypeError if it does not take a text."""
         try:
             tokens = self.tokenizer(text)
             return tokens if isinstance(tokens, str | bytes) else list(tokens)

@@ -1,4 +1,4 @@
-"""Rows of numpy arrays, and the choice among the `Rows` of all kinds of containers."""
+"""Rows of numpy arrays, and the choice of the `Rows` class for a container."""
 
 import sys
 
@@ -52,7 +52,7 @@ class ArrayRows(Rows):
         return mixed
 
     def followed_by(self, others):
-        """Rows behind these; numbers and texts together become objects."""
+        """These rows, then `others`; numbers and texts together become objects."""
         below = others.native
         if not isinstance(others, ArrayRows):
             below = [others.values(j) for j in range(others.n_columns)]
@@ -63,7 +63,7 @@ class ArrayRows(Rows):
 
     def blended(self, n_bases, donors, present):
         """Copies of the first rows, with some columns taken from a later row."""
-        # Column by column: long stretches of memory, half of which hold a single value.
+        # Column by column: writes to contiguous memory are fastest.
         blended = np.empty((self.n_columns, len(donors), n_bases), self.native.dtype)
         for j, column in enumerate(blended):
             column[:] = self.native[:n_bases, j]
@@ -111,7 +111,7 @@ class ArrayRows(Rows):
 
 
 def _refuse_texts(X):
-    """Say what to do with a list of texts, which is no table."""
+    """Raise an error with advice for a list of texts, which is not a table."""
     sized = hasattr(X, "__len__") and not isinstance(X, str | dict)
     if sized and len(X) and all(isinstance(text, str) for text in X):
         raise ValueError(
@@ -130,7 +130,7 @@ def as_rows(X):
     if sparse.issparse(X):
         return SparseRows(_canonical(X))
     for library, kind in (("pandas", PandasRows), ("polars", PolarsRows)):
-        module = sys.modules.get(library)  # not imported: then X is none of it
+        module = sys.modules.get(library)  # not imported: X cannot be of this library
         if module is not None and isinstance(X, module.DataFrame):
             return kind(X)
     # Look at the type: a lazy frame would resolve its columns.
@@ -154,7 +154,7 @@ def as_rows(X):
 def _canonical(X):
     """A sparse matrix without duplicate entries, in which indices are sorted.
 
-    Many of scipy's functions would make it so in place, in the user's own matrix.
+    Many of scipy's functions would sort the user's own matrix in place.
     """
     if X.format == "coo":
         X = X.copy()

@@ -23,17 +23,17 @@ class Axis:
     values: np.ndarray  # as the user sees them: numbers, or labels (tuples for groups)
     levels: tuple  # as the model sees them: a native vector per column
     categorical: bool  # whether values are looked up rather than interpolated
-    by_similarity: bool = False  # whether levels that are alike stand together
+    by_similarity: bool = False  # whether levels are ordered by similarity
 
     @property
     def order(self):
-        """Positions of the numbers from the smallest up; of levels, as they are."""
+        """Positions of numbers in increasing order; of levels, unchanged."""
         return (
             np.arange(len(self.values)) if self.categorical else self.values.argsort()
         )
 
     def codes(self, rows):
-        """Position of each row's label in `values`; -1 for other labels."""
+        """Position of each row's label in `values`; -1 for unknown labels."""
         codes, labels, _ = rows.encode(self.columns)
         known = {label_key(label): code for code, label in enumerate(self.values)}
         mapping = [known.get(label_key(label), -1) for label in labels]
@@ -47,11 +47,11 @@ class Axis:
 
 
 class CellsOfRows(LazyRows):
-    """Cells of rows along several axes, which need not be held all at once."""
+    """Cells of rows along several axes, computed in blocks if memory is short."""
 
     def __init__(self, axes, rows):
         self._axes = axes
-        # Little memory: there are as many as numbers in the input.
+        # The smallest dtype: the table is as large as the input.
         most = max((len(axis.values) for axis in axes), default=0)
         dtype = np.min_scalar_type(-1 - most)
         super().__init__(rows, len(axes), dtype, 8 * len(axes))
@@ -108,8 +108,8 @@ def _custom_levels(custom, n_columns, name):
         n_distinct = len({label_key(level) for level in levels})
     except TypeError as error:
         raise ValueError(
-            f"custom_values for the feature {name!r} has what cannot be a level: "
-            f"{error}."
+            f"custom_values for the feature {name!r} has a value that cannot be a "
+            f"level: {error}."
         ) from error
     if n_distinct < len(levels):
         raise ValueError(f"custom_values has a level of {name!r} twice: {levels!r}.")
@@ -130,7 +130,7 @@ def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
 
     values = _numeric_values(rows, column, weights, grid, custom, smallest=1)
     levels = rows.cast(column, values)
-    # What the model sees may be rounded (float32): report that, and each point once.
+    # The cast may round (to float32): report the values that the model sees, once.
     seen = np.asarray(levels, dtype=np.float64)
     first = np.sort(np.unique(seen, return_index=True)[1])
     levels = gather(levels, first)
@@ -140,7 +140,7 @@ def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
 def interval_axis(
     rows, column, weights, *, n_intervals, custom=None, make_edges=interval_edges
 ):
-    """Axis over interval edges of a numeric feature; none if all values are missing."""
+    """Axis over interval edges of a numeric feature; empty if all are missing."""
 
     def edges(values, weights):
         return make_edges(values, weights, n_intervals)
@@ -157,7 +157,7 @@ def interval_axis(
 
 
 def _numeric_values(rows, column, weights, choose, custom, smallest):
-    """Custom numbers, or what ``choose(values, weights)`` takes of the known values."""
+    """Custom numbers, or the result of ``choose(values, weights)`` for known values."""
     if custom is not None:
         return _custom_numbers(custom, rows.names[column], smallest)
     values = rows.numbers(column)

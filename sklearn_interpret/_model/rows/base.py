@@ -1,8 +1,8 @@
 """Arrays, sparse matrices and data frames behind one interface.
 
-The model has to see perturbed rows in the container, with the columns, dtypes and
-categories, that it was trained on. Everything that depends on the kind of container is
-in this folder; nothing in it changes what the user passed in.
+The model must see perturbed rows in the kind of container, with the columns, dtypes and
+categories that it was trained on. Everything that depends on the container is in this
+folder. The user's input is never changed.
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ from sklearn_interpret._model.rows.features import default_names
 
 
 class Rows(ABC):
-    """Rows of one kind of container, `native`, which the user passed in."""
+    """Rows of the user's container, `native`."""
 
     named = False
 
@@ -30,7 +30,7 @@ class Rows(ABC):
 
     @cached_property
     def names(self):
-        """Column names; default ones where the container has none."""
+        """Column names; default names if the container has none."""
         return default_names(self.n_columns)
 
     @property
@@ -47,7 +47,7 @@ class Rows(ABC):
         return self.take(index).native
 
     def part(self, rows):
-        """Rows of a slice, as `Rows`; these themselves where it takes them all."""
+        """Rows of a slice, as `Rows`; `self` if the slice takes them all."""
         start, stop, _ = rows.indices(self.n_rows)
         if stop - start == self.n_rows:
             return self
@@ -63,14 +63,14 @@ class Rows(ABC):
 
     @abstractmethod
     def values(self, j):
-        """Column `j` as a numpy vector: numbers where it has numbers, else objects."""
+        """Column `j` as a numpy vector, of numbers if it has numbers, else objects."""
 
     @abstractmethod
     def is_categorical(self, j):
-        """Whether the dtype of column `j` says that it holds categories."""
+        """Whether column `j` is categorical by its dtype."""
 
     def is_ordered(self, j):
-        """Whether the dtype of column `j` gives its categories an order."""
+        """Whether the dtype of column `j` orders its categories."""
         return self.values(j).dtype.kind == "b"
 
     def is_integer(self, j):
@@ -141,10 +141,10 @@ class Rows(ABC):
 
     @abstractmethod
     def followed_by(self, others):
-        """These `Rows` with others, of any kind, behind them.
+        """These rows, then `others`, which may be of another kind.
 
-        Numbers of two dtypes get one that holds both; a ValueError names a value that
-        a column's dtype cannot hold.
+        Numbers of two dtypes get a common dtype; a ValueError names a value that a
+        column's dtype cannot hold.
         """
 
     def blended(self, n_bases, donors, present):
@@ -153,7 +153,7 @@ class Rows(ABC):
         Parameters
         ----------
         n_bases : int
-            How many rows come first.
+            Number of first rows.
         donors : ndarray of shape (m,), int
             The later row that each copy takes from.
         present : ndarray of shape (m, n_columns), bool
@@ -171,9 +171,9 @@ class Rows(ABC):
         return self.mixed(np.tile(bases, len(donors)), places)
 
     def agreeing(self, n_bases):
-        """Whether all of the first rows have a later row's value, column by column.
+        """Mask of the columns in which all first rows have the value of a later row.
 
-        Flags of shape (n_rows - n_bases, n_columns); missing values are all alike.
+        Of shape (n_rows - n_bases, n_columns); missing values count as equal.
         """
         same = np.empty((self.n_rows, self.n_columns), dtype=bool)
         for j in range(self.n_columns):
@@ -186,17 +186,17 @@ class Rows(ABC):
 
     @property
     def detected_categorical(self):
-        """Flags of the columns that are categorical by dtype."""
+        """Mask of the columns that are categorical by dtype."""
         return np.array([self.is_categorical(j) for j in range(self.n_columns)], bool)
 
     @property
     def are_numbers(self):
-        """Flags of the columns that have an order and distances: no dates, no text."""
+        """Mask of the columns of real numbers, which have an order and distances."""
         kinds = [self.values(j).dtype.kind for j in range(self.n_columns)]
         return np.array([kind in "iuf" for kind in kinds], bool)
 
     def numbers(self, j):
-        """Column `j` as float64, NaN where it is missing; infinity is refused."""
+        """Column `j` as float64, missing values as NaN; infinity is refused."""
         values = self.values(j)
         try:
             if values.dtype.kind in "cmM":  # numpy would cast dates to bare counts
@@ -225,7 +225,7 @@ class Rows(ABC):
             Label of each level (a tuple where there are several columns), in the
             natural order: the categories' own, else sorted; missing comes last.
         first : ndarray of shape (n_levels,)
-            A row that has the level.
+            The first row with the level.
         """
         encoded = [self.encode_column(j) for j in columns]
         if len(encoded) == 1:
@@ -264,7 +264,7 @@ class Rows(ABC):
 
 
 class Tiles(ABC):
-    """Rows, each repeated, in which columns are replaced for one call of the model."""
+    """Repeated rows in which columns are replaced for one call of the model."""
 
     def __init__(self, n_rows, repeats):
         self.n_rows = n_rows
@@ -279,7 +279,7 @@ class Tiles(ABC):
         columns : sequence of int
             Columns to replace.
         levels : sequence of native vectors
-            For each column, the values that occur.
+            For each column, the distinct replacement values.
         codes : sequence of ndarray of shape (1 or n_rows, repeats)
             For each column, positions in its levels.
 
@@ -309,7 +309,7 @@ class ArrayTiles(Tiles):
     def replaced(self, columns, levels, codes):
         levels = [np.asarray(values) for values in levels]
         widest = np.result_type(self._work, *levels)
-        if widest != self._work.dtype:  # longer texts, or fractions among integers
+        if widest != self._work.dtype:  # longer texts, or fractions in integers
             self._set_work(self._work.astype(widest))
         for j in self._replaced:
             if j not in columns:
@@ -336,7 +336,7 @@ _MISSING = "<missing>", None
 
 
 def label_key(label):
-    """A hashable key that equal labels share, and all missing ones."""
+    """A hashable key; equal labels share one, and so do all missing ones."""
     if isinstance(label, tuple):
         return tuple(label_key(part) for part in label)
     if is_missing(label):
@@ -366,7 +366,7 @@ def order_labels(labels, declared=None):
     else:
         try:
             known.sort()
-        except TypeError:  # mixed types: any order that does not depend on the rows
+        except TypeError:  # mixed types: an order that does not depend on the rows
             known.sort(key=lambda label: (type(label).__name__, repr(label)))
     return known + missing[:1]
 
@@ -379,7 +379,7 @@ def gather(vector, codes):
 
 
 def plain_list(values):
-    """A list of Python objects; numbers and texts side by side stay what they are."""
+    """A list of Python objects; mixed numbers and texts keep their types."""
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
@@ -392,19 +392,19 @@ def refuse_values(values, dtype, name):
 
 
 def rounded(values, dtype):
-    """Numbers in a dtype; where it has whole ones only, the nearest that it has."""
+    """Numbers cast to a dtype; integer dtypes get the nearest value in range."""
     if dtype.kind in "biu":
         values = np.rint(values)
     if dtype.kind in "iu":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-        if int(float(high)) > high:  # as of int64: the next float is too large
+        if int(float(high)) > high:  # int64: its maximum as a float is out of range
             high = np.nextafter(float(high), 0)
         values = values.clip(low, high)
     return values.astype(dtype)
 
 
 def checked_cast(values, dtype, name):
-    """Cast to a numpy dtype, refusing what it would wrap, or round to whole numbers."""
+    """Cast to a numpy dtype; values that would wrap or lose fractions are refused."""
     values = np.asarray(values)
     try:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -412,7 +412,7 @@ def checked_cast(values, dtype, name):
     except (TypeError, ValueError):
         refuse_values(values, dtype, name)
     if dtype.kind in "iu" and values.dtype.kind == "f":
-        # As a float, the largest whole number of 64 bits is one more than it is.
+        # As a float, the maximum of int64 is one too large, and its cast overflows.
         largest = np.iinfo(dtype).max
         cast = np.where(values == np.float64(largest), largest, cast)
     if dtype.kind in "iub" and not np.array_equal(cast, values):

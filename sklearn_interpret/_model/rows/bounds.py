@@ -1,4 +1,4 @@
-"""Bounds in words, rounded so that no more is said than is known."""
+"""Bounds as text, rounded so that the text stays true."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
@@ -6,16 +6,16 @@ import numpy as np
 
 
 def rounded_text(value, *, down, digits=3):
-    """A number of so many digits, rounded down or up."""
+    """A number with `digits` significant digits, rounded down or up."""
     context = Context(prec=digits, rounding=ROUND_FLOOR if down else ROUND_CEILING)
     rounded = context.plus(Decimal(repr(float(value))))
     return f"{float(rounded):.{digits}g}"
 
 
 def only_number(values, low, high):
-    """Which of two whole numbers an interval (low, high] has; None of other values.
+    """The one of two whole numbers in the interval (low, high], or None.
 
-    None stands for an open end.
+    Also None if there are more values, or fractions. An end of None is open.
     """
     if len(values) != 2 or not np.array_equal(values, np.rint(values)):
         return None
@@ -25,9 +25,9 @@ def only_number(values, low, high):
 
 
 def interval_text(low, high, change=np.inf):
-    """An interval in words, as exact as its width or a change of this size needs.
+    """An interval as text, with the digits that its width or `change` needs.
 
-    Ends are rounded inward: what is written lies within.
+    Ends are rounded inward: the interval in the text lies within the true one.
     """
     if np.isinf(low) and np.isinf(high):
         return "anything"
@@ -41,7 +41,7 @@ def interval_text(low, high, change=np.inf):
 
 
 def _end_text(value, span, *, down=True):
-    """A number of four digits, or of those that stand for a hundredth of `span`."""
+    """A number of at least four digits, and of those that resolve `span` / 100."""
     size, digits = abs(value), 4
     if 1 < size / span < np.inf:
         digits = max(digits, min(int(np.log10(size / span)) + 3, 17))
@@ -50,8 +50,8 @@ def _end_text(value, span, *, down=True):
     return rounded_text(value, down=down, digits=digits)
 
 
-def text_of_entry(entry, digits=None):
-    """A level or number with some significant digits, or all."""
+def entry_text(entry, digits=4):
+    """A level, or a number with `digits` significant digits (None: all)."""
     if not isinstance(entry, float | np.floating):
         return str(entry)
     if digits is None:

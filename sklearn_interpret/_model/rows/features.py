@@ -30,7 +30,7 @@ def feature_index(feature, names, *, named=True, parameter="features"):
     named : bool, default=True
         Whether the data has names; otherwise strings are refused.
     parameter : str, default="features"
-        Parameter to name in an error.
+        Parameter named in errors.
     """
     if isinstance(feature, Integral) and not isinstance(feature, bool | np.bool_):
         if not 0 <= feature < len(names):
@@ -73,7 +73,7 @@ def resolve_features(
     Parameters
     ----------
     features : None, int, str, slice, bool mask, or list of ints, strs and tuples
-        None stands for every feature alone, a group in place of its members.
+        None means every single feature, with a group in place of its members.
     names : list of str
         Names of all columns.
     named : bool, default=True
@@ -83,7 +83,7 @@ def resolve_features(
     min_order, max_order : int, default=1 and 2
         Smallest and largest number of features in one entry.
     parameter : str, default="features"
-        Parameter to name in an error.
+        Parameter named in errors.
     """
     groups = groups or {}
     if features is None:
@@ -106,7 +106,7 @@ def resolve_features(
 
 
 def _listed(features, names, parameter):
-    """Features as a list: of a single one, of a slice, or of those under a mask."""
+    """Features as a list, from a single one, a slice, a mask or a sequence."""
     if isinstance(features, np.ndarray) and features.ndim == 0:
         features = features.item()
     if isinstance(features, slice):
@@ -160,7 +160,7 @@ def _refuse_repetition(entries, names, parameter):
 
 
 def resolve_categorical(categorical_features, rows):
-    """Boolean flags of the categorical columns of `Rows`; "auto" takes the detected."""
+    """Mask of the categorical columns of `Rows`; "auto" takes the detected ones."""
     if isinstance(categorical_features, str) and categorical_features == "auto":
         return np.array(rows.detected_categorical, dtype=bool)
     flags = np.zeros(rows.n_columns, dtype=bool)
@@ -216,8 +216,8 @@ def resolve_players(names, groups, entries=None):
     groups : dict of str to list of int
         Feature groups by name.
     entries : list of tuple of one int or str, optional
-        Columns or names of groups, as :func:`resolve_features` gives them with
-        ``max_order=1``. None takes all of them, in the order of their first columns.
+        Columns or names of groups, as :func:`resolve_features` returns them for
+        ``max_order=1``. None means all of them, in the order of their first columns.
 
     Returns
     -------
@@ -236,8 +236,8 @@ def resolve_players(names, groups, entries=None):
         name = part if isinstance(part, str) else str(names[part])
         if seen & set(columns):
             raise ValueError(
-                f"features has {name!r} and the group or feature that shares a column "
-                "with it."
+                f"features has {name!r} and another group or feature that shares a "
+                "column with it."
             )
         seen |= set(columns)
         players.append(columns)
@@ -266,6 +266,6 @@ def resolve_keys(mapping, names, *, named=True, parameter, groups=None):
 
 
 def shortened(names, most=10):
-    """The first names, as text."""
+    """The first `most` names, as text."""
     shown = ", ".join(map(repr, names[:most]))
     return shown + (", ..." if len(names) > most else "")

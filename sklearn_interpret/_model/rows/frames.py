@@ -1,4 +1,4 @@
-"""Rows of pandas and polars data frames, which only their users import."""
+"""Rows of pandas and polars data frames; neither library is imported here."""
 
 import sys
 from functools import cached_property
@@ -44,7 +44,7 @@ class PandasRows(Rows):
         return PandasRows(self.native.iloc[:, list(columns)])
 
     def followed_by(self, others):
-        """Rows behind these; categories are those of these rows."""
+        """These rows, then `others`; categories are those of these rows."""
         pandas = sys.modules["pandas"]
         whole = {}
         for j in range(self.n_columns):
@@ -62,7 +62,7 @@ class PandasRows(Rows):
         return self.native.iloc[:, j].array
 
     def values(self, j):
-        """Numbers as numbers (missing ones as NaN), everything else as objects."""
+        """Numeric columns as numbers (missing as NaN), others as objects."""
         series = self.native.iloc[:, j]
         if isinstance(series.dtype, np.dtype):
             return series.to_numpy()
@@ -133,24 +133,24 @@ class PandasRows(Rows):
 
     @property
     def _is_plain(self):
-        """Whether all columns have one and the same numpy number dtype."""
+        """Whether all columns have the same numeric numpy dtype."""
         kinds = set(self.native.dtypes)
         (dtype,) = kinds if len(kinds) == 1 else (None,)
         return isinstance(dtype, np.dtype) and dtype.kind in "iuf"
 
 
 def _are_numbers(*dtypes):
-    """Whether all are dtypes of numbers, which have a common one."""
+    """Whether all are numeric dtypes, which have a common dtype."""
     return all(_kind(dtype) in "iuf" for dtype in dtypes)
 
 
 def _kind(dtype):
-    """Kind of a dtype as numpy has it; dtypes of pandas may have none."""
+    """Kind of a dtype as in numpy; "O" for dtypes of pandas without one."""
     return getattr(dtype, "kind", "O")
 
 
 class _PandasTiles(Tiles):
-    """Columns are assigned to a shallow copy."""
+    """Repeated rows; replaced columns are assigned to a shallow copy."""
 
     def __init__(self, frame, n_rows, repeats):
         super().__init__(n_rows, repeats)
@@ -160,7 +160,7 @@ class _PandasTiles(Tiles):
         pandas = sys.modules["pandas"]
         frame = self._frame.copy(deep=False)
         for j, values, places in zip(columns, levels, codes, strict=True):
-            # Without a dtype, objects that are all texts would become strings.
+            # Without a dtype, pandas would infer strings from objects that are texts.
             fresh = pandas.Series(
                 gather(values, self._cells(places)),
                 index=frame.index,
@@ -172,7 +172,7 @@ class _PandasTiles(Tiles):
 
 
 class _PlainPandasTiles(Tiles):
-    """Frames of one numpy dtype: a fresh frame around a work array, without copies."""
+    """Repeated rows of one numpy dtype: a new frame around a work array, no copies."""
 
     # Assigning a column to a frame would split the block that holds all columns, and
     # every call of the model would have to join the pieces again.
@@ -207,7 +207,7 @@ class PolarsRows(Rows):
         return PolarsRows(self.native.select([self.names[j] for j in columns]))
 
     def followed_by(self, others):
-        """Rows behind these; categories are those of these rows."""
+        """These rows, then `others`; categories are those of these rows."""
         polars = sys.modules["polars"]
         whole = []
         for j, name in enumerate(self.names):
@@ -227,7 +227,7 @@ class PolarsRows(Rows):
         return self.native.to_series(j)
 
     def values(self, j):
-        """Numbers as numbers (missing ones as NaN), everything else as objects."""
+        """Numeric columns as numbers (missing as NaN), others as objects."""
         series = self.column(j)
         is_boolean = series.dtype == sys.modules["polars"].Boolean
         if series.dtype.is_numeric() or (is_boolean and not series.null_count()):
@@ -282,7 +282,7 @@ class PolarsRows(Rows):
 
 
 class _PolarsTiles(Tiles):
-    """Columns are set in a new frame that shares all others."""
+    """Repeated rows; replaced columns are set in a new frame that shares the others."""
 
     def __init__(self, frame, n_rows, repeats):
         super().__init__(n_rows, repeats)

@@ -1,4 +1,4 @@
-"""Images, as arrays of their own shape or as rows of a table of pixels."""
+"""Images: arrays of images, or rows of a table of pixels."""
 
 from functools import cached_property
 from numbers import Integral
@@ -11,22 +11,22 @@ from sklearn_interpret._model.rows.base import rounded
 from sklearn_interpret._model.rows.samples import SampleRows
 from sklearn_interpret._model.rows.segments import segment_means
 
-# Models that take images need much memory for each: send no more of them at once, but
-# always a few.
-_BYTES_AT_ONCE, _FEW = 2**24, 16
+# Bytes of images sent to the model in one call, and their least number: models of
+# images need a multiple of an image's memory.
+_BYTES_PER_CALL, _FEWEST_PER_CALL = 2**24, 16
 
 
 class Images:
-    """Images in a container, with the part of the interface of `Rows` that they need.
+    """Images in a container, with the part of the interface of `Rows` for samples.
 
     Parameters
     ----------
     rows : SampleRows or Rows
-        An array of images, or a table with a row of pixels for each.
+        An array of images, or a table with one row of pixels per image.
     shape : tuple of int
         Height, width and, if any, channels.
     segments : list of ndarray of shape (height, width), default=None
-        Their segments, where these are known.
+        Their segments, if computed.
     """
 
     def __init__(self, rows, shape, segments=None):
@@ -65,7 +65,7 @@ class Images:
         return {k: v for k, v in self.__dict__.items() if k != "pixels"}
 
     def __iter__(self):
-        """Yield the images one by one, each ready to be copied with segments hidden."""
+        """Yield the images one by one, as makers of copies with hidden segments."""
         kind = _ArrayImage if _is_numeric(self.rows) else _TableImage
         for i in range(self.n_rows):
             yield kind(self.rows.take(np.array([i])), self.pixels[i], self.segments[i])
@@ -78,7 +78,7 @@ def _is_numeric(rows):
 
 
 def _numbers(rows, j):
-    """A column of pixels, NaN where they are missing."""
+    """A column of pixels, missing ones as NaN."""
     values = rows.values(j)
     if values.dtype.kind not in "biuf":
         raise ValueError(
@@ -89,10 +89,10 @@ def _numbers(rows, j):
 
 
 def as_image_rows(X):
-    """Wrap images that have a shape of their own as `SampleRows`.
+    """Wrap an array or list of images as `SampleRows`.
 
-    None where `X` is neither an array of three or four axes nor a list of images: then
-    it is a table of pixels. A ValueError refuses images of several shapes, or none.
+    Returns None for anything else: a table of pixels. A ValueError refuses images of
+    several shapes, and no images.
     """
     if isinstance(X, list | tuple) and np.ndim(X[0] if len(X) else 0) >= 2:
         shapes = {np.shape(image) for image in X}
@@ -113,7 +113,7 @@ def as_image_rows(X):
     if not X.size:
         raise ValueError(
             f"Found array with 0 sample(s) or pixels (shape={X.shape}) while a minimum "
-            "of 1 is required by LimeImage."
+            "of 1 is required."
         )
     return SampleRows(X)
 
@@ -132,7 +132,7 @@ def given_shape(image_shape):
 
 
 def shape_of_rows(image_shape, n_columns):
-    """The shape of images that are rows of a table; strips where none is given."""
+    """The shape of images that are rows of a table; by default strips of height 1."""
     shape = given_shape(image_shape) or (1, n_columns)
     if np.prod(shape) != n_columns:
         raise ValueError(
@@ -143,9 +143,9 @@ def shape_of_rows(image_shape, n_columns):
 
 
 class _Image:
-    """One image, to be copied with some of its segments hidden.
+    """One image, and copies of it with some segments hidden.
 
-    `row` holds it in its container, `pixels` in its shape; segments count from 0.
+    `row` holds it in its container, `pixels` in its shape; segments are 0, 1, ...
     """
 
     def __init__(self, row, pixels, segments):
@@ -153,22 +153,22 @@ class _Image:
         self.pixels = pixels
         self.n_segments = int(segments.max()) + 1
         self._segments = segments.reshape(-1)
-        # The segment of each number, where a pixel has one for each channel.
+        # The segment of each number: a pixel has one number per channel.
         n_channels = pixels.size // segments.size
         self.segment_of = np.repeat(self._segments, n_channels)
 
     @property
     def at_once(self):
-        """How many copies to make at once."""
+        """Number of copies per call of the model."""
         row_bytes = self.row.row_bytes
-        most = max(_FEW, _BYTES_AT_ONCE // max(row_bytes, 1))
+        most = max(_FEWEST_PER_CALL, _BYTES_PER_CALL // max(row_bytes, 1))
         return min(batch_rows(row_bytes), most)
 
     def hidden(self, colour):
-        """The numbers of the image with everything hidden, not rounded.
+        """The numbers of the image with all segments hidden, not rounded.
 
-        The colour None is the mean colour of each segment; a segment of one pixel,
-        which is all of that colour, gets the mean colour of the image.
+        A colour of None is the mean colour of each segment. A segment of one pixel
+        would not change, and gets the mean colour of the image.
         """
         if colour is not None:
             colour = np.asarray(colour, dtype=np.float64)
@@ -185,7 +185,7 @@ class _ArrayImage(_Image):
     """An image in an array."""
 
     def masker(self, colour):
-        """A function of the segments that are kept, (m, n_segments), to copies."""
+        """A function from masks of kept segments, (m, n_segments), to copies."""
         dtype = self.pixels.dtype
         size = min(dtype.itemsize, 8)
         bits = np.dtype(f"u{size}")
@@ -193,7 +193,7 @@ class _ArrayImage(_Image):
             np.ascontiguousarray(numbers).reshape(-1).view(bits)
             for numbers in (self.pixels, rounded(self.hidden(colour), dtype))
         )
-        # Bit by bit, this is several times faster than np.where on the numbers.
+        # Bitwise operations are several times faster than np.where on the numbers.
         change, seen = image ^ hidden, ~bits.type(0)
         segment_of = np.repeat(self.segment_of, dtype.itemsize // size)
 
@@ -207,10 +207,10 @@ class _ArrayImage(_Image):
 
 
 class _TableImage(_Image):
-    """An image in a table, whose columns may have dtypes of their own."""
+    """An image in a table, whose columns may have several dtypes."""
 
     def masker(self, colour):
-        """A function of the segments that are kept, (m, n_segments), to copies."""
+        """A function from masks of kept segments, (m, n_segments), to copies."""
         columns = list(range(self.row.n_columns))
         hidden, shown = self.hidden(colour), self.pixels.reshape(-1)
         levels = [self._levels(j, hidden[j], shown[j]) for j in columns]
@@ -224,6 +224,6 @@ class _TableImage(_Image):
         return copies
 
     def _levels(self, j, hidden, shown):
-        """A number hidden and shown, in the column's dtype."""
+        """The hidden and the shown value of a pixel, in the column's dtype."""
         whole = self.row.values(j).dtype.kind in "biu"
         return self.row.cast(j, np.array([np.rint(hidden) if whole else hidden, shown]))

@@ -18,11 +18,11 @@ class Location:
     Parameters
     ----------
     scores : ndarray of shape (n_rows, n_columns)
-        Of numeric columns the distance from the mean in standard deviations; zero where
-        the value is missing, and of other columns.
+        Standardised values of numeric columns; zero for missing values and for other
+        columns.
     codes : ndarray of shape (n_rows, n_columns), int
-        Bin or category; -1 for unseen categories. Of numeric columns without bins, 1
-        where the value is missing, else 0.
+        Bin or category; -1 for unseen categories. For numeric columns without bins, 1
+        if the value is missing, else 0.
     """
 
     scores: np.ndarray
@@ -35,7 +35,8 @@ class Location:
     def squared_distances(self, other):
         """Squared distances along columns, in standard deviations.
 
-        They are one between bins, categories, and a missing value and another.
+        They are one between different bins or categories, and between a missing value
+        and a number.
         """
         squares = (self.scores - other.scores) ** 2
         np.copyto(squares, 1.0, where=self.codes != other.codes)
@@ -54,26 +55,25 @@ class Marginals:
     Parameters
     ----------
     rows : Rows
-        The rows.
+        Rows with the distribution.
     weights : ndarray of shape (n_rows,)
         Their weights.
     categorical : ndarray of shape (n_columns,), bool
-        Columns whose values have no order.
+        Mask of the categorical columns.
     n_bins : int or None
-        Into how many bins, of about equal weight, numeric columns are cut; None for
-        no bins.
+        Number of bins of about equal weight for numeric columns; None for no bins.
 
     Attributes
     ----------
     columns : list of _Marginal
         One for each column.
     nominal, discrete : ndarray of shape (n_columns,), bool
-        Columns without order, and columns of bins or categories.
+        Masks of the columns of categories or dates, and of the columns with codes.
     means, spreads : ndarray of shape (n_columns,)
-        Mean and standard deviation of numeric columns, 0 of others.
+        Mean and standard deviation of numeric columns, 0 for others.
     centers, scales : ndarray of shape (n_columns,)
-        Origin and unit of scores: the same for numeric columns without bins, with a
-        scale of 1 where nothing varies; 0 and 1 of others.
+        Origin and unit of scores: mean and standard deviation of numeric columns
+        without bins (a scale of 1 if constant), 0 and 1 for others.
     """
 
     def __init__(self, rows, weights, categorical, n_bins):
@@ -112,10 +112,10 @@ class Marginals:
         return Location(np.stack(scores, axis=1), np.stack(codes, axis=1))
 
     def levels(self):
-        """The distinct values of all columns, as `Rows`.
+        """The distinct values of all columns, in one table of `Rows`.
 
-        The values of column j come first, in the order of its marginal; the last one
-        is repeated to the height of the longest column.
+        Column j has its values in the order of its marginal; the last one is repeated
+        to the length of the longest column.
         """
         height = max(len(column.first) for column in self.columns)
         places = np.arange(height)
@@ -126,7 +126,7 @@ class Marginals:
         return as_rows(self.rows.mixed(np.zeros(height, dtype=np.intp), donors))
 
     def local_probabilities(self, own, width):
-        r"""Probabilities of each column's values, weighted by their nearness to rows.
+        r"""Marginal probabilities of each column, weighted by a kernel at rows.
 
         For the `Location` of rows x, the share of a value v is multiplied by
         :math:`\exp(-d(v, x)^2 / (2 \sigma^2))`, with the distance d of
@@ -137,7 +137,8 @@ class Marginals:
         probabilities : list of ndarray of shape (n_rows, n_levels)
             For each column; each row sums to 1.
         statistics : list of ndarray of shape (n_rows, n_levels) or (n_levels,)
-            For each column, what a surrogate sees of its values.
+            For each column, the feature of a surrogate at its values: scores, or
+            indicators of the row's own code.
         """
         probabilities, statistics = [], []
         for j, column in enumerate(self.columns):
@@ -152,7 +153,7 @@ class Marginals:
         return probabilities, statistics
 
     def conditions(self, location):
-        """Texts such as ``"1 < age <= 3"``, (n_rows, n_columns); names without bins."""
+        """Texts like ``"1 < age <= 3"``, (n_rows, n_columns); names if not binned."""
         texts = np.empty(location.codes.shape, dtype=object)
         for j, column in enumerate(self.columns):
             codes, name = location.codes[:, j].tolist(), str(self.rows.names[j])
@@ -164,8 +165,8 @@ class Marginals:
 class _Marginal:
     """Distinct values of a column.
 
-    For each value, `first` is a row that has it, `shares` its share of the weight, and
-    `scores` and `codes` are as in `Location`.
+    For each value, `first` is the first row with it, `shares` its share of the weight;
+    `scores` and `codes` are those of `Location`.
     """
 
     mean, spread = 0.0, 0.0
@@ -180,7 +181,7 @@ class _Marginal:
 
 
 class _Nominal(_Marginal):
-    """Categories."""
+    """Marginal of a column of categories."""
 
     discrete = True
 
@@ -196,7 +197,7 @@ class _Nominal(_Marginal):
         return np.zeros(len(codes)), np.array(known, dtype=np.intp)[codes]
 
     def condition(self, code):
-        """What a category is like, as keywords of a `Condition`."""
+        """Keyword arguments of the `Condition` of a category."""
         return {"levels": (self.labels[code],)}
 
     def text(self, code, name):
@@ -207,7 +208,7 @@ class _Nominal(_Marginal):
 
 
 class _Numeric(_Marginal):
-    """Numbers, with or without bins."""
+    """Marginal of a numeric column, with or without bins."""
 
     def __init__(self, rows, weights, j, n_bins):
         super().__init__(rows, weights, j)
@@ -226,14 +227,14 @@ class _Numeric(_Marginal):
                     "divide them by a number."
                 )
             self.mean, spread = float(moments.mean), np.sqrt(moments.variance)
-            # Treat a spread below rounding error as zero.
+            # A standard deviation below the rounding error of a mean is zero.
             varies = spread > 1e-12 * np.abs(values).max()
             self.spread = float(spread) if varies else 0.0
         if len(values) and self.discrete:
             inner = np.arange(1, n_bins) / n_bins
             edges = np.unique(weighted_quantile(values, inner, weights))
             self._edges = edges[edges < values.max()]
-        self._some_values = np.unique(values)[:3]  # enough to see whether there are two
+        self._some_values = np.unique(values)[:3]  # shows whether there are just two
         self.scores, self.codes = self._locate(numbers[self.first])
 
     def _locate(self, values):
@@ -248,7 +249,7 @@ class _Numeric(_Marginal):
         return self._locate(rows.numbers(j))
 
     def condition(self, code):
-        """What a bin is like, as keywords of a `Condition`."""
+        """Keyword arguments of the `Condition` of a bin."""
         if code > len(self._edges):
             return {"levels": (np.nan,)}
         low, high = [None, *self._edges.tolist(), None][code : code + 2]

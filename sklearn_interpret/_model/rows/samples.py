@@ -1,4 +1,4 @@
-"""Samples that are no rows of a table: texts, and images of their own shape."""
+"""Samples that are not rows of a table: texts, and arrays of images."""
 
 import sys
 
@@ -10,12 +10,12 @@ from sklearn_interpret._model._sklearn_compat import safe_indexing
 class SampleRows:
     """Samples along the first axis of a list, a Series or an array.
 
-    They have the part of the interface of `Rows` that needs no columns.
+    They have the part of the interface of `Rows` that does not need columns.
 
     Parameters
     ----------
     native : list, Series or ndarray
-        What the user passed in.
+        The user's container.
     """
 
     named = False
@@ -25,7 +25,7 @@ class SampleRows:
         self.n_rows = len(native)
 
     def __iter__(self):
-        """Go through the samples."""
+        """Iterate over the samples."""
         return iter(self.native)
 
     @property
@@ -48,15 +48,15 @@ class SampleRows:
 
 
 class TextRows(SampleRows):
-    """Texts in the container in which the user passed them in; see :func:`as_texts`."""
+    """Texts in the user's container; see :func:`as_texts`."""
 
     def like(self, texts):
-        """A list of other texts, in such a container."""
+        """A list of other texts, in the same kind of container."""
         native = self.native
         if isinstance(native, list):
             return texts
         if isinstance(native, np.ndarray):
-            # Fixed widths would cut longer texts off.
+            # A dtype of fixed width would truncate longer texts.
             dtype = str if native.dtype.kind == "U" else native.dtype
             return np.array(texts, dtype=dtype)
         series = type(native)
@@ -70,7 +70,7 @@ class TextRows(SampleRows):
 def as_texts(X):
     """Wrap a list, tuple, one-dimensional array or Series of str as `TextRows`.
 
-    A TypeError or ValueError says what is wrong with anything else.
+    Anything else raises a TypeError or ValueError that says why.
     """
     if isinstance(X, str | bytes):
         raise TypeError(f"X is a single {type(X).__name__}: pass a list of texts, [X].")

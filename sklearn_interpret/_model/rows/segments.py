@@ -7,18 +7,22 @@ from scipy.ndimage import uniform_filter
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-# Means that differ by this share of the image's range in colour are as far apart as the
-# width of a segment: less makes stripes along edges, more makes squares.
+# Share of the image's colour range that counts as much as the width of a segment: less
+# gives stripes along edges, more gives squares.
 _COMPACTNESS = 0.2
+# Pixels that k-means is fitted on: larger images are sampled, for speed.
 _PIXELS_FOR_MEANS = 2**14
+# Iterations of k-means, which starts on a grid and changes little after these.
 _N_ITERATIONS = 20
+# Default number of segments of all but small images.
 _MOST_SEGMENTS = 50
 
 
 def default_number(shape):
     """Number of segments that an image of this shape is cut into by default.
 
-    It is 50, fewer in small images, of four pixels; a strip may have one for each.
+    It is 50, or fewer in small images: segments have at least four pixels on average,
+    or one in a strip.
     """
     height, width = shape[:2]
     least = 4 if min(height, width) > 1 else 1
@@ -28,14 +32,13 @@ def default_number(shape):
 def colour_segments(image, n_segments):
     """Connected patches of similar colour: k-means on colours and positions.
 
-    Means start on a grid, so that nothing is random; threads of BLAS and OpenMP may
-    change the last bits, and should be limited to one. Connected pieces become segments
-    of their own; a small one joins the neighbour with which it shares the longest
-    border.
+    Means start on a grid, so nothing is random; but threads of BLAS and OpenMP may
+    change the last bits, and should be limited to one. Each connected piece becomes a
+    segment; a small one joins the neighbour with the longest common border.
 
     The image has the shape (height, width[, channels]); missing colours are ignored.
-    The segments (height, width) are numbered as they appear, row by row. If at least
-    as many as pixels are wanted, each pixel is a segment.
+    The segments (height, width) are numbered as they appear, row by row. With as many
+    segments as pixels, each pixel is a segment.
 
     References
     ----------
@@ -53,14 +56,14 @@ def colour_segments(image, n_segments):
 
 
 def _grid(height, width, n_segments):
-    """Rows and columns of the means at the start."""
+    """Number of rows and columns of the initial grid of means."""
     n_rows = round(math.sqrt(n_segments * height / width))
     n_rows = min(max(n_rows, 1), height, n_segments)
     return n_rows, min(max(round(n_segments / n_rows), 1), width)
 
 
 def _scaled(image):
-    """Colours as shares of the image's range, a whole range apart at compactness."""
+    """Colours in units of the image's range times the compactness."""
     colours = image.reshape(*image.shape[:2], -1).astype(np.float64)
     known = np.isfinite(colours)
     if not known.all():
@@ -68,7 +71,7 @@ def _scaled(image):
         colours = np.where(known, colours, middle)
     low, high = colours.min(), colours.max()
     if high > low:
-        # The difference of huge numbers may overflow, that of halves does not.
+        # Halves first: the difference of huge numbers may overflow.
         colours = (colours / 2 - low / 2) / (high / 2 - low / 2)
     else:
         colours = np.zeros_like(colours)
@@ -76,8 +79,8 @@ def _scaled(image):
 
 
 def _nearest_means(colours, grid):
-    """The mean that each pixel is nearest to, (height, width)."""
-    from sklearn.cluster import KMeans  # late: nothing else needs it
+    """Index of the nearest mean of each pixel, (height, width)."""
+    from sklearn.cluster import KMeans  # slow to import, and used only here
 
     height, width = colours.shape[:2]
     step = max(1, int(math.sqrt(height * width / _PIXELS_FOR_MEANS)))
@@ -85,7 +88,7 @@ def _nearest_means(colours, grid):
         step = 1
     rows = np.arange(height) * (grid[0] / height)
     columns = np.arange(width) * (grid[1] / width)
-    # Of large images the means are found on a sample of smoothed pixels.
+    # For large images k-means is fitted on a sample of smoothed pixels.
     sample = slice(step // 2, None, step)
     smooth = colours
     if step > 1:
@@ -103,7 +106,7 @@ def _nearest_means(colours, grid):
 
 
 def _points(colours, rows, columns):
-    """Colours and positions side by side, a pixel in a row."""
+    """Positions and colours of the pixels, one pixel per row."""
     shape = colours.shape[:2]
     parts = [
         np.broadcast_to(rows[:, None, None], (*shape, 1)),
@@ -114,7 +117,7 @@ def _points(colours, rows, columns):
 
 
 def _cell_means(points, rows, columns, grid):
-    """Means of the cells of the grid, where k-means begins."""
+    """Means of the cells of the grid: the start of k-means."""
     cells = rows.astype(np.intp)[:, None] * grid[1] + columns.astype(np.intp)
     return segment_means(points, cells.reshape(-1), grid[0] * grid[1])
 
@@ -133,7 +136,7 @@ def segment_means(points, segments, n_segments):
 
 
 def _connected(labels, smallest):
-    """Connected pieces of equal label; small ones are joined to a neighbour."""
+    """Connected pieces of equal label; small ones join a neighbour."""
     pieces = _pieces(labels)
     while True:
         sizes = np.bincount(pieces.reshape(-1))
@@ -144,7 +147,7 @@ def _connected(labels, smallest):
 
 
 def _neighbours(labels):
-    """Labels of the left or upper, and of the right or lower, of adjacent pixels."""
+    """Labels of all adjacent pixels: left or upper ones, and right or lower ones."""
     first = labels[:, :-1].reshape(-1), labels[:-1].reshape(-1)
     second = labels[:, 1:].reshape(-1), labels[1:].reshape(-1)
     return np.concatenate(first), np.concatenate(second)
@@ -165,7 +168,7 @@ def _components(one, other, n):
 
 
 def _joined(pieces, small):
-    """Each small piece joined to the neighbour with the longest common border."""
+    """Pieces after each small one joined the neighbour with the longest border."""
     n = len(small)
     left, right = _neighbours(pieces)
     pairs = np.concatenate([left * n + right, right * n + left])
@@ -179,14 +182,14 @@ def _joined(pieces, small):
 
 
 def checked_segments(labels, shape, source):
-    """Whole numbers from the user's function as labels 0, 1, ... in the same order."""
+    """The user's integer labels as 0, 1, ... in the same order."""
     try:
         labels = np.asarray(labels)
     except ValueError:  # lists of several lengths
         labels = np.asarray(None)
     if labels.shape != tuple(shape[:2]) or labels.dtype.kind not in "iub":
         raise ValueError(
-            f"{source} gave labels of the shape {labels.shape} and the dtype "
+            f"{source} returned labels of the shape {labels.shape} and the dtype "
             f"{labels.dtype} for an image of the shape {tuple(shape)}; whole numbers "
             f"of the shape {tuple(shape[:2])} are needed."
         )

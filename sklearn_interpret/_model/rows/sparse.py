@@ -14,7 +14,7 @@ class SparseRows(Rows):
 
     def __init__(self, native):
         super().__init__(native)
-        # Perturbed rows have no diagonals worth storing: scipy warns.
+        # Perturbed rows are not diagonal, and scipy would warn.
         self._format = "csr" if native.format == "dia" else native.format
 
     @cached_property
@@ -42,11 +42,11 @@ class SparseRows(Rows):
         return [self._csr]
 
     def are_within(self, limit):
-        """Unknown: what is not held is a missing value to some."""
+        """False, for unknown: some models treat entries not stored as missing."""
         return False
 
     def followed_by(self, others):
-        """Rows behind these, in the same format."""
+        """These rows, then `others`, in the same format."""
         below = others.native
         if not isinstance(others, SparseRows):
             numbers = [others.numbers(j) for j in range(others.n_columns)]
@@ -65,7 +65,7 @@ class SparseRows(Rows):
         return (own + taken).asformat(self._format)
 
     def agreeing(self, n_bases):
-        """Whether all of the first rows have a later row's value, column by column."""
+        """Mask of the columns in which all first rows have the value of a later row."""
         first = self._csr[:1].toarray()
         own = self._csr[:n_bases]
         low, high = own.min(axis=0).toarray(), own.max(axis=0).toarray()
@@ -93,7 +93,7 @@ class SparseRows(Rows):
 
 
 class _SparseTiles(Tiles):
-    """Columns are cut out and new ones stacked in between."""
+    """Repeated rows; replaced columns are stacked between the kept ones."""
 
     def __init__(self, repeated, n_rows, repeats, format):
         super().__init__(n_rows, repeats)

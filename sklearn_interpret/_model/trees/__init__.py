@@ -1,4 +1,4 @@
-"""Models of trees: a reader per library, and which response is a sum of trees."""
+"""Readers of tree models, by library, and responses that are sums of trees."""
 
 from sklearn_interpret._model.trees.tree_response import read_trees
 

@@ -1,8 +1,8 @@
 """CatBoost's models, through their scikit-learn wrappers, without importing CatBoost.
 
-The trees are read from the model's JSON form, which is public; the library writes it
-to files alone. Numbers are cast to float32, and ``x > border`` goes right. Missing
-values lie below or above all borders, as the model's parameters say.
+The trees are read from the model's JSON form, which is public, but only written to
+files. Numbers are cast to float32, and ``x > border`` goes right. Missing values count
+as below or above all borders, depending on the model's parameters.
 """
 
 import json
@@ -25,6 +25,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 _SINGLE = np.dtype(np.float32)
 
+# Link functions of the losses.
 _IDENTITY = (
     "RMSE",
     "MAE",
@@ -48,7 +49,7 @@ _LINKS = {
 
 @dataclass(frozen=True)
 class CatBoostEncoder:
-    """Numbers as CatBoost compares them: the columns that its float features are."""
+    """Numbers as CatBoost compares them: the columns of its float features."""
 
     n_columns: int
     columns: tuple
@@ -97,27 +98,27 @@ def _exported(estimator):
 
 
 def _split(split):
-    """Feature and border of a split on a number; all else is refused."""
+    """Feature and border of a numeric split; other splits are refused."""
     kind = split["split_type"]
     if kind != "FloatFeature":
         raise UnreadableModelError(
             f"it splits on categories, texts or embeddings (a split of type {kind}), "
-            "which it turns into numbers in its own way; numeric columns can be read."
+            "which it encodes internally; models of numeric columns can be read."
         )
     return split["float_feature_index"], split["border"]
 
 
 def _symmetric_tree(tree, k, scale, missing_left):
-    """All nodes of a level share a split; the last split is that of the root.
+    """An oblivious tree: all nodes of a level share a split; the root's is the last.
 
-    Bit i of a leaf's number says whether split i sent the row to the right.
+    Bit i of a leaf's number is set if split i sent the row to the right.
     """
     splits = [_split(split) for split in reversed(tree["splits"] or ())]
     depth = len(splits)
     first_leaf, n_leaves = 2**depth - 1, 2**depth
     node = np.arange(first_leaf)
     none = np.full(n_leaves, -1)
-    # In this order level d takes the places from 2**d - 1 on.
+    # Breadth-first order: level d begins at node 2**d - 1.
     level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
     feature = np.array([j for j, _ in splits], dtype=np.intp)[level]
     border = np.array([border for _, border in splits], dtype=np.float32)[level]
@@ -138,7 +139,7 @@ def _symmetric_tree(tree, k, scale, missing_left):
 
 
 def _tree(tree, k, scale, missing_left):
-    """A tree that was grown leaf by leaf or level by level."""
+    """A tree of any shape, as grown by leaf or by depth."""
     nodes = []
 
     def visit(node):

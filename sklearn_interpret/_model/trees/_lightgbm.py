@@ -1,13 +1,13 @@
 """LightGBM's models, through their scikit-learn wrappers, without importing LightGBM.
 
-The trees are read from the model's text form, which is public and stable. What follows
-of LightGBM's behaviour is from its own routing:
+The trees are read from the model's text form, which is public and stable. They are
+evaluated as LightGBM does:
 
 - numbers are compared in float64, but numbers within 1e-35 of zero count as zero;
-- each split says what it takes for missing: nothing (then NaN is zero), NaN, or zero
-  (then NaN is zero too);
-- categories are whole numbers, cut off after the point; those that a split does not
-  list go to the right, and so do missing ones.
+- the missing type of a split is none (NaN counts as zero), NaN, or zero (NaN counts as
+  zero);
+- categories are truncated to integers; those that a split does not list go right, and
+  so do missing ones.
 """
 
 from dataclasses import dataclass
@@ -30,12 +30,14 @@ from sklearn_interpret._model.trees.tree_model import (
 )
 from sklearn_interpret.exceptions import UnreadableModelError
 
-# The library's own constant is a float32.
+# Absolute values up to this are zero: LightGBM's constant, which is a float32.
 _ZERO = float(np.float32(1e-35))
 
+# Bits of LightGBM's decision type, and its codes of missing types.
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
 _NO_MISSING, _ZERO_MISSING = 0, 1
 
+# Link functions of the objectives.
 _IDENTITY = (
     "regression",
     "regression_l1",
@@ -58,9 +60,9 @@ _LINKS = {
 class LightGBMEncoder:
     """Numbers as LightGBM compares them.
 
-    Zero stands for a missing value in some columns. `listed` are the columns of
-    categories, each with those that any split lists, and `levels` the labels of the
-    category columns of the training frame, in their order.
+    Zero means missing in the columns `zero_is_missing`. `listed` are the categorical
+    columns, each with the categories in any split; `levels` are the labels of the
+    category columns of the training frame, in order.
     """
 
     n_columns: int
@@ -80,7 +82,7 @@ class LightGBMEncoder:
         return numbers
 
     def _numbers(self, X):
-        """Float64, a copy."""
+        """Rows as float64, always a copy."""
         if is_frame(X):
             columns = column_numbers(X, self._places(X), lambda *_: np.nan)
             return np.column_stack(columns).astype(np.float64)
@@ -88,12 +90,12 @@ class LightGBMEncoder:
             X = X.toarray()
         X = check_array(X, ensure_all_finite=False)
         if X.dtype not in (np.float32, np.float64):
-            X = X.astype(np.float32)  # as the library does with whole numbers
+            X = X.astype(np.float32)  # LightGBM casts integers so
         check_width(X.shape[1], self.n_columns)
         return X.astype(np.float64)
 
     def _places(self, X):
-        """Positions of labels; columns of category dtype are taken in their order."""
+        """Positions of labels, for the columns of category dtype in their order."""
         places = [None] * X.shape[1]
         found = [j for j, dtype in enumerate(X.dtypes) if str(dtype) == "category"]
         if len(found) != len(self.levels):
@@ -107,7 +109,7 @@ class LightGBMEncoder:
 
 
 def _read(estimator, _):
-    booster = estimator.booster_  # raises where it is not fitted
+    booster = estimator.booster_  # raises if it is not fitted
     header, blocks = _parsed(booster.model_to_string())
     k = int(header["num_tree_per_iteration"])
     if any(int(block.get("is_linear", 0)) for block in blocks):
@@ -137,7 +139,7 @@ def _read(estimator, _):
 
 
 def _parsed(text):
-    """The header's fields, and those of each tree."""
+    """Fields of the header, and of each tree."""
     trees, _, _ = text.partition("\nend of trees")
     header, *blocks = trees.split("\nTree=")
     return _fields(header), [_fields(block) for block in blocks]
@@ -153,11 +155,11 @@ def _array(block, name, dtype):
 
 
 def _response(estimator, objective):
-    """How the library's responses follow from raw scores."""
+    """Fields of TreeModel for the link from raw scores to responses."""
     name, *options = objective.split() if objective else [None]
     link = _LINKS.get(name)
     if name is None and not hasattr(estimator, "classes_"):
-        link = "identity"  # an objective of the user's own
+        link = "identity"  # a custom objective
     if "sqrt" in options:
         link = None
     fields = response_fields(estimator, link)
@@ -168,7 +170,7 @@ def _response(estimator, objective):
 
 
 def _methods(response, is_mean):
-    """With the method that returns raw scores; of a mean it returns the sum."""
+    """Fields with the method of raw scores; for a mean it returns the sum."""
     if not is_mean:
         raw = {"raw_method": "predict", "raw_params": {"raw_score": True}}
     elif response["link"] == "identity":
@@ -179,14 +181,14 @@ def _methods(response, is_mean):
 
 
 def _splits(block):
-    """Features, kinds of missing value, and which splits are categorical."""
+    """Features, missing types, and flags of categorical splits."""
     decision = _array(block, "decision_type", np.intp)
     categorical = (decision & _CATEGORICAL) > 0
     return _array(block, "split_feature", np.intp), (decision >> 2) & 3, categorical
 
 
 def _zero_columns(blocks):
-    """Columns in which zero stands for missing values."""
+    """Columns in which zero means missing."""
     kinds = {}
     for block in blocks:
         feature, missing, categorical = _splits(block)
@@ -196,13 +198,13 @@ def _zero_columns(blocks):
             kinds.setdefault(j, set()).add(kind == _ZERO_MISSING)
     if any(len(found) > 1 for found in kinds.values()):
         raise UnreadableModelError(
-            "some of its trees take zero for a missing value, and others not."
+            "zero is a missing value in some of its trees, but not in others."
         )
     return tuple(sorted(j for j, found in kinds.items() if found == {True}))
 
 
 def _category_splits(block):
-    """Nodes that split on categories, their columns, and what goes left."""
+    """Yield categorical splits: node, column, and categories that go left."""
     boundaries = _array(block, "cat_boundaries", np.intp)
     words = _array(block, "cat_threshold", np.uint32).astype("<u4")
     place = _array(block, "threshold", np.float64)
@@ -214,7 +216,7 @@ def _category_splits(block):
 
 
 def _tree(block, output, k, share, listed):
-    """Inner nodes first, then leaves."""
+    """A tree with inner nodes first, then leaves."""
     feature, missing, categorical = _splits(block)
     n_inner, n_leaves = len(feature), int(block["num_leaves"])
     leaves = np.full(n_leaves, -1)
@@ -231,7 +233,7 @@ def _tree(block, output, k, share, listed):
     counts = _array(block, "leaf_count", np.float64)
     counts = np.resize(counts, n_leaves) if len(counts) else np.zeros(n_leaves)
     sets, left_sets = category_table(_category_splits(block), listed, n_inner)
-    table = left_sets[:, :-1]  # what no split lists is missing
+    table = left_sets[:, :-1]  # categories in no split are encoded as missing
     return Tree(
         left=children("left_child"),
         right=children("right_child"),

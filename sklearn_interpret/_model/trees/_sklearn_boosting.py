@@ -1,9 +1,9 @@
-"""Scikit-learn's two gradient boostings.
+"""scikit-learn's two kinds of gradient boosting.
 
-Private names, confined to this module: where GradientBoosting starts from
+Private names, confined to this module: the initial scores of GradientBoosting
 (`_raw_predict_init`), and nearly all of HistGradientBoosting (`_predictors`,
 `_baseline_prediction`, `_preprocessor`, `_bin_mapper`, `_loss`), which has no public
-access to its trees. Wish: a public export of the trees, as `tree_` is.
+access to its trees. Missing: a public form of the trees, like `tree_`.
 """
 
 from dataclasses import replace
@@ -21,8 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.trees.structure.joining import Tree, in_float64, join_trees
 from sklearn_interpret._model.trees._sklearn_combined import (
     Member,
-    combined,
     read_part,
+    sum_of_models,
 )
 from sklearn_interpret._model.trees._sklearn_trees import (
     PRECISION,
@@ -38,7 +38,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 
 def _scores_of(estimator, k):
-    """Fields of `TreeModel` on the raw scores of a classifier or a regressor."""
+    """Fields of `TreeModel` about the raw scores of a classifier or regressor."""
     if not hasattr(estimator, "classes_"):
         return {"raw_method": "predict", "response_method": "predict"}
     return {
@@ -62,7 +62,7 @@ def _read_boosting(estimator, read):
         estimator,
         trees,
         np.zeros(k) if constant is None else constant,
-        # The exponential loss works on half the log-odds.
+        # The raw score of the exponential loss is half the log-odds.
         link_scale=2.0 if estimator.loss == "exponential" else 1.0,
         tied_class=1,
         **_scores_of(estimator, k),
@@ -71,11 +71,11 @@ def _read_boosting(estimator, read):
 
 
 def _constant_start(estimator):
-    """Raw scores before the first tree, None where they depend on the row."""
+    """Raw scores before the first tree; None if they depend on the row."""
     start = estimator.init_
-    fickle = isinstance(start, DummyClassifier) and start.strategy == "stratified"
+    random = isinstance(start, DummyClassifier) and start.strategy == "stratified"
     if start != "zero" and (
-        fickle or not isinstance(start, DummyClassifier | DummyRegressor)
+        random or not isinstance(start, DummyClassifier | DummyRegressor)
     ):
         return None
     row = np.zeros((1, estimator.n_features_in_), dtype=PRECISION)
@@ -83,27 +83,27 @@ def _constant_start(estimator):
 
 
 def _with_start(model, estimator, read):
-    """Trees that go on from the predictions of another model."""
+    """Trees added to the predictions of an `init` model."""
     start = estimator.init_
     if isinstance(estimator, GradientBoostingClassifier):
         raise UnreadableModelError(
-            f"it starts from the log-odds of {type(start).__name__}, which are no sum "
-            "of trees; init=None and init='zero' are constants."
+            f"it starts from the log-odds of {type(start).__name__}, which are not a "
+            "sum of trees; init=None and init='zero' are constants."
         )
     first = read_part("init", start, read)
     if first.response_method != "predict" or first.link != "identity":
         raise UnreadableModelError(
-            f"it starts from {type(start).__name__}, whose predictions are no plain "
-            "sum of trees."
+            f"it starts from {type(start).__name__}, whose predictions are not a "
+            "plain sum of trees."
         )
     if isinstance(first.encoder, ArrayEncoder | TransformerEncoder):
-        # The rows are cast before they are handed on, whatever the model casts them
-        # to. What the steps of a pipeline make of them may need double precision.
+        # Boosting casts the rows to float32 before `init` gets them. The output of a
+        # pipeline's steps keeps double precision.
         trees = in_float64(first.ensemble) if first.ensemble.strict else first.ensemble
         first = replace(first, ensemble=replace(trees, precision=PRECISION))
     cast = ArrayEncoder(estimator.n_features_in_, PRECISION)
-    return combined(
-        [Member(first, first=cast), Member(model)],
+    return sum_of_models(
+        [Member(first, preprocess=cast), Member(model)],
         n_columns=model.n_columns,
         n_outputs=1,
         raw_method=model.raw_method,
@@ -111,7 +111,7 @@ def _with_start(model, estimator, read):
     )
 
 
-# The links of scikit-learn's losses.
+# Link functions of scikit-learn's losses.
 _LINKS = {
     "IdentityLink": "identity",
     "LogLink": "exp",
@@ -168,7 +168,7 @@ def _hist_tree(predictor, output, k, known, row_of):
         missing_left=nodes["missing_go_to_left"].astype(bool),
         category_set=sets,
         categories_left=left_bits,
-        # What goes left is looked up first.
+        # Categories that go left are looked up first, so they count as known.
         categories_known=known_bits | left_bits,
     )
 
@@ -181,13 +181,13 @@ def _bits(bitsets):
 
 
 def _hist_encoder(estimator):
-    """The model's encoder, and the columns that its features are made from."""
+    """The model's encoder, and the input column of each of its features."""
     n_columns = estimator.n_features_in_
     transformer = estimator._preprocessor
     if transformer is None:
         encoder = ArrayEncoder(n_columns, np.dtype(np.float64))
         return encoder, np.arange(n_columns)
-    # It puts the categorical columns first.
+    # The preprocessor puts the categorical columns first.
     categorical = estimator.is_categorical_
     columns = np.concatenate(
         [np.flatnonzero(categorical), np.flatnonzero(~categorical)]

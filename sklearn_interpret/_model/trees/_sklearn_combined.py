@@ -1,6 +1,6 @@
-"""Scikit-learn's estimators made of others: sums of models, pipelines.
+"""scikit-learn's meta-estimators: sums of models, and pipelines.
 
-All that is read is public.
+Only public attributes are read.
 """
 
 from collections.abc import Callable
@@ -51,23 +51,23 @@ class Member:
     Parameters
     ----------
     model : TreeModel
-        The member.
+        Model of the member.
     weight : float
         Its weight in the sum.
     columns : ndarray of int, optional
-        The input columns that it is given; all of them by default.
+        Input columns of the member; all by default.
     outputs : ndarray of int, optional
-        Positions of its outputs among those of the sum; in their order by default.
-    first : callable, optional
-        What the sum does to the rows before the member sees them, unless they are
-        plain numbers; hashable.
+        Positions of its outputs among those of the sum; the same by default.
+    preprocess : callable, optional
+        How the sum transforms the rows for the member, unless they are plain numbers;
+        hashable.
     """
 
     model: TreeModel
     weight: float = 1.0
     columns: np.ndarray | None = None
     outputs: np.ndarray | None = None
-    first: Callable | None = None
+    preprocess: Callable | None = None
 
 
 def read_part(role, estimator, read):
@@ -81,11 +81,11 @@ def read_part(role, estimator, read):
         ) from error
 
 
-def combined(members, *, n_columns, n_outputs, **fields):
-    """The sum of models, at least one `Member`, as one TreeModel with these fields.
+def sum_of_models(members, *, n_columns, n_outputs, **fields):
+    """The weighted sum of `Member` models as one TreeModel with these fields.
 
-    Members that compare plain numbers share the columns as their features. Any other
-    way to encode the rows gets features of its own, side by side with those.
+    Members that compare plain numbers share the columns as their features. Each other
+    encoder adds its own features.
     """
     ensembles = [_weighted(member, n_outputs) for member in members]
     rules = {(trees.precision, trees.strict) for trees in ensembles}
@@ -121,49 +121,49 @@ def _weighted(member, n_outputs):
 
 
 def _block(member, n_columns, precision):
-    """A member's encoder in the sum, its columns, the positions of its features."""
+    """Encoder of a member in the sum, its columns, and positions of its features."""
     model = member.model
     if isinstance(model.encoder, ArrayEncoder):
         encoder = replace(model.encoder, n_columns=n_columns, precision=precision)
         positions = np.arange(n_columns) if member.columns is None else member.columns
         return encoder, np.arange(n_columns), np.asarray(positions)
     encoder = model.encoder
-    if member.first is not None:
-        encoder = ChainedEncoder(member.first, encoder)
+    if member.preprocess is not None:
+        encoder = ChainedEncoder(member.preprocess, encoder)
     columns = model.columns
     if member.columns is not None:
         columns = np.asarray(member.columns)[columns]
     return encoder, columns, np.arange(len(columns))
 
 
-def _added_up(estimator, members, methods, *, n_columns):
-    """The sum of members, by the first method that adds up over them."""
+def _sum_by_method(estimator, members, methods, *, n_columns):
+    """The sum of members, by the first method for which each is a sum of trees."""
     models = [member.model for member in members]
     classes = getattr(estimator, "classes_", None)
     for method in methods:
         scores = method == "decision_function"
-        if all(_adds_up(model, method) for model in models):
+        if all(_is_sum_of_trees(model, method) for model in models):
             break
     else:
         raise UnreadableModelError(
-            f"what {' or '.join(methods)} of its members return is no plain sum of "
-            "trees, and so is no mean of it."
+            f"{' or '.join(methods)} of its members is not a plain sum of trees, and "
+            "neither is their mean."
         )
     k = models[0].ensemble.n_outputs if classes is None or scores else len(classes)
-    return combined(
+    return sum_of_models(
         members,
         n_columns=n_columns,
         n_outputs=k,
         raw_method=method,
-        # A mean of scores is no function of the mean of the probabilities.
+        # The mean of probabilities is not a function of the mean of scores.
         link=None if scores else "identity",
         response_method=None if scores else method,
         classes=classes,
     )
 
 
-def _adds_up(model, method):
-    """Whether what a method of a model returns is a sum of trees."""
+def _is_sum_of_trees(model, method):
+    """Whether a method of a model returns a sum of trees."""
     if method == "decision_function":
         return model.raw_method == method
     return model.response_method == method and model.link == "identity"
@@ -175,7 +175,7 @@ def _read_bagging(estimator, read):
     parts = zip(estimator.estimators_, estimator.estimators_features_, strict=True)
     for member, columns in parts:
         model = read_part("member", member, read)
-        # Frames reach the members as arrays, and classes as their positions.
+        # Members get frames as arrays, and classes as positions.
         votes = model.response_method == "predict_proba" and model.link == "identity"
         members.append(
             Member(
@@ -183,11 +183,11 @@ def _read_bagging(estimator, read):
                 weight=1 / len(estimator.estimators_),
                 columns=np.asarray(columns),
                 outputs=np.asarray(model.classes) if votes else None,
-                first=ColumnSelector(tuple(columns)),
+                preprocess=ColumnSelector(tuple(columns)),
             )
         )
     regresses = isinstance(estimator, BaggingRegressor)
-    return _added_up(
+    return _sum_by_method(
         estimator,
         members,
         ["predict"] if regresses else ["predict_proba", "decision_function"],
@@ -199,7 +199,7 @@ def _read_voting(estimator, read):
     check_is_fitted(estimator)
     if getattr(estimator, "voting", "soft") == "hard":
         raise UnreadableModelError(
-            "voting='hard' predicts the class of most votes, which is no sum of trees; "
+            "voting='hard' predicts the class of most votes, not a sum of trees; "
             "voting='soft' is."
         )
     weights = np.ones(len(estimator.estimators_))
@@ -213,17 +213,18 @@ def _read_voting(estimator, read):
         )
     ]
     regresses = isinstance(estimator, VotingRegressor)
-    return _added_up(
+    return _sum_by_method(
         estimator,
         members,
         ["predict" if regresses else "predict_proba"],
-        # The ensemble asks its first member, which may be a pipeline that can't tell.
+        # The ensemble's own attribute fails if its first member is a pipeline without
+        # it.
         n_columns=members[0].model.n_columns,
     )
 
 
 def _read_ada_classifier(estimator, _):
-    """Votes of trees: a leaf adds its weight to its class, and takes from the others.
+    """Votes of trees: the weight for a leaf's class, -weight / (K - 1) for the others.
 
     J. Zhu, H. Zou, S. Rosset and T. Hastie (2009). Multi-class AdaBoost.
     """
@@ -262,12 +263,12 @@ def _read_ada_classifier(estimator, _):
 
 def _refuse_ada_regressor(*_):
     raise UnreadableModelError(
-        "it predicts a weighted median of its trees, which is no sum of them."
+        "it predicts a weighted median of its trees, which is not their sum."
     )
 
 
 def _read_pipeline(estimator, read):
-    """Each feature of the trees is an input column, seen through columnwise steps."""
+    """Trees after steps that work column by column; features are input columns."""
     check_is_fitted(estimator)
     model = read_part("last step", estimator.steps[-1][1], read)
     steps, columns, n_columns = first_steps(estimator, model.n_columns)

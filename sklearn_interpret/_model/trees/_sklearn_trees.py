@@ -1,6 +1,6 @@
-"""Scikit-learn's single trees, forests and isolation forests.
+"""scikit-learn's single trees, forests and isolation forests.
 
-All that is read is public: `tree_` and its arrays.
+Only public attributes are read: `tree_` and its arrays.
 """
 
 import numpy as np
@@ -24,19 +24,19 @@ from sklearn_interpret._model.trees.tree_model import (
     response_fields,
 )
 
-# Inputs are cast to this before they are compared; thresholds are float64.
+# Dtype to which scikit-learn's trees cast inputs; thresholds are float64.
 PRECISION = np.dtype(np.float32)
 
 
 def tree_of(estimator, value, features=None):
-    """A fitted scikit-learn tree with values (n_nodes, k) of our choice.
+    """A fitted scikit-learn tree with other values (n_nodes, k) of its nodes.
 
     `features` are the positions of its features in the ensemble.
     """
     tree = estimator.tree_
     feature = tree.feature
     if features is not None:
-        feature = np.asarray(features)[np.maximum(feature, 0)]  # whatever at leaves
+        feature = np.asarray(features)[np.maximum(feature, 0)]  # unused at leaves
     return Tree(
         left=tree.children_left,
         right=tree.children_right,
@@ -53,7 +53,7 @@ def node_outputs(estimator):
     value = estimator.tree_.value
     if not isinstance(estimator, DecisionTreeClassifier):
         return value[:, :, 0]
-    # The table is as wide as the output with the most classes.
+    # scikit-learn pads the table to the largest number of classes.
     n_classes = np.atleast_1d(estimator.n_classes_)
     return np.hstack([value[:, j, :n] for j, n in enumerate(n_classes)])
 
@@ -74,7 +74,7 @@ def plain_model(estimator, trees, base, raw_method, **kwargs):
 
 
 def _averaged(estimator, members):
-    """The mean of trees that the estimator predicts with."""
+    """The mean of the trees, which the estimator predicts."""
     trees = [tree_of(m, node_outputs(m) / len(members)) for m in members]
     base = np.zeros(trees[0].value.shape[1])
     fields = response_fields(estimator, "identity")
@@ -95,15 +95,15 @@ def _read_forest(estimator, _):
 def _read_isolation_forest(estimator, _):
     """The mean length of the path that isolates a row.
 
-    Leaves of several rows count as if they had been split on at random. What the
-    model's methods return is 2 to the minus this length, taken as a share of the
-    length expected.
+    A leaf of several rows adds the expected path length of a random tree of them. The
+    score of a row is 2 ** -(length / expected length).
     """
     check_is_fitted(estimator)
     trees = []
     members = zip(estimator.estimators_, estimator.estimators_features_, strict=True)
     for member, features in members:
         depth = member.tree_.compute_node_depths() - 1
+        # Equation 1 of the paper stands for the part of the tree that was not grown.
         length = depth + expected_path_length(member.tree_.n_node_samples)
         length = length / len(estimator.estimators_)
         trees.append(tree_of(member, length[:, None], features))
@@ -111,7 +111,7 @@ def _read_isolation_forest(estimator, _):
     return plain_model(
         estimator,
         trees,
-        # With a single training row all is as deep as expected, by definition.
+        # With a single training row the expected length is 0; the ratio is set to 1.
         base=[0.0 if expected else 1.0],
         raw_method=None,
         link="isolation",
@@ -121,7 +121,7 @@ def _read_isolation_forest(estimator, _):
 
 
 def expected_path_length(n_rows):
-    """Mean length of an unsuccessful search in a binary search tree of so many rows.
+    """Mean length of an unsuccessful search in a binary search tree of `n_rows` rows.
 
     F. T. Liu, K. M. Ting and Z.-H. Zhou (2008). Isolation forest. Equation 1.
     """

@@ -1,15 +1,14 @@
 """XGBoost's models, through their scikit-learn wrappers, without importing XGBoost.
 
-The trees are read from the model's JSON form, which is public and has a schema. What
-follows of XGBoost's behaviour is from its own routing:
+The trees are read from the model's JSON form, which is public and has a schema. They
+are evaluated as XGBoost does:
 
 - numbers are cast to float32, and ``x < threshold`` goes left;
-- what a sparse matrix does not hold is missing, as is the estimator's `missing`;
-- categories are whole numbers, cut off after the point; a split lists those that go to
-  the right, so that all others, negative ones too, go left.
+- entries that a sparse matrix does not store are missing, as is the value `missing`;
+- categories are truncated to integers; a split lists those that go right, and all
+  others, negative ones too, go left.
 
-Margins are sums of float32 made in float32: ours, made in float64, differ from them by
-their rounding.
+XGBoost sums margins in float32, this library in float64: they differ by rounding.
 """
 
 import json
@@ -38,6 +37,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 _SINGLE = np.dtype(np.float32)
 
+# Link functions of the objectives.
 _IDENTITY = (
     "reg:squarederror",
     "reg:squaredlogerror",
@@ -58,7 +58,7 @@ _LINKS = {
     **dict.fromkeys(_LOGISTIC, "logistic"),
     **dict.fromkeys(_SOFTMAX, "softmax"),
 }
-# What the model's `base_score`, a prediction, is as a margin; as it is elsewhere.
+# Functions from `base_score`, a prediction, to a margin; the identity for others.
 _MARGINS = {
     **dict.fromkeys(_EXP, np.log),
     **dict.fromkeys(_LOGISTIC, lambda p: -np.log(1 / p - 1)),
@@ -69,9 +69,9 @@ _MARGINS = {
 class XGBoostEncoder:
     """Numbers as XGBoost compares them.
 
-    `numbers` encodes arrays. `listed` are the columns of categories, each with those
-    that any split lists. `levels` are per column the labels of its categories in the
-    training frame, whole numbers or bytes for text, or None.
+    `numbers` encodes arrays. `listed` are the categorical columns, each with the
+    categories in any split. `levels` are, for each column, the labels of its categories
+    in the training frame (integers, or bytes for text), or None.
     """
 
     numbers: ArrayEncoder
@@ -88,7 +88,7 @@ class XGBoostEncoder:
         numbers = numbers.copy()
         for column, categories in self.listed:
             values = numbers[:, column]
-            # All that is not listed goes left, and so does what is negative.
+            # Unlisted and negative values go left.
             values = np.where(values < 0, -1, values)
             numbers[:, column] = listed_positions(values, categories, len(categories))
         return numbers
@@ -100,7 +100,7 @@ class XGBoostEncoder:
             place = None if level is None else dict(zip(level, count()))
             if str(dtype) == "category":
                 declared = list(dtype.categories)
-                if level is None:  # an old model, or one of arrays, goes by position
+                if level is None:  # fitted on arrays, or old: by position
                     place = dict(zip(declared, count()))
                 elif isinstance(level[0], bytes):
                     names = dict(zip(declared, _written(declared), strict=True))
@@ -112,10 +112,10 @@ class XGBoostEncoder:
 
 
 def _written(labels):
-    """Labels as the library writes those of pandas frames.
+    """Labels as XGBoost stores and compares those of pandas frames.
 
-    One after the other, to be cut at the numbers of characters, although it writes
-    several bytes for a character that is not ASCII. What it compares is that.
+    It concatenates their bytes, but splits at numbers of characters, which is wrong for
+    characters that are not ASCII.
     """
     text = "".join(map(str, labels))
     stops = np.cumsum([0, *(len(str(label)) for label in labels)])
@@ -125,7 +125,7 @@ def _written(labels):
 def _refuse_unseen(name, label):
     raise ValueError(
         f"The feature {name!r} has the category {label!r}, which the model has not "
-        "seen: XGBoost refuses it, or takes it for another one. Make it missing."
+        "seen: XGBoost refuses it, or confuses it with another. Make it missing."
     )
 
 
@@ -175,18 +175,18 @@ def _encoder(estimator, forest, listed, n_columns):
 
 
 def _check_margin(model, estimator):
-    """Let the library predict one row: how it writes the base score has changed."""
+    """Check one prediction: XGBoost's versions store the base score differently."""
     row = np.full((1, model.n_columns), np.nan)
     margin = estimator.predict(row, validate_features=False, **model.raw_params)
     if not np.allclose(model.raw(row), margin, rtol=1e-4, atol=1e-4):
         raise UnreadableModelError(
-            "the sum of its trees is not what it returns; this version of XGBoost, or "
-            "this objective, is not known here."
+            "the sum of its trees is not its prediction; this version of XGBoost, or "
+            "this objective, is not supported."
         )
 
 
 def _n_trees_in_use(estimator, forest):
-    """Trees up to the best iteration, where training stopped early."""
+    """Number of trees up to the best iteration, if training stopped early."""
     try:
         rounds = estimator.best_iteration + 1
     except AttributeError:
@@ -207,14 +207,14 @@ def _base(learner):
 
 
 def _levels(forest, n_columns):
-    """Labels of the training frame's categories; None where there are none."""
+    """Labels of the training frame's categories by column; None without any."""
     columns = forest.get("cats", {}).get("enc", [])
     if not columns:
         return (None,) * n_columns
     levels = tuple(map(_labels, columns))
     if any(len(set(level or ())) < len(level or ()) for level in levels):
         raise UnreadableModelError(
-            "it has categories whose names XGBoost does not tell apart (not ASCII)."
+            "it has categories whose names XGBoost cannot distinguish (not ASCII)."
         )
     return levels
 
@@ -231,7 +231,7 @@ def _labels(column):
 
 
 def _category_splits(block):
-    """Nodes that split on categories, their columns, and what goes right."""
+    """Yield categorical splits: node, column, and categories that go right."""
     parts = zip(
         block["categories_nodes"],
         block["categories_segments"],
@@ -251,7 +251,7 @@ def _tree(block, output, k, weight, listed):
     if int(block["tree_param"]["size_leaf_vector"]) > 1:
         value[leaf] = _leaf_vectors(block, k, leaf)
     else:
-        value[:, output] = weight * threshold  # in single precision
+        value[:, output] = weight * threshold  # in float32, as XGBoost
     sets, go_right = category_table(_category_splits(block), listed, len(left))
     tree = Tree(
         left=left,
@@ -276,7 +276,7 @@ def _leaf_vectors(block, k, leaf):
             "and XGBoost before 3.2 does not keep the cover of such trees."
         )
     vectors = np.array(block["leaf_weights"], dtype=np.float32).reshape(-1, k)
-    # At leaves the right child says which of the vectors it is.
+    # XGBoost stores the index of a leaf's vector as its right child.
     return vectors[np.array(block["right_children"])[leaf]]
 
 

@@ -1,4 +1,4 @@
-"""The path of one row through one tree, in words and numbers."""
+"""The path of one row through one tree: conditions as text, and node statistics."""
 
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -14,23 +14,24 @@ from sklearn_interpret._model.surrogates.tree_rules import rounded_between
 
 @dataclass(frozen=True)
 class DecisionPath:
-    """Nodes from the root to the leaf, (d,) of each."""
+    """Statistics of the d nodes from the root to the leaf."""
 
-    conditions: list  # in words; that of the root is "all rows"
+    conditions: list  # as text; "all rows" for the root
     cover: np.ndarray
     cover_name: str
     means: np.ndarray  # (d, k)
     deviations: np.ndarray
-    are_shares: bool  # of the classes, which sum to one
-    n_trees: int  # of the model
-    output: int  # of the response, which the means are of
+    are_shares: bool  # means are shares of the classes, which sum to one
+    n_trees: int  # number of trees of the model
+    output: int  # position of the output that the means are of
 
 
 def decision_path(response, row, tree, names=None, encoded=()):
     """The `DecisionPath` of a row (`Rows` of one) through a tree of a TreeResponse.
 
-    Trees of forests have means of their own; those of boosting what they add. `encoded`
-    describes the columns that the trees get, as `InnerPredictor.described` does.
+    Means of a forest's tree are its own predictions; those of boosting are the tree's
+    contributions. `encoded` describes the columns that the trees get, as
+    `InnerPredictor.described` returns them.
     """
     model = response.model
     trees = model.ensemble
@@ -64,8 +65,8 @@ def decision_path(response, row, tree, names=None, encoded=()):
     means, deviations = _moments(trees if shares else response.ensemble, tree, nodes)
     scale, cover, output = model.n_averaged, trees.cover[nodes], 0
     if shares:
-        scale = 1 / means[0].sum()  # a tree may have a part of the vote
-    else:  # of several outputs, that which the tree is for
+        scale = 1 / means[0].sum()  # a tree may have only a share of the vote
+    else:  # the output that a tree of boosting contributes to
         output = np.abs(means).max(axis=0).argmax()
         means, deviations = means[:, [output]], deviations[:, [output]]
     return DecisionPath(
@@ -81,14 +82,14 @@ def decision_path(response, row, tree, names=None, encoded=()):
 
 
 def _cover_name(kind, cover):
-    """What the cover of nodes counts, in words."""
+    """Name of the quantity in the cover of nodes."""
     if kind == "rows" or (kind == "weight" and not (cover % 1).any()):
         return "training rows"
     return {"weight": "weight of rows", "hessian": "hessian"}.get(kind, "cover")
 
 
 def _levels_text(model, node, left, row, encoded):
-    """Levels that go one way at a split, whichever of them the row has; or None."""
+    """Text of the levels on the row's side of a split; None for numeric splits."""
     trees = model.ensemble
     if encoded.category is not None:
         return f"{'≠' if left else '='} {encoded.category}"
@@ -115,11 +116,11 @@ def _levels_text(model, node, left, row, encoded):
 
 
 def _bound_text(trees, node, left, number, value):
-    """The bound that a row meets at a split: the number compared, the row's value."""
+    """Text of the bound that a row meets; `number` is its encoded `value`."""
     if isinstance(value, bool | np.bool_):
         return f"= {value}"
     below, above = ("<", "≥") if trees.strict else ("≤", ">")
-    # In few digits that send the row the same way.
+    # The fewest digits that send the row the same way.
     side = np.nextafter(number, np.inf, dtype=np.float64) if trees.strict else number
     threshold = rounded_between(trees.threshold[node], np.array([side]))
     text = f"{below if left else above} {threshold}"
@@ -130,7 +131,7 @@ def _bound_text(trees, node, left, number, value):
 
 
 def _moments(trees, tree, nodes):
-    """Means and standard deviations of the leaves below nodes of a tree, by cover."""
+    """Means and standard deviations, by cover, of the leaves below nodes of a tree."""
     ends = np.append(trees.roots, trees.n_nodes)
     own = slice(int(ends[tree]), int(ends[tree + 1]))
     one, nodes = trees.part(slice(tree, tree + 1), own), np.array(nodes) - own.start

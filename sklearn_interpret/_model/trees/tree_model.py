@@ -1,4 +1,4 @@
-"""A fitted model read as a sum of trees, and the numbers that its trees compare."""
+"""A fitted model as a sum of trees, and encoders of rows for its trees."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -35,33 +35,33 @@ class TreeModel:
     ensemble : TreeEnsemble
         The trees.
     encoder : callable
-        From rows, in the model's container, to the numbers that its trees compare.
+        Function from native rows to the numbers that the trees compare.
     columns : ndarray of shape (ensemble.n_features,), intp
-        The input column that each feature of the trees is made from.
+        The input column of each feature of the trees.
     n_columns : int
         Number of input columns.
     raw_method : str or None
-        Method of the model that returns ``ensemble.raw``; None where none does.
+        Method of the model that returns ``ensemble.raw``, or None.
     raw_params : dict
-        Arguments that this method needs for it, beside the rows.
+        Further arguments of this method.
     link : str or None
-        The response is ``link(link_scale * raw)``, see `LINKS`. None where it is no
-        such function of the raw output.
+        The response is ``link(link_scale * raw)``, see `LINKS`. None if it is not such
+        a function of the raw output.
     link_scale : float
-        What the raw output is multiplied by first.
+        Factor of the raw output in the link.
     response_method : str or None
-        Method of the model that returns the response; None where the link is.
+        Method of the model that returns the response; None if the link is None.
     classes : ndarray, list of ndarray, or None
-        Class labels of a classifier; a list for several outputs, whose columns then
-        stand side by side.
+        Class labels of a classifier; a list for several outputs, whose columns are
+        concatenated.
     tied_class : {0, 1}
-        Which of two classes the model predicts where its margin is exactly zero.
+        Position of the class that a binary model predicts at a margin of exactly zero.
     cover : {"weight", "rows", "hessian", "mixed"}
-        What the ensemble's cover counts: the weight of the training rows, their number
-        (the library keeps no other), or the sum of second derivatives of the loss;
-        "mixed" where members differ.
+        Meaning of the ensemble's cover: the weight of the training rows, their number
+        (some libraries store no weights), or the sum of second derivatives of the loss;
+        "mixed" if members differ.
     n_averaged : int
-        Of how many trees a forest is the mean; their values are divided by it.
+        Number of trees that a forest averages; their values are divided by it.
     """
 
     ensemble: TreeEnsemble
@@ -81,13 +81,13 @@ class TreeModel:
     def encode(self, X):
         """Rows as the numbers that the trees compare: (n_rows, ensemble.n_features).
 
-        In the ensemble's precision, NaN where missing, categories as positions.
+        In the ensemble's precision, missing values as NaN, categories as positions.
         """
         return self.encoder(X)
 
     @property
     def takes_numbers(self):
-        """Whether the model takes all finite numbers: no step or table is before it."""
+        """Whether the model takes all finite numbers: it has no steps and no levels."""
         before = TransformerEncoder | ChainedEncoder | StackingEncoder
         levels = getattr(self.encoder, "levels", ())  # labels of categories
         return not isinstance(self.encoder, before) and not any(levels)
@@ -97,10 +97,10 @@ class TreeModel:
         return self.ensemble.raw(self.encode(X))
 
     def response(self, raw):
-        """What `response_method` makes of raw outputs (n_rows, k).
+        """Return value of `response_method` from raw outputs (n_rows, k).
 
-        Probabilities of several outputs stand side by side; a single column of
-        probabilities becomes that of both classes.
+        Probabilities of several outputs are concatenated; a single column of
+        probabilities becomes two, for both classes.
         """
         if self.link is None:
             raise ValueError("This model's response is no known function of its trees.")
@@ -111,7 +111,7 @@ class TreeModel:
         return response
 
     def raw_response(self, estimator, X):
-        """Raw outputs (n_rows, k) that the fitted model itself returns for rows."""
+        """Raw outputs (n_rows, k) from the fitted model's own method."""
         if self.raw_method is None:
             raise ValueError("No method of this model returns the sum of its trees.")
         raw = getattr(estimator, self.raw_method)(X, **self.raw_params)
@@ -120,7 +120,7 @@ class TreeModel:
         return np.asarray(raw).reshape(len(raw), -1)
 
     def as_returned(self, outputs):
-        """Outputs side by side as a method returns them: a list for several targets."""
+        """Concatenated outputs as a method returns them: a list for several targets."""
         if not isinstance(self.classes, list):
             return outputs
         ends = np.cumsum([len(labels) for labels in self.classes])
@@ -128,7 +128,7 @@ class TreeModel:
 
 
 def response_fields(estimator, link):
-    """Fields of a TreeModel for a library's response, given the link's name or None."""
+    """Fields of a TreeModel about its response, for the name of a link or None."""
     classes = getattr(estimator, "classes_", None)
     if classes is not None and len(classes) == 0:
         classes = None
@@ -142,10 +142,10 @@ def response_fields(estimator, link):
 
 @dataclass(frozen=True)
 class ArrayEncoder:
-    """Columns are numbers and are taken as they are.
+    """Encoder of numeric columns: a cast.
 
-    `absent` stands for the entries that a sparse matrix does not hold; `missing` is a
-    number that stands for missing values, beside NaN.
+    `absent` replaces the entries that a sparse matrix does not store; `missing` is a
+    number that means missing, in addition to NaN.
     """
 
     n_columns: int
@@ -156,7 +156,7 @@ class ArrayEncoder:
     def __call__(self, X):
         if issparse(X):
             X = dense(X, self.absent)
-        with np.errstate(over="ignore"):  # beyond float32 is infinite for models too
+        with np.errstate(over="ignore"):  # models also get infinity beyond float32
             numbers = check_array(
                 X,
                 dtype=self.precision,
@@ -172,7 +172,7 @@ class ArrayEncoder:
 
 @dataclass(frozen=True)
 class TransformerEncoder:
-    """What a fitted transformer, a part of the model, makes of the rows."""
+    """Encoder by a fitted transformer that is a part of the model."""
 
     transformer: object
 
@@ -182,17 +182,17 @@ class TransformerEncoder:
 
 @dataclass(frozen=True)
 class StepsEncoder:
-    """Rows as the steps of a fitted pipeline hand them on, in whatever container."""
+    """Encoder by the steps of a fitted pipeline; the container is theirs."""
 
     pipeline: object
 
     def __call__(self, X):
-        return self.pipeline.transform(copy_of(X))  # some steps work in place
+        return self.pipeline.transform(copy_of(X))  # steps with copy=False
 
 
 @dataclass(frozen=True)
 class ColumnSelector:
-    """Some columns of the rows, as Bagging* hand them on: no frame any more."""
+    """Encoder that selects columns as Bagging* do: members get arrays, not frames."""
 
     columns: tuple
 
@@ -209,7 +209,7 @@ class ColumnSelector:
 
 @dataclass(frozen=True)
 class ChainedEncoder:
-    """An encoder behind something that alters the rows first."""
+    """Two encoders in sequence."""
 
     first: object
     second: object
@@ -220,7 +220,7 @@ class ChainedEncoder:
 
 @dataclass(frozen=True)
 class StackingEncoder:
-    """What several encoders make of the same rows, side by side."""
+    """Several encoders of the same rows, with concatenated outputs."""
 
     encoders: tuple
     precision: np.dtype
@@ -231,7 +231,7 @@ class StackingEncoder:
 
 
 def check_width(n_columns, expected):
-    """Refuse rows that have not as many columns as the model was fitted on."""
+    """Refuse rows with another number of columns than the model was fitted on."""
     if n_columns != expected:
         raise ValueError(
             f"X has {n_columns} columns, and the model was fitted on {expected}."
@@ -239,7 +239,7 @@ def check_width(n_columns, expected):
 
 
 def dense(X, absent):
-    """A sparse matrix as an array; what it does not hold becomes `absent`."""
+    """A sparse matrix as an array; entries not stored become `absent`."""
     if absent == 0:
         return X.toarray()
     X = X.tocoo()
@@ -249,17 +249,17 @@ def dense(X, absent):
 
 
 def column_numbers(X, places, unseen):
-    """Columns of a frame as numbers, its categories as positions.
+    """Columns of a frame as numbers; categories as positions.
 
     Parameters
     ----------
     X : pandas or polars DataFrame
-        The rows.
+        Rows.
     places : list
-        Per column, a dict from labels to positions; None for columns that are numbers.
+        For each column a dict from labels to positions, or None if it is numeric.
     unseen : callable
-        From a column's name and a label without position to what stands for it; or it
-        refuses the label.
+        ``unseen(name, label)`` returns the number for a label without position, or
+        raises an error.
     """
     rows = as_rows(X)
     check_width(rows.n_columns, len(places))
@@ -284,9 +284,9 @@ def is_frame(X):
 
 
 def listed_categories(splits):
-    """Per column, sorted, the categories that any split lists; the columns in order.
+    """Sorted categories that occur in any split, by column: a dict.
 
-    `splits` are triples (node, column, categories); categories are whole numbers.
+    `splits` are triples (node, column, categories); categories are integers.
     """
     listed = {}
     for _, column, categories in splits:
@@ -295,14 +295,14 @@ def listed_categories(splits):
 
 
 def category_table(splits, listed, n_nodes):
-    """Which of the listed categories splits list, all others behind them.
+    """Sets of categories of splits, as rows of a table of the listed ones.
 
     Returns
     -------
     sets : ndarray of shape (n_nodes,)
-        The row of the table for each node; -1 where it splits on no categories.
+        The row of the table for each node; -1 for other nodes.
     table : ndarray of shape (n_sets, n_listed + 1), bool
-        No split lists the last one.
+        The last column stands for categories in no split.
     """
     sets, rows = np.full(n_nodes, -1), []
     width = 1 + max(map(len, listed.values()), default=0)
@@ -315,9 +315,9 @@ def category_table(splits, listed, n_nodes):
 
 
 def listed_positions(values, listed, other):
-    """Positions of whole numbers (n,) in a sorted list of them, as float64.
+    """Positions of truncated numbers (n,) in a sorted list of integers, as float64.
 
-    What is after the point is dropped; `other` for what is not listed, NaN for NaN.
+    `other` for numbers that are not listed, NaN for NaN.
     """
     values, listed = np.asarray(values, dtype=np.float64), np.asarray(listed)
     whole = np.trunc(values)

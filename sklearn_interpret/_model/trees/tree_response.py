@@ -30,7 +30,7 @@ _SCIKIT_LEARN = {
     **_sklearn_combined.READERS,
 }
 
-# By package and name of the class: these libraries are not imported by us.
+# By package and class name, because these libraries are not imported here.
 _OTHERS = {**_xgboost.READERS, **_lightgbm.READERS, **_catboost.READERS}
 
 READABLE = (
@@ -41,18 +41,17 @@ READABLE = (
     "work column by column"
 )
 
-# Libraries that add up in single precision differ by this much from the sum of trees,
-# and those that do in double.
-_TOLERANCE, _DOUBLE = 1e-5, 1e-9
+# Relative rounding errors of libraries that sum trees in float32, and in float64.
+_TOLERANCE, _DOUBLE_TOLERANCE = 1e-5, 1e-9
 
-# Scores that are closer than this, relative to their size, are the same: which class
-# wins must not depend on the order in which trees were added up.
-_SAME_SCORE = 1e-12
+# Relative difference below which scores are ties: the predicted class must not depend
+# on the order in which trees were summed.
+_TIE = 1e-12
 
-# Bytes that a row's numbers and their codes take, for each feature, while it is coded.
+# Bytes per feature of a row's numbers and codes during encoding.
 _CODING_BYTES = 12
 
-# Rows on which the trees are compared with the model, at least.
+# Least number of rows on which the trees are compared with the model.
 _SPOTS = 8
 
 
@@ -65,14 +64,14 @@ class TreeResponse:
     Parameters
     ----------
     response : Response
-        The model, and which of its outputs.
+        The model's response, with the selected outputs.
     model : TreeModel
-        Its trees, as they were read.
+        The model's trees, as they were read.
     ensemble : TreeEnsemble
-        The trees with the outputs that the response picks; all of them where it is a
-        function of their sum.
+        The trees with the outputs that the response selects; with all outputs if it is
+        a function of their sum.
     refusal : str or None, default=None
-        Why the response is not the sum itself; None where it is.
+        Why the response is not the sum itself; None if it is.
     """
 
     response: Response
@@ -87,7 +86,7 @@ class TreeResponse:
 
     @property
     def method(self):
-        """The model's method that returns it, or "margin" for a sum that none does."""
+        """The model's method that returns the response, or "margin" if none does."""
         if not self.additive:
             return self.response.method
         name = self.model.raw_method
@@ -96,7 +95,7 @@ class TreeResponse:
 
     @property
     def name(self):
-        """What the response is, in words."""
+        """Name of the response."""
         link = self.model.link if self.additive else "identity"
         if link == "logistic" and self.model.link_scale == 1:
             return "log-odds"
@@ -113,13 +112,13 @@ class TreeResponse:
         responses = self._linked(sums.reshape(-1, sums.shape[-1]))
         if not np.isfinite(responses).all():
             raise NonFiniteResponseError(
-                "The model's response is not finite for some rows that take values of "
-                "other rows of X, or of a grid."
+                "The model's response is not finite for some rows with values of other "
+                "rows of X, or of a grid."
             )
         return responses.reshape(*sums.shape[:-1], -1)
 
     def slope(self, sums):
-        """Derivative of the response by its one sum, (n, 1)."""
+        """Derivative of the response with respect to its single sum, (n, 1)."""
         slope = self.of_sums(sums) * self.model.link_scale
         if self.model.link == "exp":
             return slope
@@ -129,13 +128,12 @@ class TreeResponse:
         return -slope if falls else slope
 
     def predictions(self, X):
-        """The model's responses to rows of its container: (n_rows, n_outputs).
+        """The model's responses to native rows: (n_rows, n_outputs), in its precision.
 
-        In the model's own precision. Where none of its methods returns the sum of its
-        trees, that sum.
+        If no method returns the sum of the trees, they are computed from the trees.
         """
         estimator, model = self.response.estimator, self.model
-        X = copy_of(X)  # some steps, and models, work in place
+        X = copy_of(X)  # some steps and models change their input
         if not self.additive:
             returned = np.asarray(getattr(estimator, self.response.method)(X))
             values = self.response.read(returned)
@@ -152,21 +150,21 @@ class TreeResponse:
         return sums if self.additive else self._linked(sums)
 
     def agrees(self, rows):
-        """Whether the trees give what the model returns for some of the `Rows`."""
+        """Whether trees and model agree on some of the `Rows`."""
         some = rows.take(_spots(rows.n_rows))
         expected = self.predictions(some.native)
-        tolerance = _TOLERANCE if expected.dtype == np.float32 else _DOUBLE
+        tolerance = _TOLERANCE if expected.dtype == np.float32 else _DOUBLE_TOLERANCE
         return self._gives(expected, self.codes(some)[:], tolerance)
 
     def takes(self, rows):
-        """Whether the model surely takes `Rows`: finite numbers, for plain splits."""
+        """Whether the model surely accepts `Rows`: finite numbers, numeric splits."""
         model, trees = self.model, self.ensemble
         if trees.split_codes.categorical.any() or not model.takes_numbers:
             return False
         return rows.are_within(np.finfo(trees.precision).max)
 
     def codes(self, rows):
-        """Codes of `Rows` as the trees compare them, made as they are needed."""
+        """Codes of `Rows` as the trees compare them, computed lazily."""
         return CodedRows(self.model, self.ensemble, rows)
 
     def checked_codes(self, rows):
@@ -175,9 +173,9 @@ class TreeResponse:
         Raises
         ------
         UnreadableModelError
-            The trees do not give what the model returns.
+            If the trees do not reproduce the model's response.
         ValueError
-            Whatever the model has to say of the rows.
+            If the model refuses the rows.
         """
         codes, spots = self.codes(rows).held_with_spots()
         some = rows.take(spots)
@@ -185,7 +183,7 @@ class TreeResponse:
         return codes
 
     def check(self, X, codes):
-        """Compare with the model's response to rows, given their codes."""
+        """Raise if trees and model disagree on rows, given with their codes."""
         if self._gives(self.response(X), codes, _TOLERANCE):
             return
         what = "sum" if self.additive else "function"
@@ -195,10 +193,11 @@ class TreeResponse:
         )
 
     def _gives(self, expected, codes, tolerance):
-        """Whether the trees give the expected responses to rows, given their codes."""
+        """Whether the trees reproduce the expected responses to rows with `codes`."""
         base = self.ensemble.base
         leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
         with np.errstate(over="ignore", invalid="ignore"):
+            # Sizes of the terms bound the rounding of the sum, even if terms cancel.
             found = base + leaves.sum(axis=1)
             size = abs(base) + abs(leaves).sum(axis=1)
             if not self.additive:
@@ -209,7 +208,7 @@ class TreeResponse:
             return not np.any(np.abs(found - expected) > tolerance * size)
 
     def _linked(self, sums):
-        """The function of the sums (n, n_sums) that the response is."""
+        """The response as a function of the sums (n, n_sums)."""
         if _predicts_labels(self.response):
             return self._labels(sums)
         returned = self.model.response(sums)
@@ -219,29 +218,32 @@ class TreeResponse:
         return self.response.read(self.model.as_returned(returned))
 
     def _labels(self, sums):
-        """A 0/1 column for each class; positions stand for the labels."""
+        """Predicted labels from sums of scores: a 0/1 column for each class."""
         known, scores = self.model.classes, self.model.as_returned(sums)
         if not isinstance(known, list):
             reader = replace(self.response, classes=np.arange(len(known)))
-            return reader.read(_winners(scores, len(known), self.model.tied_class))
+            return reader.read(
+                _predicted_positions(scores, len(known), self.model.tied_class)
+            )
         reader = replace(self.response, classes=[np.arange(len(own)) for own in known])
         winners = [
-            _winners(part, len(own)) for part, own in zip(scores, known, strict=True)
+            _predicted_positions(part, len(own))
+            for part, own in zip(scores, known, strict=True)
         ]
         return reader.read(np.column_stack(winners))
 
 
 class CodedRows(LazyRows):
-    """Codes of rows as trees compare them.
+    """Codes of rows as trees compare them, computed lazily.
 
     Parameters
     ----------
     model : TreeModel
-        Knows what its trees compare.
+        Model that encodes rows.
     ensemble : TreeEnsemble
-        Its trees, whose codes are wanted.
+        Trees whose codes are computed.
     rows : Rows
-        The rows.
+        Rows to encode.
     """
 
     def __init__(self, model, ensemble, rows):
@@ -256,10 +258,10 @@ class CodedRows(LazyRows):
         return self.ensemble.codes(self.model.encode(rows.native))
 
     def held_with_spots(self):
-        """The codes as :meth:`held` gives them, and positions of rows to check.
+        """The codes as :meth:`held` returns them, and positions of rows to check.
 
-        These are some rows far from each other, and for each feature the first one with
-        a missing or infinite value, which the model may well refuse.
+        These are evenly spaced rows, and for each feature the first one with a missing
+        or infinite value, which the model may refuse.
         """
         spots = [_spots(len(self))]
         finite = np.ones(self.n_columns, dtype=bool)
@@ -277,7 +279,7 @@ class CodedRows(LazyRows):
 
 
 def _spots(n_rows):
-    """Positions of some rows far from each other."""
+    """Positions of some evenly spaced rows."""
     return np.linspace(0, n_rows - 1, min(_SPOTS, n_rows)).astype(np.intp)
 
 
@@ -287,8 +289,8 @@ def read_trees(estimator):
     Parameters
     ----------
     estimator : fitted estimator
-        A model of trees, one inside of :class:`~sklearn.frozen.FrozenEstimator`, or a
-        pipeline that ends in one, behind steps that work column by column.
+        A model of trees, possibly in a :class:`~sklearn.frozen.FrozenEstimator`, or a
+        pipeline that ends in one after steps that work column by column.
 
     Returns
     -------
@@ -297,7 +299,7 @@ def read_trees(estimator):
     Raises
     ------
     UnreadableModelError
-        Naming what was seen, why it can't be read, and what can.
+        If it can't be read; names the class, the reason, and what can be read.
     """
     try:
         return _read(estimator)
@@ -309,14 +311,14 @@ def read_trees(estimator):
 
 
 def _read(estimator):
-    """Read a model, or say in one sentence why not."""
+    """Read a model, or raise an error with the reason in one sentence."""
     estimator = unfrozen(estimator)
     for cls in type(estimator).__mro__:
         key = cls.__module__.partition(".")[0], cls.__name__
         reader = _SCIKIT_LEARN.get(cls) or _OTHERS.get(key)
         if reader is not None:
             return reader(estimator, _read)
-    raise UnreadableModelError("it is no model of trees that is known here.")
+    raise UnreadableModelError("it is not a known model of trees.")
 
 
 def tree_response(response, *, additive=False, labels=True):
@@ -332,9 +334,9 @@ def tree_response(response, *, additive=False, labels=True):
     response : Response
         The model and its method.
     additive : bool, default=False
-        Whether only a plain sum will do.
+        Whether only a plain sum is accepted.
     labels : bool, default=True
-        Whether labels will do: where classes have the same score, rounding decides.
+        Whether labels are accepted; rounding decides between classes of equal score.
 
     Returns
     -------
@@ -343,11 +345,11 @@ def tree_response(response, *, additive=False, labels=True):
     Raises
     ------
     UnreadableModelError
-        Saying why the model can't be read, or what its trees add up to instead.
+        If the model can't be read, or its trees sum to something else.
     """
     model = read_trees(response.estimator)
     if _is_sum(model, response):
-        return TreeResponse(response, model, _picked(model, response))
+        return TreeResponse(response, model, _selected(model, response))
     refusal = _refusal(model, response)
     wanted = not additive and (labels or not _predicts_labels(response))
     if not wanted or not _is_function_of_sums(model, response):
@@ -363,8 +365,8 @@ def explained_response(estimator, response_method="auto", target=None):
     estimator : fitted estimator
         The model.
     response_method : str or list of str, default="auto"
-        "auto" is the sum of the trees, whether or not a method returns it alone:
-        probabilities of forests, margins of boosting. Otherwise a method of the model.
+        "auto" is the sum of the trees: probabilities of forests, margins of boosting.
+        Otherwise a method of the model.
     target : class label or int, default=None
         Output to keep.
 
@@ -376,22 +378,22 @@ def explained_response(estimator, response_method="auto", target=None):
     Raises
     ------
     UnreadableModelError
-        The model can't be read, or the response is another one.
+        If the model can't be read, or the response is another one.
     """
     model = read_trees(estimator)
     if isinstance(response_method, str) and response_method == "auto":
         response = make_response(estimator, "auto", target)
         if model.raw_method != "predict_proba" and response.classes is not None:
-            # One signed column speaks for two classes, as in a decision function.
+            # One signed column stands for two classes, as in a decision function.
             response = replace(response, method="decision_function")
-        return TreeResponse(response, model, _picked(model, response))
+        return TreeResponse(response, model, _selected(model, response))
     response = make_response(estimator, response_method, target)
     if callable(response.method):
         raise UnreadableModelError(
             "A callable response_method can't be explained by the trees alone."
         )
     if _is_sum(model, response):
-        return TreeResponse(response, model, _picked(model, response))
+        return TreeResponse(response, model, _selected(model, response))
     one_sum = model.link in ("logistic", "exp") and model.ensemble.n_outputs == 1
     labels = _predicts_labels(response)
     if one_sum and response.method == model.response_method and not labels:
@@ -403,8 +405,8 @@ def explained_response(estimator, response_method="auto", target=None):
     )
 
 
-def _picked(model, response):
-    """The trees with the outputs that the response picks."""
+def _selected(model, response):
+    """The trees with the outputs that the response selects."""
     trees, identity = model.ensemble, np.eye(model.ensemble.n_outputs)
     picked = response.read(model.as_returned(identity))
     if np.array_equal(picked, identity):
@@ -413,7 +415,7 @@ def _picked(model, response):
 
 
 def _additive_methods(model):
-    """Methods that return the sum of the trees as it is."""
+    """Methods that return the plain sum of the trees."""
     methods = set()
     if not model.raw_params:
         methods.add(model.raw_method)
@@ -430,7 +432,7 @@ def _is_sum(model, response):
 
 
 def _refusal(model, response):
-    """Why the response is not the plain sum of the trees, and what is."""
+    """Message: the response is not the plain sum of the trees, and which one is."""
     method, methods = response.method, _additive_methods(model)
     method = repr(method) if callable(method) else f'response_method="{method}"'
     instead = " or ".join(f'response_method="{name}"' for name in sorted(methods))
@@ -453,14 +455,14 @@ def _predicts_labels(response):
     return response.method == "predict" and response.classes is not None
 
 
-def _winners(scores, n_classes, tied_class=0):
-    """Position of the largest score, the first one where they are the same."""
-    if scores.shape[1] < n_classes:  # one signed column speaks for two classes
+def _predicted_positions(scores, n_classes, tied_class=0):
+    """Position of the largest score; ties go to the first."""
+    if scores.shape[1] < n_classes:  # one signed column for two classes
         margins = scores[:, 0]
         return np.where(margins == 0, tied_class, margins > 0).astype(np.intp)
     most = scores.max(axis=1, keepdims=True)
     size = np.abs(scores).max(axis=1, keepdims=True)
-    return (scores >= most - _SAME_SCORE * size).argmax(axis=1)
+    return (scores >= most - _TIE * size).argmax(axis=1)
 
 
 def _name(response):

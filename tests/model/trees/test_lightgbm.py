@@ -357,7 +357,7 @@ def test_mixed_meanings_of_zero_are_refused():
     X, y = table()
     first = regressor(zero_as_missing=True).fit(X, y)
     estimator = regressor(zero_as_missing=False).fit(X, y, init_model=first)
-    with pytest.raises(UnreadableModelError, match="zero for a missing value"):
+    with pytest.raises(UnreadableModelError, match="zero is a missing value in some"):
         read_trees(estimator)
 
 

@@ -566,7 +566,7 @@ def test_rows_are_read_with_metadata_routing():
         ),
         (
             make_pipeline(StandardScaler(), LinearRegression()),
-            "its last step LinearRegression can't be read: it is no model of trees",
+            "its last step LinearRegression can't be read: it is not a known model of",
         ),
         (make_pipeline(StandardScaler()), "its last step StandardScaler"),
     ],
@@ -588,7 +588,7 @@ def test_last_steps_that_hand_on_are_refused():
 def test_texts_have_no_columns():
     pipeline = make_pipeline(CountVectorizer(), DecisionTreeRegressor(random_state=0))
     pipeline.fit(["one text", "another", "one more"], [1, 2, 3])
-    reason = r"step 'countvectorizer' \(CountVectorizer\) does not tell how many col"
+    reason = r"step 'countvectorizer' \(CountVectorizer\) has no number of colu"
     with pytest.raises(UnreadableModelError, match=reason):
         read_trees(pipeline)
 

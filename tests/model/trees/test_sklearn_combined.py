@@ -226,7 +226,7 @@ def test_ada_boost_that_stops_early():
                 HistGradientBoostingRegressor(loss="poisson", max_iter=2),
                 random_state=0,
             ),
-            "predict of its members return is no plain sum",
+            "predict of its members is not a plain sum",
         ),
         (
             VotingRegressor(
@@ -239,14 +239,17 @@ def test_ada_boost_that_stops_early():
         ),
         (
             StackingRegressor([("a", DecisionTreeRegressor(random_state=0))]),
-            "no model of trees",
+            "not a known model of trees",
         ),
         (
             make_pipeline(StandardScaler(), LinearRegression()),
             "its last step LinearRegression",
         ),
-        (LinearRegression(), "no model of trees"),
-        (RandomTreesEmbedding(n_estimators=2, random_state=0), "no model of trees"),
+        (LinearRegression(), "not a known model of trees"),
+        (
+            RandomTreesEmbedding(n_estimators=2, random_state=0),
+            "not a known model of trees",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -270,7 +273,7 @@ def test_refused_regressors(estimator, reason):
             VotingClassifier(
                 [("a", HistGradientBoostingClassifier(max_iter=2))], voting="soft"
             ),
-            "predict_proba of its members return is no plain sum",
+            "predict_proba of its members is not a plain sum",
         ),
         (
             AdaBoostClassifier(

@@ -130,5 +130,5 @@ def test_a_sum_that_is_not_the_librarys_is_refused(monkeypatch):
     estimator = xgboost.XGBClassifier(n_estimators=2, base_score=0.3, n_jobs=1)
     estimator.fit(X, labels(y, 2))
     monkeypatch.setattr(_xgboost, "_MARGINS", {})
-    with pytest.raises(UnreadableModelError, match="not what it returns"):
+    with pytest.raises(UnreadableModelError, match="is not its prediction"):
         read_trees(estimator)
