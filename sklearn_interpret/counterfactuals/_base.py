@@ -91,9 +91,7 @@ class BaseCounterfactual(BaseRowSearch):
     def _make_actionability(self, rows, weights):
         """The constraints on changes, from the parameters."""
         names, named = rows.names, rows.named
-        categorical = resolve_categorical(
-            self.categorical_features, rows.detected_categorical, names, named=named
-        )
+        categorical = resolve_categorical(self.categorical_features, rows)
         anything = self.permitted_range == "any"
         ranges, directions = (
             resolve_keys(given, names, named=named, parameter=parameter)

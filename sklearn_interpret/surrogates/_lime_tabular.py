@@ -236,12 +236,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     def _prepare(self, sample):
         rows = sample.rows
         self._weights, self._importances = sample.weights, None
-        categorical = resolve_categorical(
-            self.categorical_features,
-            rows.detected_categorical,
-            rows.names,
-            named=rows.named,
-        )
+        categorical = resolve_categorical(self.categorical_features, rows)
         n_bins = _QUARTILES if self.discretize is True else self.discretize or None
         self._marginals = Marginals(rows, sample.weights, categorical, n_bins)
         if all(len(column.labels) < 2 for column in self._marginals.columns):

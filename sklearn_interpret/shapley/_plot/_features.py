@@ -80,12 +80,7 @@ class FeatureReader:
             self._columns = [(j,) for j in range(len(self._names))]
         self._flags = None
         if self._rows is not None:
-            self._flags = resolve_categorical(
-                categorical_features,
-                self._rows.detected_categorical,
-                self._rows.names,
-                named=self._rows.named,
-            )
+            self._flags = resolve_categorical(categorical_features, self._rows)
 
     @property
     def has_data(self):
