@@ -22,7 +22,7 @@ from sklearn_interpret._core.effects.accumulation import (
 from sklearn_interpret._core.statistics.grids import interpolate, look_up
 from sklearn_interpret._core.statistics.seriation import order_levels
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
-from sklearn_interpret._model.parallel import portion_rows, slices
+from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import perturbed
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.axes import (
@@ -401,7 +401,7 @@ def _node_axis(axis):
 def _weights_in_cells(steps, cells, sample):
     """Weight of the rows in each cell, and outside, for each entry."""
     inside, outside = [0.0] * len(steps), [0.0] * len(steps)
-    for rows in slices(len(cells), portion_rows(sample.rows.row_bytes)):
+    for rows in slices(len(cells), block_rows(sample.rows.row_bytes)):
         table, weights = cells[rows], sample.weights[rows]
         for entry, own in enumerate(steps):
             found, missing = own.cell_weights(table, weights)

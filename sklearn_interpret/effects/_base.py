@@ -17,7 +17,7 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     warn,
 )
-from sklearn_interpret._model.parallel import portion_rows, slices
+from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import Replacement
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.axes import grid_axis, label_text, level_axis
@@ -198,7 +198,7 @@ class CurveEffect(BaseEffect):
     def _importances(self, sample):
         """Weighted standard deviation of each feature's effect over the rows."""
         moments = {}
-        for part in slices(sample.rows.n_rows, portion_rows(sample.rows.row_bytes)):
+        for part in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes)):
             rows, weights = sample.rows.part(part), sample.weights[part]
             for entry in self._one_way:
                 found = known_moments(self._effect_at(entry, rows), weights)

@@ -21,7 +21,7 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     recursion_partial_dependence,
 )
-from sklearn_interpret._model.parallel import portion_rows, slices
+from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import perturbed
 from sklearn_interpret._model.response import (
     drop_single_output,
@@ -237,7 +237,7 @@ class PartialDependence(GridMixin, CurveEffect):
             means = [mean.T for mean in means]
             pairs = list(zip(self.axes_, means, strict=True))
             averages = [_on_grid(axes, mean) for axes, mean in pairs]
-            missing = [_beyond_grid(axes, mean) for axes, mean in pairs]
+            missing = [_at_missing(axes, mean) for axes, mean in pairs]
         self._averages, self._missing = averages, missing
         self.average_ = [drop_single_output(average) for average in averages]
         self.missing_average_ = [
@@ -381,7 +381,7 @@ def _on_grid(axes, values):
     return values[:, : _n_points(axes)].reshape(len(values), *shape)
 
 
-def _beyond_grid(axes, values):
+def _at_missing(axes, values):
     """Values (k,) at the missing value, after the grid's points, or None."""
     n_points = _n_points(axes)
     return values[:, n_points] if values.shape[1] > n_points else None
@@ -391,7 +391,7 @@ def _over_rows(function, axes, sample):
     """Sum over the rows of ``function(axes, rows, weights)``."""
     return sum(
         function(axes, sample.rows.part(part), sample.weights[part])
-        for part in slices(sample.rows.n_rows, portion_rows(sample.rows.row_bytes))
+        for part in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes))
     )
 
 

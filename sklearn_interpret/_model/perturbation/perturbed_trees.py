@@ -13,7 +13,7 @@ from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._core.trees.effects.leaf_weights import order_of_likeness
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
 from sklearn_interpret._core.trees.effects.steps import MovedFeatures
-from sklearn_interpret._model.parallel import portion_rows, run_in_threads, slices
+from sklearn_interpret._model.parallel import block_rows, run_in_threads, slices
 
 # Pieces of work for all workers; their number must not depend on that of the workers.
 _MOST_TASKS = 16
@@ -92,7 +92,7 @@ class PerturbedTrees:
                 for rows in row_tasks(len(self._codes), size)
             ]
             return
-        most = max(_LEAST_IN_ORDER, portion_rows(self._codes[:1].nbytes))
+        most = max(_LEAST_IN_ORDER, block_rows(self._codes[:1].nbytes))
         n_pieces = -(-len(self._codes) // most)
         for piece in slices(len(self._codes), -(-len(self._codes) // n_pieces)):
             codes = self._codes[piece]
