@@ -12,7 +12,7 @@ from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.response import drop_single_output
-from sklearn_interpret._model.rows.axes import CellsOfRows, interval_axis, level_axis
+from sklearn_interpret._model.rows.axes import CellsOfRows
 from sklearn_interpret.effects._base import (
     CurveEffect,
     IntervalsMixin,
@@ -127,6 +127,7 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
     """
 
     _errors_count_rows = True
+    _make_edges = staticmethod(conditioning_edges)
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
@@ -161,18 +162,6 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _make_axis(self, sample, columns, name, size, custom):
-        if self._is_level_axis(columns):
-            return level_axis(sample.rows, columns, name, custom=custom)
-        return interval_axis(
-            sample.rows,
-            columns[0],
-            sample.weights,
-            n_intervals=size,
-            custom=custom,
-            make_edges=conditioning_edges,
-        )
 
     def _measure(self, sample, response, on_block):
         responses = plain_responses(response, sample.rows)

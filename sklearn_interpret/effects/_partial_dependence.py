@@ -12,8 +12,6 @@ from sklearn_interpret._core.statistics.grids import (
     grid_masses,
     grid_position,
     grid_sums,
-    interpolate,
-    look_up,
     masses_of_sums,
     variance_of_sums,
 )
@@ -32,6 +30,7 @@ from sklearn_interpret._model.response import (
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
+    curve_at,
     grid_replacement,
     one_or_pair,
 )
@@ -356,18 +355,10 @@ class PartialDependence(GridMixin, CurveEffect):
         return classes[0] if classes is not None and len(classes) == 2 else object()
 
     def _effect_at(self, entry, rows):
-        (axis,) = self.axes_[entry]
-        curves, missing = self._averages[entry], self._missing[entry]
-        if axis.categorical:
-            return look_up(axis.codes(rows), curves)
-        numbers = rows.numbers(axis.columns[0])
-        if len(axis.values):
-            order = axis.order
-            values = interpolate(numbers, axis.values[order], curves[:, order])
-        else:
-            values = np.full((len(numbers), len(curves)), np.nan)
+        (axis,), missing = self.axes_[entry], self._missing[entry]
+        values = curve_at(axis, rows, self._averages[entry])
         if missing is not None:
-            values[np.isnan(numbers)] = missing
+            values[np.isnan(rows.numbers(axis.columns[0]))] = missing
         return values
 
 
