@@ -246,7 +246,7 @@ def fuzz(request, arguments):
     budget = settings(
         max_examples=request.config.getoption("--fuzz"),
         suppress_health_check=list(HealthCheck),
-        derandomize=request.config.getoption("--fuzz") == 200,
+        derandomize=request.config.getoption("--fuzz") == 100,
     )
     budget(given(cases(arguments))(holds))()
 

@@ -663,6 +663,23 @@ OF_ONE_KIND = {
         KNeighborsClassifier(3, algorithm="brute"),
     ],
 }
+# Inspectors that scikit-learn's checks see around a regressor too: one for each of the
+# classes that others extend.
+OF_BOTH_KINDS = {
+    Anchors,
+    CoefficientInference,
+    DropColumnImportance,
+    FastGradientSign,
+    GlobalSurrogate,
+    HStatistic,
+    InfluenceFunctions,
+    LimeTabular,
+    LinearSHAP,
+    NeighborContributions,
+    PartialDependence,
+    PermutationImportance,
+    WachterCounterfactual,
+}
 # Inspectors that call the model often, or fit another. The first set of arguments, for
 # all rows, is for scikit-learn's checks alone, and the models are quick.
 COSTLY = {
@@ -737,15 +754,16 @@ def models(inspector_class):
 
 
 def instances_for_any_data(estimator_class):
-    """The first arguments, around a regressor and around a classifier."""
+    """The first arguments, around a classifier; first around a regressor for some."""
     first = ARGUMENTS[estimator_class][0]
     if estimator_class in GROUPED:
         first = first | {"feature_groups": {"half": slice(None, None, 2)}}
     if not wraps_a_model(estimator_class):
         return [estimator_class(**first)]
+    around = models(estimator_class)[:2]
     return [
         estimator_class(model, **suited_to_any_data(estimator_class, first, model))
-        for model in models(estimator_class)[:2]
+        for model in (around if estimator_class in OF_BOTH_KINDS else around[-1:])
     ]
 
 

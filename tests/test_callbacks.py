@@ -214,7 +214,8 @@ def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
 def test_silent_by_default(inspector_class, table, capfd):
     X, _, labels = table
     _, model, *_ = models(inspector_class)
-    inspector = inspector_class(model, n_jobs=2, verbose=0).fit(X, labels)
+    arguments = quick_arguments(inspector_class, model)
+    inspector = inspector_class(model, n_jobs=2, **arguments).fit(X, labels)
     if hasattr(inspector, "transform"):
         inspector.transform(X)
     assert capfd.readouterr() == ("", "")

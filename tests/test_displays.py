@@ -134,28 +134,6 @@ def test_every_display_is_in_the_table():
     assert exported == set(CASES)
 
 
-def test_public_signatures_are_annotated(case):
-    for name, method in inspect.getmembers(case.display, inspect.isroutine):
-        if name.startswith("_") and name != "__init__":
-            continue
-        own = inspect.signature(method)
-        parameters = [p for p in own.parameters.values() if p.name != "self"]
-        assert all(p.annotation is not p.empty for p in parameters), name
-        assert own.return_annotation is not own.empty, name
-
-
-def test_own_figure(case, regression):
-    model, X = regression
-    before = plt.get_fignums()
-    display = case.display.from_estimator(model, X, **case.asking("first"))
-    assert isinstance(display, case.display)
-    assert len(plt.get_fignums()) == len(before) + 1
-    assert display.axes_.shape == (1, 1)
-    assert display.axes_[0, 0].figure is display.figure_
-    assert display.figure_ is plt.figure(plt.get_fignums()[-1])
-    display.figure_.canvas.draw()
-
-
 def test_plot_again_returns_the_display(case, regression):
     model, X = regression
     display = case.display.from_estimator(model, X, **case.asking("first"))
@@ -164,26 +142,6 @@ def test_plot_again_returns_the_display(case, regression):
     assert display.figure_ is not first
     for old, new in zip(drawn, line_arrays(display), strict=True):
         np.testing.assert_array_equal(old, new)
-
-
-def test_given_axes_are_drawn_on_as_they_are(case, regression):
-    model, X = regression
-    figure, (left, right) = plt.subplots(1, 2)
-    right.plot([0, 1], [2, 3])
-    other = plt.figure()
-    numbers, state = plt.get_fignums(), (right.get_xlim(), right.get_ylim())
-    size = figure.get_size_inches().tolist()
-    display = case.display.from_estimator(model, X, **case.asking("first"), ax=left)
-    assert display.figure_ is figure
-    assert display.axes_[0, 0] is left
-    assert left.lines
-    assert plt.get_fignums() == numbers
-    assert plt.gcf() is other
-    assert (right.get_xlim(), right.get_ylim()) == state
-    assert len(right.lines) == 1
-    assert not right.get_xlabel()
-    assert figure.get_size_inches().tolist() == size
-    assert figure.axes == [left, right]
 
 
 def test_given_array_of_axes(case, regression):
@@ -487,8 +445,7 @@ def test_folds_of_inspectors(name, folds):
 @pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.several])
 def test_many_features(name):
     case = CASES[name]
-    # The panels are laid out alike for all; forty of them take a second.
-    n_features = 40 if name == "PartialDependenceDisplay" else 13
+    n_features = 13
     X, _ = numeric_table(30, n_features)
     model = LinearRegression().fit(X, X @ np.arange(n_features))
     display = case.display.from_estimator(model, X, max_entries=None, **case.settings)

@@ -1,6 +1,5 @@
 """Work spread over threads, processes and a Dask cluster: same results, fair shares."""
 
-import itertools
 import logging
 import os
 import time
@@ -10,7 +9,7 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 from joblib import cpu_count, effective_n_jobs, parallel_config
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -26,6 +25,7 @@ from sklearn_interpret._model.parallel import (
 )
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.estimator_checks import check_estimator
+from sklearn_interpret.estimator_checks._results import assert_same, everything
 from sklearn_interpret.exceptions import (
     NonFiniteResponseError,
     SaturatedResponseWarning,
@@ -35,20 +35,17 @@ from sklearn_interpret.importance import (
     PermutationImportance,
     PermutationTest,
 )
-from sklearn_interpret.interactions import HStatistic
 from sklearn_interpret.shapley import KernelSHAP
-from tests.instances import ADVERSARIAL, OF_LINES, OF_WORKERS, quick_arguments
+from tests.instances import quick_arguments
 
-# Processes of either kind are sent the same: here one inspector for each way of asking.
-OF_EACH_FAMILY = [PartialDependence, PermutationImportance, HStatistic, KernelSHAP]
-CLOSE = {"rtol": 1e-10, "atol": 1e-10}
-
-
-def model_for(inspector_class):
-    """A model whose answers do not depend on how the rows are parted, if it may be."""
-    if inspector_class in OF_LINES or inspector_class in ADVERSARIAL:
-        return LinearRegression()
-    return HistGradientBoostingRegressor(max_iter=5)
+# One inspector for each loop: in threads, streamed, of blocks of rows, of models. That
+# the work of every inspector can be sent to processes is an estimator check.
+OF_EACH_LOOP = [
+    PartialDependence,
+    PermutationImportance,
+    KernelSHAP,
+    DropColumnImportance,
+]
 
 
 @pytest.fixture
@@ -59,43 +56,27 @@ def table():
     return X, y
 
 
-def effects_of(inspector):
-    """Return what a fitted inspector found, by whatever name."""
-    for name in ("effects_", "average_", "importances_"):
-        if hasattr(inspector, name):
-            return getattr(inspector, name)
-    for name in ("pairwise_", "adjacency_", "base_values_", "fidelity_"):
-        if hasattr(inspector, name):
-            return [getattr(inspector, name)]
-    return []  # all that it finds is given to rows
-
-
-def transformed_by(inspector, X):
-    """Return what a fitted inspector gives to rows, where it gives anything."""
-    return inspector.transform(X) if hasattr(inspector, "transform") else X
-
-
-@pytest.mark.filterwarnings("ignore:No features were selected")
-@pytest.mark.filterwarnings("ignore:Nothing was found")
-@pytest.mark.parametrize(
-    ("inspector_class", "backend"),
-    [
-        *itertools.product(OF_WORKERS, ["loky", "threading"]),
-        *itertools.product(OF_EACH_FAMILY, ["multiprocessing"]),
-    ],
-)
-def test_backends_of_joblib_are_obeyed(inspector_class, backend, table):
+def found_by(inspector_class, table, n_jobs=None):
+    """What an inspector finds with so many workers, in blocks of few rows."""
     X, y = table
-    model = model_for(inspector_class)
+    model = HistGradientBoostingRegressor(max_iter=5)
     arguments = quick_arguments(inspector_class, model)
     with config_context(working_memory=0.1):
-        alone = inspector_class(model, **arguments).fit(X, y)
-        with parallel_config(backend=backend, n_jobs=2):
-            spread = inspector_class(model, **arguments).fit(X, y)
-            transformed = transformed_by(spread, X)
-        assert_allclose(transformed, transformed_by(alone, X), **CLOSE)
-    for found, expected in zip(effects_of(spread), effects_of(alone), strict=True):
-        assert_allclose(found, expected, **CLOSE)
+        inspector = inspector_class(model, n_jobs=n_jobs, **arguments).fit(X, y)
+        return everything(inspector, X)
+
+
+each_loop = pytest.mark.parametrize(
+    "inspector_class", OF_EACH_LOOP, ids=lambda c: c.__name__
+)
+
+
+@each_loop
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_backends_of_joblib_are_obeyed(inspector_class, backend, table):
+    alone = found_by(inspector_class, table)
+    with parallel_config(backend=backend, n_jobs=2):
+        assert_same(found_by(inspector_class, table), alone)
 
 
 @pytest.fixture(scope="module")
@@ -115,21 +96,11 @@ def cluster():
         yield client
 
 
-@pytest.mark.filterwarnings("ignore:No features were selected")
-@pytest.mark.filterwarnings("ignore:Nothing was found")
-@pytest.mark.parametrize("inspector_class", OF_WORKERS, ids=lambda c: c.__name__)
+@each_loop
 def test_dask_spreads_the_work(inspector_class, cluster, table):
-    X, y = table
-    model = model_for(inspector_class)
-    arguments = quick_arguments(inspector_class, model)
-    with config_context(working_memory=0.1):
-        alone = inspector_class(model, **arguments).fit(X, y)
-        with parallel_config(backend="dask"):
-            spread = inspector_class(model, n_jobs=-1, **arguments).fit(X, y)
-            transformed = transformed_by(spread, X)
-    for found, expected in zip(effects_of(spread), effects_of(alone), strict=True):
-        assert_allclose(found, expected, **CLOSE)
-    assert_allclose(transformed, transformed_by(alone, X), **CLOSE)
+    alone = found_by(inspector_class, table)
+    with parallel_config(backend="dask"):
+        assert_same(found_by(inspector_class, table, n_jobs=-1), alone)
 
 
 def test_dask_does_the_work(cluster, table):
@@ -260,7 +231,7 @@ def test_partitions_share_an_inspector_that_was_scattered(cluster, table):
         sent = cluster.scatter(inspector, broadcast=True, hash=False)
         parts = dataframe.from_pandas(X, npartitions=n_partitions)
         found = parts.map_partitions(transformed, sent, meta=expected[:2]).compute()
-        pandas.testing.assert_frame_equal(found, expected, **CLOSE)
+        pandas.testing.assert_frame_equal(found, expected, rtol=1e-10, atol=1e-10)
         counts.append(Sent.count)
     assert counts[0] == counts[1]
 

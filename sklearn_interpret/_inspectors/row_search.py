@@ -1,4 +1,4 @@
-"""Base of searches that return rows: what may change, what the model answers to it."""
+"""Base of searches that return rows: actionability, targets, the model's answers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
+from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -22,10 +24,11 @@ from sklearn_interpret.explanations import RowExplanation
 
 
 class BaseRowSearch(TransformerMixin, BaseInspector):
-    """Base of searches that return rows which the model answers as wished.
+    """Base of searches that return rows which satisfy a target.
 
-    A subclass says what is wished (`_make_response`) and what rows may become
-    (`_make_feasible`), gets ready in `fit` (`_prepare`) and returns rows (`explain`).
+    A subclass makes the target (`_make_response`) and the constraints on changes
+    (`_make_actionability`), gets ready in `fit` (`_prepare`) and returns rows
+    (`explain`).
     """
 
     _parameter_constraints = {
@@ -69,10 +72,10 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
 
     @abstractmethod
     def _make_actionability(self, rows, weights):
-        """What rows may become, from the parameters."""
+        """The constraints on changes, from the parameters."""
 
     def _prepare(self, sample, outcome, actionability):
-        """Get ready to search; all that is random is drawn here."""
+        """Get ready to search; all randomness is drawn here."""
 
     def _varying(self, rows):
         """Which columns may change, bool, from `features_to_vary`."""
@@ -87,8 +90,19 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             vary[column] = True
         return vary
 
+    def _in_blocks(self, search, problem, index, together):
+        """Blocks of up to `together` rows at `index`, and the results of `search`.
+
+        Workers share the blocks.
+        """
+        shared = -(-len(index) // effective_n_jobs(self.n_jobs))
+        parts = slices(len(index), max(1, min(together, shared)))
+        blocks = [(problem, index[part]) for part in parts]
+        found = run(search, blocks, n_jobs=self.n_jobs, verbose=self.verbose)
+        return zip((block for _, block in blocks), found, strict=True)
+
     def _explanation(self, problem, values, origin, **fields):
-        """A RowExplanation of encoded rows found for the rows of a task."""
+        """A RowExplanation of encoded rows found for the rows of a problem."""
         response, rows = problem.outcome.response, problem.rows
         native = problem.decode(values, origin)
         original = response(rows.native)

@@ -92,9 +92,9 @@ class BagOfWords:
         return sets, (min if self.outcome.is_other else max)(bounds)
 
     def _half_spaces(self, own):
-        """Functions way @ margin + shift that are not negative where it is as wished.
+        """Functions way @ margin + shift that the target keeps from being negative.
 
-        One of them for the wish of any other class, else all.
+        One of them for the target of any other class, else all.
         """
         outcome, n_outputs = self.outcome, len(self.model.intercept)
         if outcome.interval is None:
@@ -116,7 +116,7 @@ class BagOfWords:
         return (ways[bounded], shifts[bounded]) if bounded.any() else None
 
     def _parts(self, tokens):
-        """What words add to the linear functions and the norm, the sum, which norm."""
+        """Contributions of words to linear functions and norm, the sum, which norm."""
         if not self._stand_alone(tokens):
             return None
         n_words = len(tokens.keys)
@@ -149,12 +149,12 @@ class BagOfWords:
         return None
 
     def _stand_alone(self, tokens):
-        """Whether the vectorizer finds the same in each word, whatever is beside it."""
+        """Whether the vectorizer finds the same in each word next to any others."""
         analyze = self.vectorizer.build_analyzer()
         found, apart = [], True
         for piece, feature in zip(tokens.pieces, tokens.features, strict=True):
             inside = analyze(piece)
-            # Between two words stands something that stays, and is no word.
+            # Two words are separated by text that stays and has no words.
             if inside and (feature < 0 or not apart):
                 return False
             apart = feature < 0 or (apart and not inside)
@@ -165,8 +165,8 @@ class BagOfWords:
 def word_form(estimator):
     """Function of a word that is the same for words which a model takes for equal.
 
-    They are where the analyzers of all vectorizers that the model begins with make
-    them equal. None where it begins with none.
+    Words are equal where the analyzers of all vectorizers at the start of the model
+    make them equal. None for a model without vectorizers.
     """
     analyzers = [
         (v.analyzer, v.build_analyzer(), v.build_preprocessor())
@@ -176,7 +176,7 @@ def word_form(estimator):
 
 
 def _form(analyzers, word):
-    """What all analyzers make of a word; the word where they differ."""
+    """The form that all analyzers give a word; the word where they differ."""
     forms = set()
     for kind, analyze, preprocess in analyzers:
         of_letters = kind in ("char", "char_wb")

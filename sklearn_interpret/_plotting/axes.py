@@ -17,12 +17,12 @@ from sklearn_interpret._plotting.labels import (
 PANEL_WIDTH, PANEL_HEIGHT, BELOW_HEIGHT = 3.6, 2.9, 1.5
 BAR_PANEL_WIDTH = 4.4
 SINGLE_WIDTH, SINGLE_HEIGHT = 5.6, 4.0
-WIDE = 3.5  # of an axes beside which a legend may stand
-MANY = 30
-GAP = 0.04  # from texts to the edge of a figure
-SIDE_WIDTH = 24
-BELOW = "below"  # label of a panel below another
-LEGEND_LINE, HANDLE_WIDTH = 0.23, 0.7
+WIDE = 3.5  # least width of an axes that may have a legend to its right
+MANY = 30  # more panels are laid out without measuring their labels
+GAP = 0.04  # least distance from texts to the edge of a figure
+SIDE_WIDTH = 24  # characters of a name in a legend to the right
+BELOW = "below"  # label of the lower axes of a panel
+LEGEND_LINE, HANDLE_WIDTH = 0.23, 0.7  # height of a line, width of a handle
 
 
 def import_pyplot(caller):
@@ -93,7 +93,7 @@ def take_axes(ax, slots, *, n_columns, caller, panel_size=None):
     n_columns : int
         Largest number of panels in a row.
     caller : str
-        Who draws, for errors.
+        The method that draws, for errors.
     panel_size : pair of float, optional
         Width and height of a panel in a figure made here, in inches.
 
@@ -126,7 +126,7 @@ def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
 
     `ax` is as in `take_axes`: an array has the upper axes first. `heights` are those of
     both, in inches (on given axes a ratio); `width` is that of a pair in a figure made
-    here, and `around` the height of what stands around it.
+    here, and `around` the height of the title and labels around the pair.
     """
     plt = import_pyplot(caller)
     if ax is not None and not isinstance(ax, plt.Axes):
@@ -144,10 +144,10 @@ def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
     axes = np.empty((2, n_stacks), dtype=object)
     for stack in range(n_stacks):
         halves = grid[divmod(stack, shape[1])].subgridspec(2, 1, height_ratios=heights)
-        # Each in a grid of its own, for the labels of one not to narrow the other.
+        # Each has a grid of its own, so that the labels of one do not narrow the other.
         axes[0, stack] = figure.add_subplot(halves[0].subgridspec(1, 1)[0])
         below = halves[1].subgridspec(1, 1)[0]
-        if not is_constrained(figure):  # nobody else makes room for labels
+        if not is_constrained(figure):  # the layout makes no room for labels
             inner = halves[1].subgridspec(
                 2, 2, width_ratios=(1, 3), height_ratios=(5, 1), wspace=0, hspace=0
             )
@@ -183,7 +183,7 @@ def is_constrained(figure):
 
 
 def make_room(figure):
-    """Widen the margins of a figure without a layout until they hold all texts."""
+    """Widen the margins of a figure without a layout until all texts fit."""
     from matplotlib.transforms import Bbox
 
     if not _is_unarranged(figure):
@@ -204,7 +204,7 @@ def make_room(figure):
 
 
 def _is_unarranged(figure):
-    """Whether no layout makes room for texts, and nobody has placed an axes by hand."""
+    """Whether the figure has no layout, and no axes placed by hand."""
     if figure is not figure.figure or len(figure.axes) > MANY:
         return False  # figures within others share their margins
     gridded = [ax.get_in_layout() and ax.get_subplotspec() for ax in figure.axes]
@@ -246,7 +246,7 @@ def _row_heights(shape, slots):
 
 def fixed_spaces(shape, size, slots):
     """Margins and gaps of a grid of many panels, as arguments of GridSpec."""
-    # Measuring each label, as constrained layout does, takes minutes for hundreds.
+    # Constrained layout measures each label, which takes minutes for hundreds.
     bars = any(slot.bar for slot in slots)
     side = max(slot.side for slot in slots)
     between = (1.7 if bars else 0.5) + side
@@ -295,7 +295,7 @@ def _grid(figure, place, shape, slots, frame=None):
     if not constrained and place is None:
         size = figure.get_size_inches()
         spaces = fixed_spaces((n_rows * step, n_columns), size, slots)
-    elif not constrained:  # labels need room that nobody else makes
+    elif not constrained:  # the layout makes no room for labels
         spaces = {"hspace": 0.5, "wspace": 0.3}
     make = figure.add_gridspec if place is None else place.subgridspec
     heights = _row_heights(shape, slots)
@@ -315,7 +315,7 @@ def _grid(figure, place, shape, slots, frame=None):
             parts = (own, height - own)
             cell = cell.subgridspec(2, 1, height_ratios=parts)[0]
         elif slot.bar and constrained and not slot.below:
-            # In a grid of its own: the bar then widens no gap of the other panels.
+            # In a grid of its own, so that the bar widens no gap of other panels.
             cell = cell.subgridspec(1, 1)[0, 0]
         upper = axes[row, column] = figure.add_subplot(cell)
         main.append(upper)
@@ -352,7 +352,7 @@ def add_legend(canvas, handles, labels, note=None, *, earlier=None):
     """A legend below the panels of an own figure, else above or in the first panel.
 
     The figure grows by its height. Above the panels a title has its place. The `note`
-    is its title. An `earlier` legend gives its place, and is removed.
+    is its title. The legend replaces an `earlier` one, in its place.
     """
     below, n_lines = canvas.own_figure, 0
     if earlier is not None:
@@ -390,7 +390,7 @@ def _n_lines(canvas, labels, note):
 
 
 def _place_of_legend(ax, _, renderer):
-    """Box of what an axes' present legend takes above it, in shares of the figure."""
+    """Box above an axes that its legend takes up, in shares of the figure."""
     from matplotlib.transforms import Bbox
 
     box, legend = ax.get_window_extent(renderer), ax.get_legend()
@@ -409,7 +409,7 @@ def legend_entries(legend):
 
 
 def legend_columns(labels, width):
-    """Number of columns of a legend for which there is room in so many inches."""
+    """Number of columns of a legend that fit into a width in inches."""
     longest = max((len(shorten(label)) for label in labels), default=0)
     room = int(width / (longest / CHARACTERS_PER_INCH + HANDLE_WIDTH))
     return int(np.clip(room, 1, max(len(labels), 1)))
@@ -423,7 +423,7 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
     owner : Axes or Figure
         Whose legend it is.
     handles : list of artist
-        What is explained.
+        Artists that the legend explains.
     labels : sequence
         Names of any kind.
     most : int, default=36
@@ -431,7 +431,7 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
     **looks : dict
         Keyword arguments of matplotlib's legend.
     """
-    # Names come in afterwards: matplotlib drops labels that begin with "_".
+    # Names are set afterwards: matplotlib drops labels that begin with "_".
     places = [str(place) for place in range(len(labels))]
     legend = owner.legend(handles, places, **looks)
     for text, label in zip(legend.get_texts(), shorten_all(labels, most), strict=True):
@@ -440,7 +440,7 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
 
 
 def side_legend(ax, handles, labels, *, title=None, corner="upper right", **looks):
-    """A legend beside an axes, or in its corner where there is no room beside it."""
+    """A legend to the right of an axes, or in its corner if it has no room there."""
     place = {"loc": corner, "framealpha": 0.85}
     alone = ax.figure.axes == [ax] and _is_unarranged(ax.figure)
     if (alone or is_constrained(ax.figure)) and axes_inches(ax)[0] >= WIDE:

@@ -14,7 +14,9 @@ from sklearn_interpret._plotting.colours import (
 from sklearn_interpret._plotting.labels import (
     AND,
     CHARACTERS_PER_INCH,
+    JOIN,
     column_texts,
+    joined,
     lines_of,
     literal,
     shorten,
@@ -22,10 +24,10 @@ from sklearn_interpret._plotting.labels import (
     wrapped,
 )
 
-MANY_NAMES = 40
-LABEL_WIDTH = 30
+MANY_NAMES = 40  # more rows have names of one line
+LABEL_WIDTH = 30  # characters of a name
 TWO_LINES_PITCH, LINE_HEIGHT = 0.32, 0.145  # inches
-RULE_WIDTH, MOST_LINES = 36, 5
+RULE_WIDTH, MOST_LINES = 36, 5  # characters of a line of a rule, and its lines
 _MEDIAN_STYLE = {"linewidth": 1.4, "zorder": 2.6}
 
 
@@ -39,19 +41,19 @@ def check_count(count, parameter):
 
 
 def ranked(strengths, max_entries):
-    """Features from the strongest down: those shown alone, and the others.
+    """Features from the strongest down: those on a line of their own, and the others.
 
     Parameters
     ----------
     strengths : ndarray of shape (p,)
-        What is ranked; equal ones keep their order.
+        Numbers to rank; equal ones keep their order.
     max_entries : int or None
         Largest number of lines; the others take the last of them.
 
     Returns
     -------
     shown, others : ndarray of intp
-        Positions. A single feature is never alone among the others.
+        Positions. The others are none, or two or more.
     """
     check_count(max_entries, "max_entries")
     order = np.argsort(-strengths, kind="stable")
@@ -61,9 +63,9 @@ def ranked(strengths, max_entries):
 
 
 def others_text(n_others, columns=None):
-    """Name of the line that sums several features up.
+    """Name of the line for the sum of several features.
 
-    Where `columns` of different ones overlap, as those of rules, they are terms.
+    They are terms where their `columns` overlap, as those of rules.
     """
     members = [j for own in columns or () for j in own]
     terms = len(set(members)) < len(members)
@@ -76,7 +78,7 @@ def row_height(n_rows, pitch=0.36):
 
 
 def name_pitch(names):
-    """Inches from row to row that names need, conditions on lines of their own."""
+    """Inches that a row needs for its name, with conditions on lines of their own."""
     rules = [name.split(AND) for name in names if AND in name]
     lines = [lines_of(rule, RULE_WIDTH, MOST_LINES) for rule in rules]
     return max(0.36, 0.06 + LINE_HEIGHT * max(map(len, lines), default=0))
@@ -85,7 +87,8 @@ def name_pitch(names):
 def name_rows(ax, names):
     """Name the rows of an axes, the first on top, at n - 1, n - 2, ..., 0.
 
-    Rules are in small letters, on as many lines as there is room for.
+    Rules are in small letters, on as many lines as there is room for. Rows with an
+    empty name have no tick.
     """
     width, height = axes_inches(ax)
     names, pitch = list(map(str, names)), height / max(len(names), 1)
@@ -98,15 +101,19 @@ def name_rows(ax, names):
     n_lines = max(int(pitch / LINE_HEIGHT), 1)
 
     def fit_lines(name, most):
-        rule = name.split(AND)
+        rule, pair = name.split(AND), name.split(JOIN)
+        if len(pair) == 2:
+            return joined(pair, most, two_lines=two_lines)
         return "\n".join(lines_of(rule, most, n_lines)) if rule[1:] else fit(name, most)
 
     texts = shorten_all(names, most, fit_lines)
-    places = np.arange(len(names))[::-1]
+    named = [row for row, text in enumerate(texts) if text]
+    places = len(names) - 1 - np.array(named, dtype=np.intp)
+    texts = [literal(texts[row]) for row in named]
     small = pitch < 0.3 or any(are_rules)
-    ax.set_yticks(places, map(literal, texts), fontsize="small" if small else None)
+    ax.set_yticks(places, texts, fontsize="small" if small else None)
     ax.set_ylim(-0.6, len(names) - 0.4)
-    # A style's grid would run through the numbers in the rows.
+    # The grid of a style would cross the numbers in the rows.
     ax.tick_params(axis="y", length=0, grid_linewidth=0)
 
 
@@ -145,8 +152,8 @@ def draw_boxes(ax, places, quartiles, colour, style, *, height):
     """
     low, first, middle, third, high = quartiles
     whiskers = draw_spreads(ax, places, low, high, zorder=1)
-    # Edges of the same colour, so that a box without width is seen, and a median
-    # that leaves its ends free.
+    # Edges of the same colour show a box without width; the median leaves its ends
+    # free.
     looks = {"edgecolor": seen(colour, ax), "linewidth": 1.2, **(style or {})}
     boxes = draw_bars(
         ax, places, third - first, colour, looks, height=0.8 * height, starts=first
@@ -157,7 +164,7 @@ def draw_boxes(ax, places, quartiles, colour, style, *, height):
 
 
 def grey_last(bars):
-    """Mark the last bar as that of several features together."""
+    """Draw the last bar, of several features together, in grey."""
     bars.patches[-1].set_facecolor(NEUTRAL_COLOUR)
 
 
@@ -173,7 +180,7 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
     values : ndarray of shape (n,)
         The numbers.
     texts : list of str, optional
-        What is written in their stead.
+        Texts in place of the numbers.
     signed : bool, default=False
         Whether negative numbers stand to the left.
     gap : float, default=4
@@ -203,7 +210,7 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
 
 
 def reach_ends(ax, values, reach, longest):
-    """A range that reaches as far to each side with bars, with room for labels there.
+    """Set a range that is equal on each side with bars, with room for labels there.
 
     `longest` is the number of characters of the longest label.
     """
@@ -230,13 +237,13 @@ def draw_arrows(ax, far, near, places, height, head, colour, style, *, notched=F
     height : float
         Their breadth.
     head : float
-        Length of a point, at most; a short arrow is all point.
+        Largest length of a point; a short arrow is a point alone.
     colour : colour
         Of the arrows.
     style : dict or None
         Of the PolyCollection.
     notched : bool, default=False
-        Whether the tails are cut out, so that arrows in a row fit into each other.
+        Whether the tails have a notch, so that arrows in a row fit into each other.
 
     Returns
     -------

@@ -14,14 +14,14 @@ OKABE_ITO = (
 )
 SEQUENTIAL_MAP = "viridis"
 DIVERGING_MAP = "RdBu_r"
-# Of signs; colour-blind readers can tell them apart, also in print.
+# Of signs; colour-blind readers can distinguish them, also in print.
 UP_COLOUR, DOWN_COLOUR = "#D55E00", "#0072B2"
-# What has no place on a scale of colours.
+# Of marks that have no value on a scale of colours.
 NEUTRAL_COLOUR = "0.62"
-# Least contrasts of lines and areas, and of text (WCAG 2, level AA), against what is
-# behind them.
+# Least contrasts of lines and areas, and of text (WCAG 2, level AA), against their
+# background.
 SEEN, READ = 2.0, 4.5
-CLEARLY = 1.25  # times as much for a colour that has to be changed
+CLEARLY = 1.25  # a changed colour gets this multiple of the least contrast
 # Relative luminance of red, green and blue (Web Content Accessibility Guidelines).
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
@@ -49,7 +49,7 @@ def _luminance(colour):
 
 
 def paper(ax):
-    """Colour that is seen behind what an axes shows."""
+    """Colour of the background of an axes."""
     from matplotlib.colors import to_rgb, to_rgba
 
     behind = np.ones(3)
@@ -60,7 +60,7 @@ def paper(ax):
 
 
 def ink(ax):
-    """Colour of text on an axes: the style's, unless it cannot be read there."""
+    """Colour of text on an axes: the style's if it is readable, else black or white."""
     import matplotlib
 
     own, behind = matplotlib.rcParams["text.color"], paper(ax)
@@ -68,17 +68,17 @@ def ink(ax):
 
 
 def text_on(colour):
-    """Black or white, whichever is read better on a colour."""
+    """Black or white, whichever has more contrast with a colour."""
     return max("black", "white", key=lambda each: contrast(each, colour))
 
 
 def shade(ax, share):
-    """A colour on the way from an axes' paper (0) to its ink (1)."""
+    """A mixture of an axes' paper (0) and its ink (1)."""
     return mixed(paper(ax), ink(ax), share)
 
 
 def mixed(first, second, share):
-    """A colour on the way from one (0) to another (1)."""
+    """A mixture of one colour (0) and another (1)."""
     from matplotlib.colors import to_rgb
 
     first, second = np.array([to_rgb(first), to_rgb(second)])
@@ -86,7 +86,7 @@ def mixed(first, second, share):
 
 
 def seen(colour, ax, least=SEEN):
-    """The colour, as near to the ink of an axes as it must be to stand out there."""
+    """The colour, mixed with the ink of an axes until it stands out there."""
     behind, end, found = paper(ax), ink(ax), colour
     if contrast(colour, behind) < least:
         for share in np.linspace(0, 1, 21):
@@ -97,12 +97,12 @@ def seen(colour, ax, least=SEEN):
 
 
 def colours(n):
-    """`n` colours that colour-blind readers tell apart; to be drawn as `seen`.
+    """`n` colours that colour-blind readers can distinguish; draw them as `seen`.
 
     Parameters
     ----------
     n : int
-        How many; more than the palette has are taken from the sequential map.
+        Their number; more than the palette has are taken from the sequential map.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def colours(n):
 
 
 def unused_colours(wanted, ax):
-    """The colours, those of lines that an axes has already changed for others."""
+    """The colours, with others in place of those that lines of an axes have already."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_hex
 
@@ -133,7 +133,7 @@ def unused_colours(wanted, ax):
 
 
 def strength_map(ax):
-    """Colours from weak to strong: the stronger, the further from the paper."""
+    """Colours from weak to strong: strong ones have more contrast with the paper."""
     import matplotlib
 
     backwards = "" if text_on(paper(ax)) == "white" else "_r"
@@ -141,7 +141,7 @@ def strength_map(ax):
 
 
 def feature_map(ax):
-    """Colours from low to high that all stand out on an axes, and against grey."""
+    """Colours from low to high that stand out on an axes, and against grey."""
     import matplotlib
     from matplotlib.colors import ListedColormap
 
@@ -151,5 +151,5 @@ def feature_map(ax):
 
 
 def sign_colours(values):
-    """The colour of each number's sign, grey for zero; to be drawn as `seen`."""
+    """The colour of each number's sign, grey for zero; draw it as `seen`."""
     return np.where(values > 0, UP_COLOUR, np.where(values < 0, DOWN_COLOUR, "0.4"))

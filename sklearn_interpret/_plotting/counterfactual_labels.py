@@ -1,4 +1,4 @@
-"""Rows found for a row, in words: what the model answers, how far they are."""
+"""Words on the rows found for a row: the model's answers, and the distances."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class CounterfactualLabelsMixin:
     """
 
     def _title(self, row, found):
-        """Responses before and after, and how far the rows found are."""
+        """Responses before and after, and distances of the rows found."""
         explanation = self.explanation
         lines = []
         if explanation.original_predictions is not None:
@@ -32,7 +32,7 @@ class CounterfactualLabelsMixin:
         return lines or [explanation.status[row]]
 
     def _distances(self, row, found):
-        """How far the rows found are, and what is proved."""
+        """Distances of the rows found, and proved bounds."""
         explanation = self.explanation
         sizes = ", ".join(map(number_text, explanation.distances[found]))
         text = f"distance{'s'[: len(found) > 1]} {sizes}"
@@ -45,7 +45,7 @@ class CounterfactualLabelsMixin:
         return text
 
     def _values(self, row, found):
-        """Responses to the row and to the rows found, where these are known."""
+        """Responses to the row, and to the rows found if they are known."""
         explanation = self.explanation
         values = np.array(explanation.original_predictions[row])[None]
         if len(found) and explanation.predictions is not None:
@@ -60,7 +60,7 @@ class CounterfactualLabelsMixin:
         return [*before[[row]].tolist(), *after[found].tolist()]
 
     def _responses(self, row, found):
-        """What the response is, and its values before and after, in words."""
+        """Name of the response, and texts of its values before and after."""
         names, values = self.explanation.output_names, self._values(row, found)
         if values.ndim == 2 and self.target is None:
             label = response_label("prediction", target_name=self.target_name)

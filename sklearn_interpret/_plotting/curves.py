@@ -6,17 +6,16 @@ from sklearn_interpret._plotting.axes import merged_style
 from sklearn_interpret._plotting.colours import ink, paper, seen, shade, text_on
 from sklearn_interpret._plotting.labels import literal, wrapped
 
-MAX_RUG_TICKS = 200
-FEW_POINTS = 12
-RUG_HEIGHT = 0.045
-BAR_HEIGHT = 0.07
-HISTOGRAM_HEIGHT = 0.14
+MAX_RUG_TICKS = 200  # more values are drawn by quantiles
+FEW_POINTS = 12  # lines of at most this number of points mark them
+# Heights at the bottom, in shares of the axes.
+RUG_HEIGHT, BAR_HEIGHT, HISTOGRAM_HEIGHT = 0.045, 0.07, 0.14
 MAX_BINS = 50
-STEP_TOLERANCE = 1e-3  # by which values in equal steps may miss them, in steps
+STEP_TOLERANCE = 1e-3  # deviation of values from equal steps, in steps
 
 
 def draw_line(ax, x, y, colour, style, *, as_points=False, across=False):
-    """A line, or points alone; few points are marked as such.
+    """A line, or points alone; a line of few points has markers.
 
     Here and below, `across` exchanges the axes.
     """
@@ -46,7 +45,7 @@ def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False, across=Fal
 
 
 def draw_aside(ax, x, values, colours, text):
-    """Hollow marks beside the lines, named at the bottom."""
+    """Hollow marks to the right of the lines, with a name at the bottom."""
     ax.text(
         x,
         0.03,
@@ -70,10 +69,10 @@ def draw_curves(ax, x, curves, colours, style, *, across=False):
     """Many transparent curves (n, G) as one artist, of one colour or one each."""
     from matplotlib.collections import LineCollection
 
-    # On dark paper, what is as transparent is not seen.
+    # The same transparency is invisible on dark paper.
     most = 0.6 if text_on(paper(ax)) == "black" else 0.9
     alpha = float(np.clip(50 * most / max(len(curves), 1), 0.1, most))
-    if len(colours) > 1:  # the colours of single curves are to be told apart
+    if len(colours) > 1:  # readers compare the colours of single curves
         alpha = max(alpha, 0.5)
     defaults = {"colors": [seen(each, ax) for each in colours], "linewidths": 0.8}
     defaults |= {"alpha": alpha, "zorder": 2}
@@ -95,7 +94,7 @@ def draw_band(ax, x, low, high, colour, style, *, as_points=False, across=False)
         defaults = {"colors": [seen(colour, ax)], "linewidths": 1.6, "zorder": 2.8}
         bars = ax.hlines if across else ax.vlines
         return bars(x, low, high, **merged_style(defaults, style, LineCollection))
-    # On dark paper, what is as transparent is not seen.
+    # The same transparency is invisible on dark paper.
     alpha = 0.2 if text_on(paper(ax)) == "black" else 0.45
     defaults = {"facecolor": seen(colour, ax), "alpha": alpha}
     defaults |= {"linewidth": 0, "zorder": 1.5}
@@ -114,7 +113,7 @@ def rug_ticks(values, low, high):
 
 
 def draw_rug(ax, values, low, high, style):
-    """Ticks at the bottom where the data lies, between the ends of the curve."""
+    """Ticks at the bottom for the data between the ends of the curve."""
     ticks = rug_ticks(values, low, high)
     segments = [[(tick, 0.0), (tick, RUG_HEIGHT)] for tick in ticks]
     return _at_bottom(ax, segments, {"linewidths": 0.7, "alpha": 0.55}, style)
@@ -132,7 +131,7 @@ def draw_shares(ax, shares, style, *, across=False):
 
 
 def rug_handle(rug, *, across=False):
-    """What stands for a rug, or for bars of shares, in a legend."""
+    """Handle of a legend for a rug, or for bars of shares."""
     from matplotlib.lines import Line2D
 
     return Line2D(
@@ -148,7 +147,7 @@ def rug_handle(rug, *, across=False):
 
 
 def draw_histogram(ax, values, style, *, height=HISTOGRAM_HEIGHT):
-    """A histogram of the values, at the bottom; a share of the axes is its `height`."""
+    """A histogram of the values at the bottom; its `height` is a share of the axes."""
     from matplotlib.collections import PolyCollection
 
     if not len(values):
@@ -165,16 +164,16 @@ def draw_histogram(ax, values, style, *, height=HISTOGRAM_HEIGHT):
         transform=ax.get_xaxis_transform(),
         **merged_style(defaults, style, PolyCollection),
     )
-    # Its heights are shares of the axes: they must not widen the range of values.
+    # Heights are shares of the axes, and do not widen the range of values.
     ax.add_collection(bars, autolim=False)
     return bars
 
 
 def _histogram(values, widest):
-    """Both ends of the bars, and how many values each holds.
+    """Left and right ends of the bars, and the number of values in each.
 
     Few distinct values have a bar each, of at most the width `widest`. Bars of whole
-    numbers, or of other values in equal steps, hold as many steps each.
+    numbers, or of other values in equal steps, hold the same number of steps.
     """
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) <= FEW_POINTS:
@@ -205,13 +204,13 @@ def _at_bottom(ax, segments, defaults, style, *, across=False):
         transform=transform,
         **merged_style(defaults, style, LineCollection),
     )
-    # Its heights are shares of the axes: they must not widen the range of values.
+    # Heights are shares of the axes, and do not widen the range of values.
     ax.add_collection(collection, autolim=False)
     return collection
 
 
 def note_empty(ax, text):
-    """Say in the middle of the axes why nothing is drawn."""
+    """Write in the middle of the axes why nothing is drawn."""
     ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center")
 
 

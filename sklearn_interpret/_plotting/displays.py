@@ -8,15 +8,17 @@ from functools import wraps
 from io import BytesIO
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import make_room
+from sklearn_interpret._plotting.axes import Slot, make_room, take_axes, take_single
 from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten_all
 from sklearn_interpret._plotting.sources import (
     Data,
     ForwardedSignature,
     fold_estimators,
+    fold_rows,
     inspector_of,
     inspectors_of_folds,
     is_inspector,
@@ -25,18 +27,23 @@ from sklearn_interpret._plotting.sources import (
     response_name,
     split_keywords,
 )
+from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
 
-# Names in the description of a display.
+# Largest number of names in the description of a display.
 MOST_SHOWN = 5
 
 
 class DisplayMixin:
-    """What all displays have: words for the response, and a short description."""
+    """Adds words for the response, and a short description, to a display."""
 
-    # What labels call the target, and the unit of the response.
+    # Name of the target, and unit of the response, in labels.
     target_name = unit = None
+    # Parameters of `from_estimator` and `from_cv_results` that the display lacks, and
+    # parameters of others that may be given by position, after the data.
+    _without: ClassVar[frozenset[str]] = frozenset()
+    _leading: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -66,20 +73,38 @@ class DisplayMixin:
         figure.figure.savefig(buffer, format="png")
         return buffer.getvalue()
 
+    def _take(self, ax, size):
+        """The given axes, or one in a new figure of this size in inches."""
+        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
+        self.figure_, self.ax_ = ax.figure, ax
+        return ax
+
+    def _take_grid(self, ax, n_panels, n_columns, size):
+        """A canvas of panels; in a new figure each has this size in inches."""
+        caller, slots = f"{type(self).__name__}.plot", [Slot()] * n_panels
+        looks = {"caller": caller, "panel_size": size}
+        canvas = take_axes(ax, slots, n_columns=n_columns, **looks)
+        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        return canvas
+
+    def _make_frame(self, columns):
+        """Columns as a pandas DataFrame."""
+        return import_pandas(f"{type(self).__name__}.to_frame").DataFrame(columns)
+
     def _call(self, inspectors, target_name, unit):
-        """Set what labels call the target and the unit of the response."""
+        """Set the name of the target, and the unit of the response, for labels."""
         if target_name is None and inspectors:
             target_name = getattr(inspectors[0], "_target_name", None)
         self.target_name, self.unit = target_name, unit
 
     def _response_label(self, output_names, output=None):
-        """What is predicted, in words, for the output that alone is drawn."""
+        """Name of the response of the one output drawn, or of all."""
         output = drawn_output(self.response_name, output_names, output)
         return response_label(self.response_name, output, self.target_name, self.unit)
 
 
 def _with_room(plot):
-    """Drawing that leaves room for its texts around the axes that a user gives."""
+    """A `plot` that makes room for texts around the axes that a user gives."""
 
     @wraps(plot)
     def drawn(self, ax=None, **looks):
@@ -94,19 +119,20 @@ def _with_room(plot):
 class Display(DisplayMixin, ABC):
     """Base of all displays.
 
-    A subclass names the inspectors that it shows (`_kinds`: classes, or a method that
-    they must have; the first inspects predictors), what users may choose among the
-    results of a fitted one (`_choices`: keywords of `_from_inspector`), and makes
-    itself from a fitted inspector (`_from_inspector`).
+    A subclass has the inspectors that it shows (`_kinds`: classes, or a method that
+    they must have; the first inspects predictors), the keywords of `_from_inspector`
+    that users may set (`_choices`), and the constructor from a fitted inspector
+    (`_from_inspector`).
     """
 
     _kinds: ClassVar[tuple[Any, ...]]
     _choices: ClassVar[frozenset[str]] = frozenset()
-    # Whether it shows rows, which are then needed beside a fitted inspector too, and
-    # whether weights then are those of the rows shown.
+    _without = frozenset({"y"})
+    # Whether the display draws rows, so that a fitted inspector needs X too, and
+    # whether the weights then belong to the drawn rows.
     _shows_rows: ClassVar[bool] = False
     _weighs_rows: ClassVar[bool] = False
-    # ``(estimator, X, parameters)``: refuses what an inspector would do in vain.
+    # ``(estimator, X, parameters)``: refuses a request before the inspection runs.
     _check_request: ClassVar[Any] = None
 
     @abstractmethod
@@ -122,6 +148,7 @@ class Display(DisplayMixin, ABC):
         cls,
         estimator: Any,
         X: Any = None,
+        y: ArrayLike | None = None,
         features: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
@@ -142,15 +169,17 @@ class Display(DisplayMixin, ABC):
 default=None
             Rows (texts, images) to inspect a predictor on, and to explain where the
             display shows explained rows; where `row` is given, that one alone is
-            explained. None will do for a fitted inspector whose display shows no rows.
+            explained. A fitted inspector whose display shows no rows needs none.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets of the rows.
         features : int, str, bool mask, or list of ints, strs and pairs, default=None
             Features to inspect, where the inspector can choose; None means all. Of the
             entries of a fitted inspector of effects, those to show.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that a predictor is inspected on.
         target_name : str, default=None
-            What labels call the target; None takes the name of the `y` that a fitted
-            inspector has seen, where it had one.
+            Name of the target in labels; None takes the name of the `y` that a fitted
+            inspector was fitted on, if it had one.
         unit : str, default=None
             Unit of the response, for labels.
         ax : matplotlib Axes or array of Axes, default=None
@@ -174,32 +203,32 @@ default=None
             An inspector of another kind, or an unknown parameter.
         ValueError
             Parameters of an inspector that is already fitted; several outputs or
-            rows of which one is to be chosen; rows missing; bad input.
+            rows of which one must be chosen; rows missing; bad input.
         """
         params = params if features is None else {**params, "features": features}
-        names = target_name, unit
-        return cls._of_estimator(estimator, X, sample_weight, params, names, ax)
+        data, names = Data(X, y, sample_weight), (target_name, unit)
+        return cls._of_estimator(estimator, data, params, names, ax)
 
     @classmethod
-    def _of_estimator(
-        cls, estimator, X, sample_weight, params, names, ax, *, targets=None, **given
-    ):
-        """The display of an estimator, drawn; `given` goes to `_from_inspector`.
+    def _of_estimator(cls, estimator, data, params, names, ax):
+        """The display of an estimator, drawn.
 
-        `names` are those of the target and of the unit of the response, `targets` those
-        that a predictor is inspected with.
+        `names` are those of the target and of the unit of the response.
         """
         fitted = is_inspector(estimator, cls._kinds)
         parameters, choices, looks = cls._split(params, fitted)
         inspector = inspector_of(
             estimator,
-            cls._data(X, sample_weight, fitted)._replace(y=targets),
+            cls._data(data, fitted),
             parameters,
             kinds=cls._kinds,
             display=cls.__name__,
             check=cls._check_request,
         )
-        display = cls._from_inspector(inspector, X, sample_weight, **choices, **given)
+        if "y" in keyword_names(cls._from_inspector):
+            choices["y"] = data.y
+        X = data.X if fitted or cls._shows_rows else None
+        display = cls._from_inspector(inspector, X, data.sample_weight, **choices)
         display._call([inspector], *names)
         return display.plot(ax=ax, **looks)
 
@@ -209,11 +238,13 @@ default=None
         """The display of a fitted inspector's results."""
 
     @classmethod
-    def _data(cls, X, sample_weight, fitted):
-        """Rows to inspect or to show, and weights that the inspector does not have."""
-        if X is None and fitted and cls._shows_rows:
+    def _data(cls, data, fitted):
+        """Rows to inspect, without weights that belong to the drawn rows."""
+        if data.X is None and fitted and cls._shows_rows:
             raise ValueError(f"{cls.__name__} shows rows: pass X.")
-        return Data(X, None, None if fitted and cls._weighs_rows else sample_weight)
+        return (
+            data._replace(sample_weight=None) if fitted and cls._weighs_rows else data
+        )
 
     @classmethod
     def _parameter_names(cls):
@@ -227,20 +258,22 @@ default=None
 
     @classmethod
     def _takers(cls, method):
-        """Names that a method's user may set, and who has them as parameters."""
+        """Names that users of a method may set, each with its documentation."""
         choices = cls._choice_names()
         takers = [(choices, cls), (keyword_names(cls.plot), cls.plot)]
         if method == "from_explanation":
             return takers
         inspector = cls._parameter_names(), cls._kinds[0]
-        return [inspector, (choices, cls._from_inspector), *takers]
+        folds = method == "from_cv_results"
+        maker = cls._from_folds if folds else cls._from_inspector
+        return [inspector, (choices, maker), *takers]
 
     @classmethod
     def _split(cls, params, fitted):
         """Keyword arguments of the inspector, of `_from_inspector` and of `plot`."""
         takers = [cls._parameter_names(), cls._choice_names(), keyword_names(cls.plot)]
-        parameters, choices, looks = split_keywords(params, takers, cls.__name__)
-        if fitted:  # what is none of the others' cannot be set any more
+        parameters, choices, looks = split_keywords(params, takers)
+        if fitted:  # the inspector's own parameters cannot be set any more
             left = parameters.keys() - choices.keys() - looks.keys()
             return {n: v for n, v in parameters.items() if n in left}, choices, looks
         # With one of these parameters, the inspector leaves nothing to choose.
@@ -248,72 +281,21 @@ default=None
         return parameters, {n: v for n, v in choices.items() if n not in settled}, looks
 
 
-class RegressionDisplay(Display):
-    """Base of the displays of regressions, inspected on the rows of their fit."""
-
-    @ForwardedSignature
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        y: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Inspect a fitted regression, or take an inspector, and draw the results.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A predictor is inspected as it is, by the display's inspector. A fitted
-            inspector is used as it is: it is not fitted again, and its own parameters
-            cannot be set any more.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
-default=None
-            The rows that a predictor was fitted on. Needed for a fitted inspector where
-            the display shows rows: those to show.
-        y : array-like of shape (n_samples,), default=None
-            Their targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Their weights.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of the inspector, for a predictor, and of `plot`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            Another kind of inspector or model, or an unknown parameter.
-        ValueError
-            Parameters of an inspector that is already fitted; rows or targets missing.
-        """
-        names = None, None
-        return cls._of_estimator(
-            estimator, X, sample_weight, params, names, ax, targets=y
-        )
-
-
 class FoldsMixin:
     """Adds `from_cv_results` to a display whose results can be averaged over folds."""
 
     # Whether the predictors of fitted inspectors are inspected again, on the same rows.
     _inspects_again: ClassVar[bool] = False
+    # Whether each fold's predictor is inspected on the fold's training rows, if
+    # cv_results has their indices; `_from_folds` then gets the folds' test rows.
+    _inspects_training_rows: ClassVar[bool] = False
 
     @ForwardedSignature
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],
         X: Any = None,
+        y: ArrayLike | None = None,
         features: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
@@ -331,16 +313,21 @@ class FoldsMixin:
             ``return_estimator=True``. Its estimators are predictors, which are all
             inspected on `X`, or inspectors that the display can show, which are used
             as they are; curves over a grid are computed again, on `X`, with their
-            parameters.
+            parameters. Importances of predictors and curves of attacks use each fold's
+            own rows of training and of test, with ``return_indices=True``.
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
 default=None
             Rows to inspect predictors on, and to explain where the display shows
-            explained rows.
+            explained rows. With indices, the rows that went to `cross_validate`.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets of the rows.
         features : int, str, bool mask, or list of ints, strs and pairs, default=None
             Features to inspect, where the inspector can choose; None means all.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that predictors are inspected on.
-        target_name, unit : str, default=None
+        target_name : str, default=None
+            As in `from_estimator`.
+        unit : str, default=None
             As in `from_estimator`.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
@@ -360,26 +347,40 @@ default=None
         TypeError
             Inspectors of another kind, or an unknown parameter.
         ValueError
-            No key "estimator"; folds of different features or outputs, which cannot be
-            averaged; several outputs of which one is to be chosen; bad input.
+            No key "estimator"; indices of other rows; folds of different features or
+            outputs, which cannot be averaged; several outputs of which one must be
+            chosen; bad input.
         """
+        params = params if features is None else {**params, "features": features}
+        data, names = Data(X, y, sample_weight), (target_name, unit)
+        return cls._of_folds(cv_results, data, params, names, ax)
+
+    @classmethod
+    def _of_folds(cls, cv_results, data, params, names, ax):
+        """The display of the models of a cross-validation, drawn."""
         estimators = fold_estimators(cv_results)
         fitted = is_inspector(estimators[0], cls._kinds)
-        params = params if features is None else {**params, "features": features}
         parameters, choices, looks = cls._split(
             params, fitted and not cls._inspects_again
         )
+        parts = [data] * len(estimators)
+        if cls._inspects_training_rows:
+            rows = fold_rows(cv_results, data)
+            parts, choices["tests"] = rows or (parts, None)
         inspectors = inspectors_of_folds(
             estimators,
-            cls._data(X, sample_weight, fitted),
+            [cls._data(part, fitted) for part in parts],
             parameters,
             kinds=cls._kinds,
             display=cls.__name__,
             again=cls._inspects_again,
             check=cls._check_request,
         )
+        if "y" in keyword_names(cls._from_folds):
+            choices["y"] = data.y
+        X, sample_weight = data.X, data.sample_weight
         display = cls._from_folds(inspectors, X, sample_weight, **choices)
-        display._call(inspectors, target_name, unit)
+        display._call(inspectors, *names)
         return display.plot(ax=ax, **looks)
 
     @classmethod
@@ -420,14 +421,14 @@ class ExplanationDisplay(Display):
         ax: Any = None,
         **params: Any,
     ) -> Self:
-        """Draw an explanation that was made before.
+        """Draw an explanation.
 
         Parameters
         ----------
         explanation : Explanation
             Explained rows, of the kind that the display shows.
         target_name : str, default=None
-            What labels call the target; None takes the explanation's name of it.
+            Name of the target in labels; None takes the explanation's.
         unit : str, default=None
             Unit of the response, for labels.
         ax : matplotlib Axes, default=None
@@ -446,11 +447,11 @@ class ExplanationDisplay(Display):
         TypeError
             No explanation of the display's kind, or an unknown parameter.
         ValueError
-            Several outputs or rows of which one is to be chosen; values that are not
+            Several outputs or rows of which one must be chosen; values that are not
             finite.
         """
         takers = [cls._choice_names(), keyword_names(cls.plot)]
-        choices, looks = split_keywords(params, takers, cls.__name__)
+        choices, looks = split_keywords(params, takers)
         if target_name is None:
             target_name = getattr(explanation, "target_name", None)
         display = cls._of(explanation, **choices)

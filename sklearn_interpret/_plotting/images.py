@@ -1,18 +1,18 @@
-"""How images are drawn."""
+"""Images: their shapes, their colours, and options for drawing them."""
 
 from math import prod
 from numbers import Integral
 
 import numpy as np
 
-# Images of fewer pixels across are drawn with their pixels in sight.
+# Images of at most this number of pixels across are drawn with visible pixels.
 _FEW_PIXELS = 100
-# Images so much longer than high are stretched.
+# Images whose sides differ by more than this factor are stretched.
 _LONG = 6
 
 
 def check_image_shape(shape, n_features):
-    """Refuse what is no shape of an image of so many numbers."""
+    """Refuse anything but the shape of an image of `n_features` numbers."""
     whole = isinstance(shape, tuple | list) and all(
         isinstance(size, Integral) for size in shape
     )

@@ -15,7 +15,7 @@ LEVEL_WIDTH = 16
 CHARACTERS_PER_INCH = 11
 UPRIGHT_PER_INCH = 7.5
 NICE_STEPS = (1, 2, 2.5, 5, 10)
-# What responses are, of a class and of a number.
+# Names of responses, of a class and of a number.
 OF_CLASSES = (
     "probability",
     "log-odds",
@@ -26,15 +26,16 @@ OF_CLASSES = (
 OF_NUMBERS = ("prediction", "log", "margin", "response")
 MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 AND = " and "  # between the conditions of a rule
+JOIN = " \N{MULTIPLICATION SIGN} "  # between the features of a pair
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _AROUND_SIGN = r" (?=[<>=])|(?<=[<>=]) "
-NOISE = 1e-9  # share of a column's largest number that is but rounding
+NOISE = 1e-9  # numbers below this share of a column's largest are rounding errors
 
 
 def shorten(name, most=NAME_WIDTH):
     """A name of at most `most` characters: its beginning and its end.
 
-    It is not cut within a number, unless it is one.
+    The cut is not within a number, unless the name is one.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def shorten(name, most=NAME_WIDTH):
 def shorten_all(names, most=NAME_WIDTH, fit=shorten):
     """Names of at most `most` characters each, which differ where the names do.
 
-    Names that would look alike leave out what they begin with alike, or stay whole.
+    Names that would look alike leave out their common beginning, or stay whole.
 
     Parameters
     ----------
@@ -94,14 +95,14 @@ def shorten_all(names, most=NAME_WIDTH, fit=shorten):
     for text, group in alike.items():
         if len(group) > 1:
             places = [i for i, other in enumerate(texts) if other == text]
-            apart = _told_apart([str(names[i]) for i in places], most, fit)
+            apart = _distinguished([str(names[i]) for i in places], most, fit)
             for i, other in zip(places, apart, strict=True):
                 texts[i] = other
     return texts
 
 
-def _told_apart(names, most, fit):
-    """Names that begin alike, from where they differ."""
+def _distinguished(names, most, fit):
+    """Names with a common beginning, shortened to show where they differ."""
     names = [" ".join(name.split()) for name in names]
     head, alike = most // 3, 0
     while len({name[: alike + 1] for name in names}) == 1:
@@ -114,19 +115,19 @@ def _told_apart(names, most, fit):
 
 
 def literal(text):
-    """Text that matplotlib draws as it stands, without taking "$" for mathematics."""
+    """Text that matplotlib draws literally, without reading "$" as mathematics."""
     return str(text).replace("$", r"\$")
 
 
 def literal_lines(text, most=60):
-    """A text line by line, each of at most so many characters, drawn as it stands."""
+    """A text whose lines have at most `most` characters each, drawn literally."""
     return literal("\n".join(shorten(line, most) for line in str(text).split("\n")))
 
 
 def wrapped(name, width=NAME_WIDTH):
-    """A long name over two lines, shortened only if it needs more than these.
+    """A long name over two lines, shortened if it needs more.
 
-    One of two lines is broken there, unless only another place leaves it whole.
+    A name of two lines keeps its break, unless only another one leaves it whole.
 
     Parameters
     ----------
@@ -154,7 +155,7 @@ def wrapped(name, width=NAME_WIDTH):
 def lines_of(conditions, letters, most):
     """Conditions in words, within a number of lines and of letters per line.
 
-    A condition that fits into a line is not parted, and a bound not from its sign.
+    A condition that fits into a line is not split, nor a bound from its sign.
     """
     whole = [
         re.sub(" " if len(each) + 4 <= letters else _AROUND_SIGN, _NO_BREAK, each)
@@ -167,15 +168,28 @@ def lines_of(conditions, letters, most):
     return lines
 
 
+def joined(names, most, *, two_lines):
+    """The names of a pair, on one line of a number of characters or on two."""
+    if len(JOIN.join(names)) <= most:
+        return JOIN.join(names)
+    if two_lines:
+        first, second = (shorten(name, most - 2) for name in names)
+        return f"{first}{JOIN.rstrip()}\n{second}"
+    # A short name leaves its room to the other one.
+    room = most - len(JOIN)
+    longest = max(room // 2, room - min(map(len, names)))
+    return JOIN.join(shorten(name, longest) for name in names)
+
+
 def number_text(value, digits=3, *, signed=False):
-    """A number in few characters, whatever its size.
+    """A number of any size in few characters.
 
     Parameters
     ----------
     value : float
         The number.
     digits : int, default=3
-        Significant digits; whole numbers below a million keep all of theirs.
+        Significant digits; whole numbers below a million keep all digits.
     signed : bool, default=False
         Whether positive numbers have a sign, too.
 
@@ -228,7 +242,7 @@ def column_texts(values, digits=3, *, signed=False):
     values = np.asarray(values, dtype=np.float64)
     known = values[np.isfinite(values)]
     largest = np.abs(known).max(initial=0.0)
-    # As it is written: 9.996 is 10.0.
+    # The power of the rounded number: 9.996 is 10.0.
     power = int(f"{largest:.{digits - 1}e}".split("e")[1])
     unit, end = 1.0, ""
     if largest > 0 and not -4 <= power < 6:  # all in units of a power of ten
@@ -245,7 +259,7 @@ def column_texts(values, digits=3, *, signed=False):
 
 
 def _signed(value, size, end, signed):
-    """The size of a number, written, with its sign; nothing for a missing one."""
+    """Text of the size of a number, with its sign; nothing for a missing one."""
     if np.isnan(value):
         return ""
     if size[0].isdigit() and float(size) == 0:
@@ -272,7 +286,7 @@ def number_beside(value, span):
 
 
 def value_text(value, column=None):
-    """A value of the data in short, as exact as those of its column differ."""
+    """A short text of a value, as exact as the differences in its column."""
     number = isinstance(value, int | float | np.integer | np.floating)
     if not number or isinstance(value, bool) or not np.isfinite(value):
         return label_text(value)
@@ -285,12 +299,12 @@ def value_text(value, column=None):
     text = number_text(value, 4)
     if not np.array_equal(known, np.round(known)):
         text = number_beside(value, known.max() / 2 - known.min() / 2)
-    # A column of few large numbers says nothing of the small ones.
+    # A column of few large numbers does not say how exact small ones are.
     return text if text.strip(f"0.{MINUS}") else number_text(value, 2)
 
 
 def two_lines(what, of):
-    """Axis label that says what is predicted, and below which quantity is shown."""
+    """Axis label with the response, and the quantity shown on a line below."""
     if not what[1:2].isupper():
         what = what[:1].lower() + what[1:]
     return literal(f"{shorten(of, 44)}\n({what})")
@@ -302,7 +316,7 @@ def shown_ticks(n, most):
 
 
 def moved_apart(places, pitch, low, high):
-    """Places of labels at least `pitch` apart, as near to those wished as can be.
+    """Places of labels at least `pitch` apart, as near to the given ones as possible.
 
     Examples
     --------
@@ -383,13 +397,13 @@ def tidy_number_ticks(ax, values, which="x", most=6):
 
 
 def plain_number_ticks(ax, which="x", most=6):
-    """Few round ticks without an offset that readers would have to add."""
+    """Few round ticks, without an offset that readers must add."""
     from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
     axis = ax.xaxis if which == "x" else ax.yaxis
     axis.set_major_locator(MaxNLocator(nbins=most, steps=NICE_STEPS))
     low, high = sorted(ax.get_xlim() if which == "x" else ax.get_ylim())
-    # Numbers that agree in many digits would be all the same without one.
+    # Numbers that agree in many digits would look equal without an offset.
     alike = abs(low / 2 + high / 2) / 1e8 > high - low
     formatter = ScalarFormatter(useOffset=bool(alike))
     formatter.set_powerlimits((-4, 6))
@@ -397,7 +411,7 @@ def plain_number_ticks(ax, which="x", most=6):
 
 
 def plain_log_ticks(ax, width):
-    """Few ticks on a logarithmic x axis of so many inches, with plain numbers."""
+    """Few ticks on a logarithmic x axis of a width in inches, with plain numbers."""
     from matplotlib.ticker import LogLocator
 
     low, high = sorted(ax.get_xlim())
@@ -409,13 +423,13 @@ def plain_log_ticks(ax, width):
 
 
 def response_label(response_name, output_name=None, target_name=None, unit=None):
-    """What is predicted, in words: for an axis.
+    """Name of the response, for an axis.
 
     Parameters
     ----------
     response_name : str or None
-        What the response is: "prediction", "probability", "log-odds"..., or words of
-        the user's.
+        The response: "prediction", "probability", "log-odds"..., or words of the
+        user.
     output_name : class label or int, default=None
         The output; None where there is one without a name, or where several are shown.
     target_name : str, default=None
@@ -452,8 +466,8 @@ def response_label(response_name, output_name=None, target_name=None, unit=None)
 def drawn_output(response_name, output_names, output):
     """Name of the output that is drawn, or None where it needs none.
 
-    A single output needs none if it is a position that makes up for a name, or if it
-    is what the user has given a name to.
+    A single output needs none if it is a position in place of a name, or if the user
+    has named the response.
     """
     if output_names is None or output is None:
         return None

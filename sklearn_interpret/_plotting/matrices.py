@@ -17,13 +17,13 @@ from sklearn_interpret._plotting.surfaces import (
 )
 
 PITCH = 0.5  # inches of a cell
-NUMBER_WIDTH = 0.42  # inches that a number takes
+NUMBER_WIDTH = 0.42  # inches of a cell that has room for a number
 NAME_WIDTH = 18
 NAMES_PER_INCH = 6.5
 
 
 def checked_strengths(values, shape, name):
-    """Numbers of a shape (None stays), symmetric tables with NaN for unknown pairs."""
+    """Checked numbers of a shape, or None; tables are symmetric, unknown pairs NaN."""
     if values is None:
         return None
     values = np.array(values, dtype=np.float64)

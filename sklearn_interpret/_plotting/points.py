@@ -1,4 +1,4 @@
-"""Points: coloured by numbers, in swarms, and where the data lie."""
+"""Points: coloured by numbers, in swarms, and of the data."""
 
 import numpy as np
 
@@ -6,14 +6,22 @@ from sklearn_interpret._core.statistics.weighted import weighted_quantile
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, feature_map
 
-MANY_POINTS = 3000
-MAX_POSITIONS = 500
+MANY_POINTS = 3000  # more points are rasterized in vector graphics
+MAX_POSITIONS = 500  # points drawn of the data
 POINTS_PER_INCH = 72.0
 
 
 def point_area(n_points):
     """Area of a point, in square points of print: smaller where there are many."""
     return float(np.clip(24 - 5 * np.log10(max(n_points, 1) / 30), 7, 24))
+
+
+def draw_points(ax, x, y, style=None, **looks):
+    """Points of these looks, overruled by the user's style."""
+    from matplotlib.collections import PathCollection
+
+    looks = {"rasterized": len(x) > MANY_POINTS, **looks}
+    return ax.scatter(x, y, **merged_style(looks, style, PathCollection))
 
 
 def draw_shaded_points(ax, x, y, shades, style, *, area, limits=(0, 1)):
@@ -74,7 +82,7 @@ def swarm_offsets(places, limits, *, n_bins, diameter, reach=0.4):
 
     The row is cut into bins along it. The points of a bin stand side by side across
     the row, centred. Where the fullest bin would reach beyond `reach`, the extents of
-    all are drawn together, the wider the more: a fuller bin is still a wider one.
+    all are reduced, wider ones by more: a fuller bin is still wider.
     There are `n_bins` between the `limits`; a point has the `diameter`, in rows.
     """
     bins = np.zeros(len(places), dtype=np.intp)
@@ -103,7 +111,7 @@ def _centre_out(ranks, sizes):
 
 
 def clipped_range(values, share=0.05):
-    """Range of numbers without a share in each tail, if that leaves more than one.
+    """Range of numbers without a share in each tail, if more than one number is left.
 
     NaN is left out. Both ends are equal where all numbers are, and zero where there
     are none.
@@ -120,7 +128,7 @@ def clipped_range(values, share=0.05):
 
 def shares_of_range(values, low, high):
     """Numbers as shares of a range, cut at its ends; NaN stays, equal ends give 1/2."""
-    # The difference of huge numbers may overflow, that of halves does not.
+    # The difference of huge numbers may overflow; that of halves does not.
     if low / 2 == high / 2:
         return np.where(np.isfinite(values), 0.5, np.nan)
     return np.clip((values / 2 - low / 2) / (high / 2 - low / 2), 0, 1)
@@ -128,21 +136,18 @@ def shares_of_range(values, low, high):
 
 def draw_positions(ax, x, y, style):
     """Small transparent points at some of the data, within the axes' present range."""
-    from matplotlib.collections import PathCollection
-
     (left, right), (bottom, top) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
     inside = np.flatnonzero((x >= left) & (x <= right) & (y >= bottom) & (y <= top))
     if len(inside) > MAX_POSITIONS:
         inside = np.random.default_rng(0).choice(inside, MAX_POSITIONS, replace=False)
-    looks = {"s": 8, "facecolors": "white", "edgecolors": "black", "linewidths": 0.5}
-    looks = merged_style({**looks, "alpha": 0.55}, style, PathCollection)
-    # The points lie within the range: no margin is to be added around them.
+    looks = {"facecolors": "white", "edgecolors": "black", "linewidths": 0.5}
+    # The points are within the range, and add no margin.
     limits = ax.get_xlim(), ax.get_ylim()
-    points = ax.scatter(x[inside], y[inside], **looks)
+    points = draw_points(ax, x[inside], y[inside], style, s=8, alpha=0.55, **looks)
     ax.set(xlim=limits[0], ylim=limits[1])
     return points
 
 
 def jittered(places, seed):
-    """Positions of levels moved a little, always by the same amounts."""
+    """Positions of levels with a jitter that depends on the seed alone."""
     return places + np.random.default_rng(seed).uniform(-0.3, 0.3, len(places))

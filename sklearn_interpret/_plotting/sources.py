@@ -1,4 +1,4 @@
-"""From a predictor, an inspector or a cross-validation to the inspectors to draw."""
+"""Inspectors to draw, from a predictor, an inspector or a cross-validation."""
 
 import inspect
 import re
@@ -11,12 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.response import (
     check_is_predictor,
     check_predictor_is_fitted,
     is_classifier,
+    unfrozen,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.base import BaseInspector
@@ -62,8 +65,8 @@ def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
     display : str
         Name of the display, for errors.
     check : callable, default=None
-        ``check(estimator, X, parameters)`` refuses what a predictor's inspector would
-        do in vain.
+        ``check(estimator, X, parameters)`` refuses a request before the inspection
+        runs.
     """
     if is_inspector(estimator, kinds):
         refuse_other_inspectors(estimator, kinds, display)
@@ -82,16 +85,44 @@ def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
     return inspector.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 
+def model_within(estimator, kinds, display):
+    """The fitted model of some kinds in pipelines and searches, and the steps before.
+
+    Raises
+    ------
+    NotFittedError
+        An estimator is not fitted.
+    TypeError
+        There is no such model.
+    """
+    model, steps = unfrozen(estimator), []
+    check_is_fitted(model)
+    while not isinstance(model, kinds):
+        if hasattr(model, "best_estimator_"):
+            model = unfrozen(model.best_estimator_)
+        elif isinstance(model, Pipeline):
+            steps += [model[:-1]] if len(model) > 1 else []
+            model = unfrozen(model[-1])
+        else:
+            names = " and ".join(kind.__name__ for kind in kinds)
+            raise TypeError(
+                f"{display} shows {names}, and pipelines that end with one; got "
+                f"{type(model).__name__}."
+            )
+        check_is_fitted(model)
+    return model, steps
+
+
 def inspectors_of_folds(
     estimators, data, parameters, *, kinds, display, again=False, check=None
 ):
     """One inspector for each fold of a cross-validation.
 
-    A fold's predictor is inspected, as `inspector_of` does. A fold's fitted inspector
-    is drawn as it is, and then its results must be comparable, which the display
-    checks. Curves over a grid are not, since each fold has a grid of its own rows:
-    with `again`, the inspector's predictor is inspected on the given rows, with the
-    inspector's parameters but for those given.
+    A fold's predictor is inspected as by `inspector_of`. A fold's fitted inspector is
+    drawn as it is; the display checks that the results are comparable. Curves over a
+    grid are not, since each fold has a grid of its own rows: with `again`, the
+    inspector's predictor is inspected on the given rows, with the inspector's
+    parameters, except those given.
 
     Parameters
     ----------
@@ -107,7 +138,7 @@ def inspectors_of_folds(
     parts = data if isinstance(data, list) else [data] * len(estimators)
     seeded = len(estimators) > 1 and "random_state" in parameter_names(kinds[0])
     if seeded:
-        # Without a number of its own, each fold would draw other rows.
+        # A number, so that all folds draw the same rows.
         state = check_random_state(parameters.get("random_state"))
         seed = state.randint(np.iinfo(np.int32).max)
     inspectors = []
@@ -140,7 +171,7 @@ def fold_estimators(cv_results):
 
 
 def fold_rows(cv_results, data):
-    """Pairs of each fold's `Data` of training and of test, or None if not known."""
+    """Each fold's `Data` of training, and of test, or None without indices."""
     if "indices" not in cv_results:
         return None
     indices = cv_results["indices"]
@@ -151,8 +182,7 @@ def fold_rows(cv_results, data):
             f"cv_results has the index {largest}, but X has {n_rows} rows: pass the "
             "rows that went to cross_validate."
         )
-    pairs = zip(indices["train"], indices["test"], strict=True)
-    return [(data.take(train), data.take(test)) for train, test in pairs]
+    return [list(map(data.take, indices[part])) for part in ("train", "test")]
 
 
 def check_same_in_folds(values, what):
@@ -187,7 +217,7 @@ def _is_one_of(estimator, kinds):
 
 
 def _refuse_parameters(inspector, parameters, sample_weight):
-    """Refuse what can only be set before an inspector is fitted."""
+    """Refuse parameters that can only be set before an inspector is fitted."""
     names = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
     if names:
         raise ValueError(
@@ -202,57 +232,45 @@ def keyword_names(function, *, without=("self", "ax")):
 
 
 def parameter_names(kind):
-    """Names of an inspector's parameters, but for its predictor."""
+    """Names of an inspector's parameters, except its predictor."""
     return keyword_names(kind, without=("estimator",))
 
 
-def split_keywords(given, takers, display):
-    """Split keyword arguments among several takers.
-
-    Parameters
-    ----------
-    given : dict
-        What the user passed.
-    takers : sequence of sets of str
-        The names that each taker knows.
-    display : str
-        Name of the display, for the error.
-
-    Returns
-    -------
-    list of dict
-        One for each taker; a name that several know goes to all of these.
-    """
-    known = sorted(set().union(*takers))
-    for name in given:
-        if name not in known:
-            near = get_close_matches(name, known, n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else ", ".join(known)
-            raise TypeError(f"{display} has no parameter {name!r}; {hint}")
+def split_keywords(given, takers):
+    """Keyword arguments for each set of names; one that several know goes to all."""
     return [
         {name: value for name, value in given.items() if name in names}
         for names in takers
     ]
 
 
+def refuse_unknown(given, known, display):
+    """Refuse names that are not among the known ones, with near matches."""
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else ", ".join(known)
+            raise TypeError(f"{display} has no parameter {name!r}; {hint}")
+
+
 def response_name(inspector):
-    """What a fitted inspector's response is, in words."""
+    """Name of a fitted inspector's response."""
     return getattr(inspector, "_response_name", "response")
 
 
 def outputs_have_names(inspector):
-    """Whether outputs are classes, or one of several; a single one needs no name."""
+    """Whether outputs have names: classes do, and a chosen one of several."""
     classifies = is_classifier(getattr(inspector, "estimator_", None))
     return classifies or getattr(inspector, "target", None) is not None
 
 
 class ForwardedSignature:
-    """A class method that names in its signature and docstring what `**params` are.
+    """A class method whose signature and docstring name the parameters in `**params`.
 
-    Its class lists who takes them in `_takers(name of the method)`: pairs of names and
-    of a function or class that has them as parameters, and documents them. What the
-    first says holds. A descriptor of its own, as Sphinx shows for a `classmethod` the
-    docstring of the function behind it.
+    Its class lists them in `_takers(name of the method)`: pairs of names, and of a
+    function or class that has them as parameters, and documents them. Of two that
+    have the same name, the first counts. It is no `classmethod`, for which Sphinx shows
+    the docstring of the function behind it.
     """
 
     def __init__(self, function):
@@ -260,58 +278,63 @@ class ForwardedSignature:
 
     def __get__(self, instance, owner):
         function = self.function
+        if inspect.isabstract(owner) or not hasattr(owner, "_takers"):
+            return MethodType(function, owner)
+        takers = owner._takers(function.__name__)
+        signature = _with_parameters(inspect.signature(function), takers, owner)
 
         @wraps(function)
         def method(*args, **kwargs):
-            return function(*args, **kwargs)
+            refuse_unknown(kwargs, list(signature.parameters)[1:], owner.__name__)
+            return function(**signature.bind(*args, **kwargs).arguments)
 
-        if not inspect.isabstract(owner) and hasattr(owner, "_takers"):
-            takers = owner._takers(function.__name__)
-            method.__signature__ = _with_parameters(inspect.signature(function), takers)
-            if function.__doc__ is not None:  # Python -OO leaves docstrings out
-                names = method.__signature__.parameters
-                doc = _with_entries(function.__doc__, takers, names)
-                kind = getattr(owner, "_kinds", [owner])[0]
-                method.__doc__ = doc.replace(
-                    "the display's inspector", f":class:`{kind.__name__}`"
-                )
+        method.__signature__ = signature
+        if function.__doc__ is not None:  # Python -OO leaves docstrings out
+            named = signature.parameters
+            doc = _with_entries(function.__doc__, takers, named, owner._without)
+            kind = getattr(owner, "_kinds", [owner])[0]
+            method.__doc__ = doc.replace(
+                "the display's inspector", f":class:`{kind.__name__}`"
+            )
         return MethodType(method, owner)
 
 
-def _with_parameters(own, takers):
-    """A signature with the parameters of the takers in the place of `**params`."""
-    known = set().union(*(names for names, _ in takers))
-    # Features are what most displays, but not all, may be asked for.
+def _with_parameters(own, takers, owner):
+    """A signature with the parameters of the takers in place of `**params`."""
+    # Features are a parameter of most displays, but not of all.
+    without = {"features"}.difference(*(names for names, _ in takers)) | owner._without
     named = {
         name: parameter
         for name, parameter in own.parameters.items()
-        if parameter.kind != parameter.VAR_KEYWORD
-        and (name != "features" or name in known)
+        if parameter.kind != parameter.VAR_KEYWORD and name not in without
     }
     for names, taker in takers:
         for name, parameter in inspect.signature(taker).parameters.items():
             if name in names:
-                named.setdefault(name, parameter.replace(kind=parameter.KEYWORD_ONLY))
-    return own.replace(parameters=named.values())
+                by_position = name in owner._leading
+                kind = "POSITIONAL_OR_KEYWORD" if by_position else "KEYWORD_ONLY"
+                kind = getattr(inspect.Parameter, kind)
+                named.setdefault(name, parameter.replace(kind=kind))
+    ordered = sorted(named.values(), key=lambda parameter: parameter.kind)
+    return own.replace(parameters=ordered)
 
 
-def _with_entries(doc, takers, named):
-    """A docstring with the takers' entries in the place of that of `**params`."""
+def _with_entries(doc, takers, named, without):
+    """A docstring with the takers' entries in place of that of `**params`."""
     before, _, rest = inspect.cleandoc(doc).partition("\n**params : dict\n")
-    own, found = _entries(before), {}
+    found = {n: t for n, t in _entries(before).items() if n not in without}
     for names, taker in takers:
         found = {n: t for n, t in _entries(taker.__doc__).items() if n in names} | found
-    if "features" not in named:
-        before = re.sub(r"\nfeatures : .*(\n .*)+", "", before)
-    texts = [f"{n} {found[n]}" for n in named if n in found and n not in own]
-    after = rest.partition("\n\n")[2]
-    return "\n".join([before, *texts, "", after, ""])
+    before = before[: before.index("\n\nParameters\n")]
+    title = "\n\nParameters\n----------"
+    texts = [f"{n} {found[n]}" for n in named if n in found]
+    return "\n".join([before + title, *texts, "", rest.partition("\n\n")[2], ""])
 
 
 @cache
 def _entries(doc):
-    """What a docstring says of each parameter: its type and text."""
+    """Type and text of each parameter in a docstring."""
     entry = r"^(\w+(?:, \w+)*) (: .*(?:\n+ .+)*)"
     found = re.findall(entry, inspect.cleandoc(doc or ""), re.MULTILINE)
-    # An attribute may have the name of a parameter, which comes before.
+    # An attribute may have the name of a parameter; the parameter comes first.
     return {n: text for names, text in reversed(found) for n in names.split(", ")}

@@ -17,8 +17,8 @@ N_LEVELS = 12
 def colour_limits(values, diverging, negligible=0.0):
     """Range of values that the colours span; a diverging one is centred at zero.
 
-    A diverging range that reaches no further than `negligible` is rounding noise, and
-    is drawn in the colour of zero.
+    Numbers of a diverging range up to `negligible` are rounding errors, and have the
+    colour of zero.
     """
     known = values[np.isfinite(values)]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
@@ -26,7 +26,7 @@ def colour_limits(values, diverging, negligible=0.0):
         reach = max(abs(low), abs(high))
         reach = reach if reach > negligible else 1.0
         return -reach, reach
-    if low == high:  # one colour needs a range to stand in
+    if low == high:  # a colour needs a range around it
         return low - 0.5, high + 0.5
     return low, high
 
@@ -63,7 +63,7 @@ def draw_empty_cells(ax, x_bounds, y_bounds, empty):
     Returns
     -------
     Patch or None
-        What stands for them in a legend.
+        Their handle in a legend.
     """
     from matplotlib.collections import PolyCollection
     from matplotlib.patches import Patch
@@ -73,7 +73,7 @@ def draw_empty_cells(ax, x_bounds, y_bounds, empty):
     i, j = np.nonzero(empty)
     x = np.stack([x_bounds[i], x_bounds[i + 1], x_bounds[i + 1], x_bounds[i]], axis=1)
     y = np.stack([y_bounds[j], y_bounds[j], y_bounds[j + 1], y_bounds[j + 1]], axis=1)
-    # Neither colour is on a scale, in any style.
+    # No scale has these colours, in any style.
     looks = {"facecolor": mixed(paper(ax), "0.5", 0.6), "edgecolor": "0.4"}
     looks |= {"hatch": "///", "linewidth": 0}
     cells = PolyCollection(np.stack([x, y], axis=2), zorder=1.2, **looks)
@@ -90,7 +90,7 @@ def colour_scale(colour_map, limits):
 
 
 def draw_colour_bar(axes, shown, label):
-    """Colour bar beside an axes, or several of one figure, with few round ticks."""
+    """Colour bar of one or several axes of a figure, with few round ticks."""
     from matplotlib.ticker import MaxNLocator
 
     ticks = MaxNLocator(nbins=7, steps=NICE_STEPS)

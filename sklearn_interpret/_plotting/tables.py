@@ -11,9 +11,9 @@ def stacked(parts, *, caller, whole=None):
     parts : list of dict
         Columns of each, the first of which has them in their order.
     caller : str
-        Who makes the table, for the error.
+        The method that makes the table, for the error.
     whole : str, optional
-        A last column of whole numbers, missing where a part lacks it.
+        Name of the last column, of whole numbers, missing where a part lacks it.
     """
     pandas = import_pandas(caller)
     table = pandas.concat(map(pandas.DataFrame, parts), ignore_index=True)

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from textwrap import fill, wrap
 
 from sklearn_interpret._plotting.axes import (
     axes_inches,
@@ -10,12 +11,16 @@ from sklearn_interpret._plotting.axes import (
     make_room,
     take_single,
 )
-from sklearn_interpret._plotting.labels import literal
+from sklearn_interpret._plotting.colours import ink
+from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal
 from sklearn_interpret._plotting.points import POINTS_PER_INCH
 
 LINE_HEIGHT = 1.65  # in sizes of the letters
 # Of a text that is drawn alone: inches, and points.
 TEXT_WIDTH, LETTER_SIZE = 7.0, 10.5
+TITLE_LETTERS = 80  # in a line of the title of a text
+# Least number of letters in a line of a title, and height of such a line in inches.
+LEAST_LETTERS, TITLE_LINE = 16, 0.25
 STRIKE_HEIGHT = 0.28  # of a line through letters above their base, in their size
 ELLIPSIS = "…"
 # Replaces a letter that no font has.
@@ -77,7 +82,7 @@ def _letters_in(family):
 
 
 def drawable(text, missing):
-    """A text in one line, with boxes for letters that cannot be drawn."""
+    """A text with boxes for letters without a font, and spaces for control letters."""
     return "".join(
         BOX if letter in missing else letter if letter.isprintable() else " "
         for letter in text
@@ -211,12 +216,8 @@ def _runs(line, parts, measure):
         behind = mark
 
 
-def draw_passage(ax, runs, families, size, colour_of, *, top=0.0):
-    """Draw runs from the upper left corner of an axes, at their size in print.
-
-    `colour_of` gives the colour, with its opacity, for a mark; `top` is the room above
-    the first line, in points.
-    """
+def draw_passage(ax, runs, families, colour_of):
+    """Draw runs from the upper left corner of an axes, at their size in print."""
     drawn = []
     for run in runs:
         behind = None
@@ -230,10 +231,10 @@ def draw_passage(ax, runs, families, size, colour_of, *, top=0.0):
             run.text,
             (0, 1),
             xycoords="axes fraction",
-            xytext=(run.left, -top - size * (LINE_HEIGHT * run.line + 1.2)),
+            xytext=(run.left, -LETTER_SIZE * (LINE_HEIGHT * run.line + 1.2)),
             textcoords="offset points",
             va="baseline",
-            fontsize=size,
+            fontsize=LETTER_SIZE,
             fontfamily=families,
             parse_math=False,
             annotation_clip=False,
@@ -246,6 +247,63 @@ def draw_passage(ax, runs, families, size, colour_of, *, top=0.0):
     return drawn
 
 
+class Passage:
+    """A text to be drawn, with marks behind some of its pieces.
+
+    Parameters
+    ----------
+    pieces : iterable of (str, object)
+        The text in pieces, each with its mark, None for nothing.
+    """
+
+    def __init__(self, pieces):
+        pieces = list(pieces)
+        text = "".join(piece for piece, _ in pieces)
+        self.families, self._missing = families_for(text)
+        self._pieces = [
+            ("\n".join(map(self.drawable, piece.split("\n"))), mark)
+            for piece, mark in pieces
+        ]
+
+    def drawable(self, text):
+        """A line with boxes for letters without a font."""
+        return drawable(text, self._missing)
+
+    def height(self, width, n_title_lines, most_lines):
+        """Height in inches of the text and its title, for a width in inches."""
+        measure = Measure(self.families, LETTER_SIZE)
+        room = width * POINTS_PER_INCH
+        _, n_lines, _ = wrapped_passage(self._pieces, room, measure, most_lines)
+        n_lines += n_title_lines + 1
+        return LINE_HEIGHT * LETTER_SIZE * n_lines / POINTS_PER_INCH
+
+    def draw(self, ax, colour_of, most_lines):
+        """Draw the text on an axes whose place is settled.
+
+        `colour_of` gives the colour, with its opacity, for a mark. Returns the texts,
+        their runs, and what measures their widths.
+        """
+        width, height = (POINTS_PER_INCH * inches for inches in axes_inches(ax))
+        most_lines = min(most_lines, int(height / (LINE_HEIGHT * LETTER_SIZE) + 0.09))
+        measure = Measure(self.families, LETTER_SIZE, ax.figure)
+        runs, *_ = wrapped_passage(self._pieces, width, measure, max(1, most_lines))
+        return draw_passage(ax, runs, self.families, colour_of), runs, measure
+
+
+def title_text(ax, title):
+    """Write a title above an axes for a text, which has no frame."""
+    ax.set_axis_off()
+    ax.set_title(literal(title), loc="left", fontsize="medium")
+
+
+def settle_layout(figure):
+    """Give axes the places that their titles and labels leave them."""
+    if is_constrained(figure):
+        figure.figure.draw_without_rendering()
+    else:
+        make_room(figure)
+
+
 def draw_text(ax, pieces, title, *, colour_of, most_lines, caller):
     """Draw a text with marks behind some of its pieces, and a title above it.
 
@@ -254,11 +312,11 @@ def draw_text(ax, pieces, title, *, colour_of, most_lines, caller):
     ax : Axes or None
         Where to draw; None makes a figure of the text's height.
     pieces : list of (str, object)
-        The text in pieces, each with its mark, None for nothing.
+        As in `Passage`.
     title : list of str
         Lines of the title.
     colour_of : callable
-        ``colour_of(ax, mark)``: what is behind a piece.
+        ``colour_of(ax, mark)``: the colour behind a piece.
     most_lines : int
         Largest number of lines; a longer text ends in an ellipsis.
     caller : str
@@ -275,28 +333,34 @@ def draw_text(ax, pieces, title, *, colour_of, most_lines, caller):
     measure : Measure
         Gives their widths.
     """
-    families, missing = families_for("".join(piece for piece, _ in pieces))
-    pieces = [
-        ("\n".join(drawable(line, missing) for line in piece.split("\n")), mark)
-        for piece, mark in pieces
-    ]
-    room = TEXT_WIDTH * POINTS_PER_INCH
-    measure = Measure(families, LETTER_SIZE)
-    _, n_lines, _ = wrapped_passage(pieces, room, measure, most_lines)
-    height = LINE_HEIGHT * LETTER_SIZE * (n_lines + len(title) + 1) / POINTS_PER_INCH
-    ax = take_single(ax, (TEXT_WIDTH + 0.2, height), caller=caller)
-    ax.set_axis_off()
-    ax.set_title(literal("\n".join(title)), loc="left", fontsize="medium")
-    if is_constrained(ax.figure):
-        ax.figure.figure.draw_without_rendering()  # settles the layout
-    else:
-        make_room(ax.figure)  # for the title
-    width, height = (POINTS_PER_INCH * inches for inches in axes_inches(ax))
-    most_lines = min(most_lines, int(height / (LINE_HEIGHT * LETTER_SIZE) + 0.09))
-    measure = Measure(families, LETTER_SIZE, ax.figure)
-    runs, *_ = wrapped_passage(pieces, width, measure, max(1, most_lines))
-    colour = partial(colour_of, ax)
-    return ax, draw_passage(ax, runs, families, LETTER_SIZE, colour), runs, measure
+    passage = Passage(pieces)
+    title = [part for line in title for part in wrap(line, TITLE_LETTERS)]
+    size = TEXT_WIDTH + 0.2, passage.height(TEXT_WIDTH, len(title), most_lines)
+    ax = take_single(ax, size, caller=caller)
+    title_text(ax, "\n".join(title))
+    settle_layout(ax.figure)
+    return ax, *passage.draw(ax, partial(colour_of, ax), most_lines)
+
+
+def write_title(ax, lines, inches, *, own_figure):
+    """Write lines above an axes, wrapped to a width in inches.
+
+    A figure of its own grows by their height.
+    """
+    most = max(int(CHARACTERS_PER_INCH * inches), LEAST_LETTERS)
+    text = literal("\n".join(fill(line, most) for line in lines))
+    title = ax.set_title(text, fontsize="medium", loc="left")
+    if own_figure:
+        height = TITLE_LINE * (text.count("\n") + 1)
+        ax.figure.set_figheight(ax.figure.get_figheight() + height)
+    return title
+
+
+def write_near(ax, text, place, offset, **looks):
+    """Write small letters some points away from a place in the data."""
+    looks = {"textcoords": "offset points", "fontsize": "small", **looks}
+    looks.setdefault("color", ink(ax))
+    return ax.annotate(literal(text), place, xytext=offset, **looks)
 
 
 def strike_out(ax, runs, measure, **style):

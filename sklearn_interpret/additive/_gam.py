@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral, Real
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.validation import check_is_fitted
@@ -18,8 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS
 from sklearn_interpret._core.additive.fitting import Targets, fit_additive
 from sklearn_interpret._core.additive.gram import RoundedDesign
-from sklearn_interpret._core.additive.inference import separated_terms, term_tests
-from sklearn_interpret._core.additive.uncertainty import smoothing_covariance
+from sklearn_interpret._core.additive.inference import (
+    separated_terms,
+    smoothing_covariance,
+    term_tests,
+)
+from sklearn_interpret._inspectors.predictor import BasePredictor
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -30,13 +35,7 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
-from sklearn_interpret._model.validation import (
-    Sample,
-    check_rows,
-    check_targets,
-    check_weights,
-    empty_for_no_rows,
-)
+from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.additive._terms import TermReader
 from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
 from sklearn_interpret.explanations import Explanation
@@ -54,14 +53,12 @@ _FEW_ROWS = 1000
 _MOST_NAMED = 5
 
 
-class BaseGAM(TransformerMixin, BaseEstimator):
-    """Base of both: terms, their fit, and what there is to know of them.
+class BaseGAM(TransformerMixin, BasePredictor):
+    """Base of both: terms, their fit, effects and tests.
 
-    A subclass calls `_sample` and `_fit`, makes numbers of targets (`_known_targets`),
-    and has `_family` and `_link`, names.
+    A subclass sets `_family` and `_link`, names, at the latest in `_read_targets`.
     """
 
-    _target_dtype = None
     _parameter_constraints = {
         "terms": [dict, list, None],
         "n_splines": [Interval(Integral, 4, None, closed="left"), dict],
@@ -81,7 +78,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
     # The dispersion is estimated from as many rows as weights sum to.
-    _weights_count_rows = True
+    _weights_count_rows = _errors_count_rows = True
     # Whether weights are numbers of trials instead, of which targets are shares.
     _trials = False
 
@@ -92,14 +89,13 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def _rows(self, X, *, reset):
-        """Checked rows."""
+    def _check_rows(self, X, *, reset):
         if sparse.issparse(X):
             raise TypeError(
                 f"X is a sparse matrix, which {type(self).__name__} does not take; "
                 "X.toarray() is dense."
             )
-        rows = check_rows(self, X, reset=reset)
+        rows = super()._check_rows(X, reset=reset)
         for j in range(rows.n_columns):
             values = rows.values(j)
             if values.dtype.kind == "f" and self.missing == "error":
@@ -113,21 +109,26 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                 )
         return rows
 
-    def _sample(self, X, y, sample_weight):
-        """Rows of positive weight; there have to be two."""
-        rows = self._rows(X, reset=True)
-        y = check_targets(self, rows, y, dtype=self._target_dtype)
-        sample = Sample.of(rows, y, check_weights(sample_weight, rows, count_rows=True))
+    @abstractmethod
+    def _read_targets(self, sample):
+        """Set the family and what else targets say; refuse those it does not take."""
+
+    @abstractmethod
+    def _known_targets(self, y):
+        """Numbers of each model: (n_rows,) of one, (n_models, n_rows) of several."""
+
+    def _fit(self, sample):
         if sample.rows.n_rows < 2:
             raise ValueError(
-                f"Found array with {rows.n_rows} sample(s), {sample.rows.n_rows} of "
-                "them of positive weight, while a minimum of 2 is required by "
-                f"{type(self).__name__}."
+                f"Found array with {sample.rows.n_rows} sample(s) of positive weight "
+                f"while a minimum of 2 is required by {type(self).__name__}."
             )
-        few = sample.rows.n_rows <= _FEW_ROWS and not self._trials
-        return _merged(sample) if few else sample
+        self._read_targets(sample)
+        if sample.rows.n_rows <= _FEW_ROWS and not self._trials:
+            sample = _merged(sample)
+        self._fit_models(sample, np.atleast_2d(self._known_targets(sample.y)))
 
-    def _fit(self, sample, targets):
+    def _fit_models(self, sample, targets):
         """Fit a model to each of the targets of the rows."""
         rows, weights = sample.rows, sample.weights
         reader = TermReader(self, rows, weights)
@@ -285,7 +286,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
     def _effects(self, X, *, with_errors=False, warn=False):
         """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors."""
         check_is_fitted(self)
-        rows = self._rows(X, reset=False)
+        rows = self._check_rows(X, reset=False)
         columns = [
             term.read(rows, self.handle_unknown, self.extrapolation)
             for term in self._terms
@@ -459,7 +460,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
             the linear predictor.
         """
         predictor, effects, _ = self._effects(X)
-        y = check_targets(self, as_rows(X), y, dtype=self._target_dtype)
+        y = self._check_targets(as_rows(X), y)
         link = LINKS[self._link]
         residuals = self._known_targets(y) - link.mean(predictor)
         residuals /= link.slope(predictor)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
+from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from sklearn_interpret._core.statistics.score_losses import one_vs_rest_shares
-from sklearn_interpret._model._sklearn_compat import fit_context
+from sklearn_interpret._inspectors.predictor import MostProbableClassMixin
 from sklearn_interpret.additive._gam import BaseGAM
 
 
-class GAMClassifier(ClassifierMixin, BaseGAM):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GAMClassifier(MostProbableClassMixin, BaseGAM):
     """Sum of smooth functions of features, for the log-odds of classes.
 
     The log-odds are an intercept and a term for each feature: a curve of splines whose
@@ -100,6 +101,14 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
+    Warns
+    -----
+    SeparationWarning
+        In `fit`: terms separate classes without error.
+    ExtrapolationWarning
+        In predictions: rows are beyond the values that `fit` saw of a term's feature by
+        more than a tenth of their range, or in a gap wider than that.
+
     See Also
     --------
     GAMRegressor : The same for numbers.
@@ -162,67 +171,23 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
            [1.  , 0.  ]])
     """
 
-    def __init__(
-        self,
-        *,
-        terms: dict[Any, str] | list[Any] | None = None,
-        n_splines: int | dict[Any, int] = 20,
-        knots: str = "uniform",
-        by: dict[Any, Any] | None = None,
-        periods: dict[Any, float] | None = None,
-        monotonic_cst: dict[Any, int] | None = None,
-        offset: int | str | None = None,
-        smoothing: str | float = "reml",
-        shrinkage: bool = True,
-        extrapolation: str = "linear",
-        handle_unknown: str = "error",
-        missing: str = "error",
-        max_iter: int = 100,
-    ) -> None:
-        self.terms = terms
-        self.n_splines = n_splines
-        self.knots = knots
-        self.by = by
-        self.periods = periods
-        self.monotonic_cst = monotonic_cst
-        self.offset = offset
-        self.smoothing = smoothing
-        self.shrinkage = shrinkage
-        self.extrapolation = extrapolation
-        self.handle_unknown = handle_unknown
-        self.missing = missing
-        self.max_iter = max_iter
+    terms: dict[Any, str] | list[Any] | None = None
+    n_splines: int | dict[Any, int] = 20
+    knots: str = "uniform"
+    by: dict[Any, Any] | None = None
+    periods: dict[Any, float] | None = None
+    monotonic_cst: dict[Any, int] | None = None
+    offset: int | str | None = None
+    smoothing: str | float = "reml"
+    shrinkage: bool = True
+    extrapolation: str = "linear"
+    handle_unknown: str = "error"
+    missing: str = "error"
+    max_iter: int = 100
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Fit the terms.
+    _family, _link = "binomial", "logit"
 
-        Parameters
-        ----------
-        X : {array-like, DataFrame} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,), default=None
-            Their classes, which are needed.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many rows each stands for.
-
-        Returns
-        -------
-        self : GAMClassifier
-            The fitted model.
-
-        Warns
-        -----
-        SeparationWarning
-            Terms tell classes apart without error.
-        """
-        self._family, self._link = "binomial", "logit"
-        sample = self._sample(X, y, sample_weight)
+    def _read_targets(self, sample):
         check_classification_targets(sample.y)
         self.classes_ = np.unique(sample.y)
         if len(self.classes_) < 2:
@@ -230,11 +195,8 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
                 f"y has one class only, {self.classes_.tolist()[0]!r}, among rows of "
                 "positive weight; a classifier needs two."
             )
-        self._fit(sample, list(self._known_targets(sample.y)))
-        return self
 
     def _known_targets(self, y):
-        """Indicators of each class, of the second only where there are two."""
         if unknown := set(y.tolist()) - set(self.classes_.tolist()):
             raise ValueError(f"y has {unknown.pop()!r}, which is no class of `fit`.")
         labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
@@ -252,12 +214,6 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Log-odds of the second class, of several classes each against the others.
-
-        Warns
-        -----
-        ExtrapolationWarning
-            Rows are beyond the values that `fit` saw of a term's feature by more than a
-            tenth of their range, or in a gap wider than that.
         """
         predictors, _ = self._predictors(X)
         return predictors[0] if len(predictors) == 1 else predictors.T
@@ -276,19 +232,3 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
             Probabilities, in the order of `classes_`.
         """
         return one_vs_rest_shares(self.decision_function(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable classes.
-
-        Parameters
-        ----------
-        X : {array-like, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        places = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[places]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.stats import gamma, nbinom, t
 from sklearn.base import RegressorMixin
 
@@ -15,7 +16,7 @@ from sklearn_interpret._core.additive.families import (
     negative_binomial,
 )
 from sklearn_interpret._core.additive.inference import overdispersion_pvalue
-from sklearn_interpret._model._sklearn_compat import StrOptions, fit_context, warn
+from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
 
@@ -25,6 +26,7 @@ _DISPERSED, _SIGNIFICANT = 1.5, 0.001
 _LARGEST = 1e75
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GAMRegressor(RegressorMixin, BaseGAM):
     """Sum of smooth functions of features, each as smooth as the data say.
 
@@ -121,6 +123,17 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
+    Warns
+    -----
+    OverdispersionWarning
+        In `fit`: of `family="poisson"` or `"binomial"`, `dispersion_` is 1.5 or more,
+        and not by chance.
+    SeparationWarning
+        In `fit`: terms separate zeros from positive targets without error.
+    ExtrapolationWarning
+        In predictions: rows are beyond the values that `fit` saw of a term's feature by
+        more than a tenth of their range, or in a gap wider than that.
+
     See Also
     --------
     GAMClassifier : The same for classes.
@@ -179,79 +192,29 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     array([208.,  98.])
     """
 
-    _target_dtype = np.float64
+    terms: dict[Any, str] | list[Any] | None = None
+    family: str = "normal"
+    link: str | None = None
+    n_splines: int | dict[Any, int] = 20
+    knots: str = "uniform"
+    by: dict[Any, Any] | None = None
+    periods: dict[Any, float] | None = None
+    monotonic_cst: dict[Any, int] | None = None
+    offset: int | str | None = None
+    smoothing: str | float = "reml"
+    shrinkage: bool = True
+    extrapolation: str = "linear"
+    handle_unknown: str = "error"
+    missing: str = "error"
+    max_iter: int = 100
+
     _parameter_constraints = {
         **BaseGAM._parameter_constraints,
         "family": [StrOptions(set(FAMILIES))],
         "link": [StrOptions(set(LINKS)), None],
     }
 
-    def __init__(
-        self,
-        *,
-        terms: dict[Any, str] | list[Any] | None = None,
-        family: str = "normal",
-        link: str | None = None,
-        n_splines: int | dict[Any, int] = 20,
-        knots: str = "uniform",
-        by: dict[Any, Any] | None = None,
-        periods: dict[Any, float] | None = None,
-        monotonic_cst: dict[Any, int] | None = None,
-        offset: int | str | None = None,
-        smoothing: str | float = "reml",
-        shrinkage: bool = True,
-        extrapolation: str = "linear",
-        handle_unknown: str = "error",
-        missing: str = "error",
-        max_iter: int = 100,
-    ) -> None:
-        self.terms = terms
-        self.family = family
-        self.link = link
-        self.n_splines = n_splines
-        self.knots = knots
-        self.by = by
-        self.periods = periods
-        self.monotonic_cst = monotonic_cst
-        self.offset = offset
-        self.smoothing = smoothing
-        self.shrinkage = shrinkage
-        self.extrapolation = extrapolation
-        self.handle_unknown = handle_unknown
-        self.missing = missing
-        self.max_iter = max_iter
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Fit the terms.
-
-        Parameters
-        ----------
-        X : {array-like, DataFrame} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,), default=None
-            Their targets, which are needed.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many rows each stands for; of shares, numbers of trials.
-
-        Returns
-        -------
-        self : GAMRegressor
-            The fitted model.
-
-        Warns
-        -----
-        OverdispersionWarning
-            Of `family="poisson"` or `"binomial"`, `dispersion_` is 1.5 or more, and
-            not by chance.
-        SeparationWarning
-            Terms tell zeros from positive targets without error.
-        """
+    def _read_targets(self, sample):
         family = FAMILIES[self.family]
         if self.link not in (None, *family.links):
             raise ValueError(
@@ -260,7 +223,6 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             )
         self._family, self._link = self.family, self.link or family.links[0]
         self._trials = self.family.endswith("binomial") and self._link == "logit"
-        sample = self._sample(X, y, sample_weight)
         if not family.holds(sample.y).all():
             wrong = sample.y[~family.holds(sample.y)][0]
             raise ValueError(
@@ -277,8 +239,6 @@ class GAMRegressor(RegressorMixin, BaseGAM):
                 "all targets are zero" if family.dispersion else "the mean is not > 0"
             )
             raise ValueError(f"y has no logarithm of its mean: {what}.")
-        self._fit(sample, [sample.y])
-        return self
 
     def _keep(self, design, fits):
         super()._keep(design, fits)
@@ -322,12 +282,6 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             Expected targets.
         standard_errors : ndarray of shape (n_samples,)
             Of these means, not of targets; only with `return_std`.
-
-        Warns
-        -----
-        ExtrapolationWarning
-            Rows are beyond the values that `fit` saw of a term's feature by more than a
-            tenth of their range, or in a gap wider than that.
         """
         predictors, errors = self._predictors(X, with_errors=return_std)
         link, predictor = LINKS[self._link], predictors[0]

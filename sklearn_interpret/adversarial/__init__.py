@@ -1,4 +1,4 @@
-"""How small a change makes the model answer otherwise."""
+"""Attacks: small changes of rows that change the model's answer."""
 
 from sklearn_interpret.adversarial._adversarial_patch import AdversarialPatch
 from sklearn_interpret.adversarial._fast_gradient_sign import FastGradientSign

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
@@ -24,12 +24,13 @@ from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
-# How far from the boundary rows still count, in their mean distance from it.
+# Scale of margins within which rows count, relative to their mean margin.
 _NEAR = 0.05
-# Of the direction of a step, what is kept from those before.
+# Weight of the earlier steps in the direction of a step.
 _MOMENTUM = 0.9
 
 
+@dataclass(eq=False, repr=False)
 class AdversarialPatch(BaseAttack):
     r"""One patch that sends all images it is pasted on to a class (Brown et al.).
 
@@ -43,7 +44,7 @@ class AdversarialPatch(BaseAttack):
         a fitted one as ``FrozenEstimator(model)``.
     target : class label or int, default=None
         The class to be reached; None means any other than the row's own. Of a regressor
-        with several outputs, which one.
+        with several outputs, the output.
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
     image_shape : (height, width) or (height, width, channels), default=None
@@ -67,8 +68,8 @@ class AdversarialPatch(BaseAttack):
     subsample : int, float or None, default=500
         How many rows of `fit` the patch is learned on: a number, a share, or all.
     bounds : (low, high) or dict, default=None
-        What numbers may become: a pair of numbers, or of arrays of one for each
-        feature, or pairs by feature. None, or a feature left out, means the lowest and
+        Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
+        or pairs by feature. None, or a feature left out, means the lowest and
         highest in `fit`. A number that lies outside already stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
@@ -87,7 +88,7 @@ class AdversarialPatch(BaseAttack):
         The patch.
     success_rates_ : ndarray of shape (n_transforms,)
         At each place, size and angle drawn, the share of the rows that the patch was
-        learned on that it sends as wished.
+        learned on that it sends to the target.
     image_shape_ : tuple of int
         Height, width and, if any, channels of the images.
     by_formula_ : bool
@@ -113,14 +114,14 @@ class AdversarialPatch(BaseAttack):
 
     Notes
     -----
-    With :math:`m_x(x')` the margin by which the model answers :math:`x'`, which comes
-    from :math:`x`, as wished, and :math:`A_t(p, x)` the image x on which the patch p is
-    pasted by the transformation t,
+    With :math:`m_x(x')` the margin of the model's answer to :math:`x'`, which comes
+    from :math:`x`, and :math:`A_t(p, x)` the image x on which the patch p is pasted by
+    the transformation t,
 
     .. math:: p = \arg\max_p \sum_t \sum_x w_x\,\sigma\left(m_x(A_t(p, x)) /
         \tau\right)
 
-    over the rows x that are not answered as wished without it, by their weights. The
+    over the rows x that do not satisfy the target without it, by their weights. The
     sigmoid :math:`\sigma` counts the rows that are sent; :math:`\tau` is a twentieth of
     the mean distance from the boundary without the patch. Each step follows the slopes
     at one transformation, with momentum. Of several starts that is kept which sends
@@ -156,6 +157,25 @@ class AdversarialPatch(BaseAttack):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    target: Any = None
+    desired: tuple | None = None
+    image_shape: Sequence[int] | None = None
+    patch_shape: float | tuple[int, int] = 0.3
+    scale: float | tuple[float, float] = 1.0
+    max_rotation: float = 0.0
+    n_transforms: int = 64
+    n_steps: int = 100
+    step_size: float = 0.1
+    n_restarts: int = 4
+    subsample: float | None = 500
+    bounds: Any = None
+    features_to_vary: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
         "image_shape": [list, tuple, None],
@@ -171,45 +191,6 @@ class AdversarialPatch(BaseAttack):
     _budget = "scale"
     # A patch is limited by its size alone.
     norm, units = "inf", "raw"
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        target: Any = None,
-        desired: tuple | None = None,
-        image_shape: Sequence[int] | None = None,
-        patch_shape: float | tuple[int, int] = 0.3,
-        scale: float | tuple[float, float] = 1.0,
-        max_rotation: float = 0.0,
-        n_transforms: int = 64,
-        n_steps: int = 100,
-        step_size: float = 0.1,
-        n_restarts: int = 4,
-        subsample: float | None = 500,
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.target = target
-        self.desired = desired
-        self.image_shape = image_shape
-        self.patch_shape = patch_shape
-        self.scale = scale
-        self.max_rotation = max_rotation
-        self.n_transforms = n_transforms
-        self.n_steps = n_steps
-        self.step_size = step_size
-        self.n_restarts = n_restarts
-        self.subsample = subsample
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _choose_sample(self, rows, y, weights):
         # The bounds are those of all rows; the subsample is drawn later.
@@ -254,7 +235,7 @@ class AdversarialPatch(BaseAttack):
         self._best = int(rates.argmax())
 
     def _matrix(self, shares):
-        """What pixels of an image get of those of the patch, for some random shares."""
+        """Weights of the patch's pixels in those of an image, for random shares."""
         scale = _checked_range(self.scale)
         return random_paste(shares, *self._shapes, scale, self.max_rotation)
 
@@ -332,21 +313,21 @@ class AdversarialPatch(BaseAttack):
         return np.reshape(found, shape) if len(shape) > 2 else found
 
 
-# Random patches of extreme pixels among which starts are chosen; by so many rows at so
-# many transformations.
+# Number of random patches of extreme pixels from which starts are chosen, and of the
+# rows and transformations on which they are compared.
 _SCREENED, _SCREENING_ROWS, _SCREENING_TRANSFORMS = 128, 100, 16
 
 
 @dataclass(frozen=True)
 class _Ascent:
-    """The way of a patch along the slopes, from a start.
+    """The gradient ascent of a patch, from a start.
 
     Parameters
     ----------
-    task : Task
+    problem : SearchProblem
         The rows it is learned on.
     margins : Margins
-        By how much they are answered as wished.
+        Their margins.
     weights : ndarray of shape (n_rows,)
         Their weights.
     matrices : list of csr_array
@@ -385,16 +366,16 @@ class _Ascent:
 
     @cached_property
     def _rows(self):
-        """Positions of rows that are not as wished, and the unit of their margins."""
-        # Where all rows are as wished already, they should stay so.
+        """Positions of rows that miss the target, and the unit of their margins."""
+        # If all rows satisfy the target already, the patch should keep them there.
         index = np.flatnonzero(~self.problem.fulfilled)
         index = index if len(index) else np.arange(self.problem.rows.n_rows)
-        _, margins = self._binding(self.problem.values[index], index)
+        _, margins, _ = self.margins.at(self.problem, self.problem.values[index], index)
         near = _NEAR * np.average(np.abs(margins), weights=self.weights[index])
         return index, near or 1.0
 
     def best(self, starts, number):
-        """The so many starts that send most, of few rows at few transformations."""
+        """The `number` starts that send most, of few rows at few transformations."""
         low, high = self.limits
         index, near = self._rows
         index = index[:: -(-len(index) // _SCREENING_ROWS)]
@@ -406,15 +387,9 @@ class _Ascent:
                 values = _pasted(
                     self.problem.actionability, self.problem.values[index], *laid
                 )
-                _, margins = self._binding(values, index)
+                _, margins, _ = self.margins.at(self.problem, values, index)
                 sent[k] += self.weights[index] @ expit(margins / near)
         return list(starts[np.argsort(-sent, kind="stable")[:number]])
-
-    def _binding(self, values, index):
-        problem = self.problem
-        own = None if problem.own is None else problem.own[index]
-        margins = self.margins.margins(problem.decode(values, index), own)
-        return self.margins.binding(margins)
 
     def _slopes(self, matrix, patch, index, near):
         """Slopes of the number of rows that are sent, per pixel of the patch."""
@@ -424,14 +399,14 @@ class _Ascent:
             values = _pasted(
                 problem.actionability, problem.values[rows], *_laid(matrix, patch)
             )
-            rival, margins = self._binding(values, rows)
+            rival, margins, _ = self.margins.at(problem, values, rows)
             sent = expit(margins / near)
             weights = self.weights[rows] * sent * (1 - sent)
             slopes += weights @ self.margins.slopes(problem, values, rows, rival)
         return matrix.T @ slopes.reshape(matrix.shape[0], -1)
 
     def _rate(self, matrix, patch, index):
-        """The share of rows that are answered as wished."""
+        """The share of rows that satisfy the target."""
         problem = self.problem
         origins = problem.values[index]
         values = _pasted(problem.actionability, origins, *_laid(matrix, patch))
@@ -445,7 +420,7 @@ def _laid(matrix, patch):
 
 
 def _pasted(actionability, origins, numbers, covered):
-    """Encoded rows under a patch, as their columns take it."""
+    """Encoded rows under a patch, projected on the values of their columns."""
     values = np.where(covered & ~np.isnan(origins), numbers, origins)
     return actionability.projected(values, origins)
 
@@ -455,7 +430,7 @@ def _limits(problem, n_channels):
     low, high = problem.actionability.limits(problem.values)
     free = low < high
     low, high = (
-        # What has no bound gets those of the known rows.
+        # Missing bounds are those of the known rows.
         np.where(np.isfinite(end), end, problem.values)
         for end in (low, high)
     )

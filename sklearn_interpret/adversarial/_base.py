@@ -1,4 +1,4 @@
-"""Base of the attacks: what may change, wishes, answers asked again, robust scores."""
+"""Base of the attacks: actionability, targets, confirmed answers, robust scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -21,13 +20,13 @@ from sklearn_interpret._model._sklearn_compat import StrOptions, check_sample_we
 from sklearn_interpret._model.actions.actionability import Actionability
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
-from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.explanations import RowExplanation
 
-# Sizes of a curve where none are given.
+# Number of sizes of a curve where none are given.
 _N_SIZES = 11
 
 
@@ -40,7 +39,7 @@ class Tries:
     values : ndarray of shape (n_rows, n_columns)
         Encoded rows, as `Actionability` has them.
     lower_bounds : ndarray of shape (n_rows,), default=None
-        No row as wished is nearer.
+        No row that satisfies the target is nearer.
     """
 
     values: np.ndarray
@@ -61,8 +60,7 @@ class BaseAttack(BaseRowSearch):
         "units": [StrOptions({"std", "raw"})],
     }
 
-    # The parameter that limits changes; None where the nearest row is searched for, at
-    # any distance.
+    # The parameter that limits changes; None for the nearest row at any distance.
     _budget: ClassVar[str | None] = "epsilon"
 
     def _make_response(self):
@@ -120,10 +118,10 @@ class BaseAttack(BaseRowSearch):
 
     @abstractmethod
     def _attack(self, problem, index):
-        """`Tries` at the rows at `index` of a `Task`, none of which is as wished."""
+        """`Tries` at the rows at `index` of a problem; none satisfies the target."""
 
     def _rows_each(self):
-        """How many rows the model is asked about at once for each attacked row."""
+        """Number of rows in one call of the model, per attacked row."""
         return 1
 
     @empty_for_no_rows
@@ -142,7 +140,7 @@ class BaseAttack(BaseRowSearch):
         -------
         RowExplanation
             One row for each: as the attack leaves it, `valid` where it succeeded.
-            Rows that the model answers as wished already are returned as they are.
+            Rows that satisfy the target already are returned as they are.
 
         Warns
         -----
@@ -158,7 +156,7 @@ class BaseAttack(BaseRowSearch):
         return explanation
 
     def _problem(self, rows, y):
-        """The task for some rows, whose true classes may be given."""
+        """The problem of some rows, whose true classes may be given."""
         classes = None
         if y is not None and self._outcome.is_other:
             check_consistent_length(rows.native, y)
@@ -179,12 +177,8 @@ class BaseAttack(BaseRowSearch):
         index = np.flatnonzero(~problem.fulfilled)
         values = problem.values.copy()
         bounds = None
-        each = problem.rows.row_bytes * self._rows_each()
-        shared = -(-len(index) // effective_n_jobs(self.n_jobs))
-        together = max(1, min(batch_rows(each), shared))
-        blocks = [(problem, index[part]) for part in slices(len(index), together)]
-        attacked = run(self._attack, blocks, n_jobs=self.n_jobs, verbose=self.verbose)
-        for (_, block), tries in zip(blocks, attacked, strict=True):
+        together = batch_rows(problem.rows.row_bytes * self._rows_each())
+        for block, tries in self._in_blocks(self._attack, problem, index, together):
             values[block] = tries.values
             if tries.lower_bounds is not None:
                 bounds = np.zeros(len(values)) if bounds is None else bounds
@@ -192,7 +186,7 @@ class BaseAttack(BaseRowSearch):
         return Tries(values, bounds)
 
     def _explained(self, problem, tries):
-        """The explanation: what the model says when asked about the rows themselves."""
+        """The explanation, with the model's answers to the rows themselves."""
         origin = np.arange(problem.rows.n_rows)
         valid = problem.holds(tries.values, origin)
         status = np.where(valid, "found", "failed").astype(object)
@@ -222,7 +216,7 @@ class BaseAttack(BaseRowSearch):
 
     def _failure(self):
         """Why an attack failed, in words."""
-        return "the model's answer did not change as wished"
+        return "the model's answer does not satisfy the target"
 
     def robust_score(
         self,
@@ -294,8 +288,8 @@ class BaseAttack(BaseRowSearch):
     def _curve(self, X, y, sizes, sample_weight):
         """Sizes of perturbations and robust scores under attacks of each.
 
-        A size of None is that which the attack has. No sizes are those of interest: up
-        to twice the budget, or where the curve of a search falls.
+        A size of None is the attack's own. Without sizes the curve goes up to twice the
+        budget, or has the distances at which the score of a search falls.
         """
         check_is_fitted(self)
         problem = self._problem(self._check_rows(X, reset=False), y)
@@ -318,13 +312,13 @@ class BaseAttack(BaseRowSearch):
         return sizes, np.array([np.average(part, weights=weights) for part in kept])
 
     def _lost_at(self, problem):
-        """How far the row is that a search finds for each, infinite where none."""
+        """Distance of the row that a search finds for each, infinite where none."""
         every, values = np.arange(problem.rows.n_rows), self._tries(problem).values
         lost = problem.holds(values, every) & ~problem.fulfilled
         return np.where(lost, problem.distances(values, every), np.inf)
 
     def _kept_at(self, problem, right, sizes):
-        """Which rows are answered rightly under attacks up to each size."""
+        """Masks of rows that are answered rightly under attacks up to each size."""
         kept = [right] * len(sizes)
         for place in np.argsort([size or 0 for size in sizes], kind="stable"):
             right = right & self._withstands(problem, sizes[place])
@@ -334,7 +328,7 @@ class BaseAttack(BaseRowSearch):
     def _sizes(self):
         """Sizes of a curve where none are given, of attacks with a budget."""
         most = 2 * getattr(self, self._budget)
-        if self._budget != "epsilon":  # something that is counted
+        if self._budget != "epsilon":  # a count
             return np.arange(most + 1)
         return np.linspace(0, most, _N_SIZES)
 
@@ -345,7 +339,7 @@ class BaseAttack(BaseRowSearch):
         return attack
 
     def _withstands(self, problem, size):
-        """Which rows an attack of some size does not bring to be answered as wished."""
+        """Mask of rows that an attack of some size does not bring to the target."""
         every, attack = np.arange(problem.rows.n_rows), self
         if size == 0:
             return np.ones(len(every), dtype=bool)

@@ -15,14 +15,14 @@ from sklearn_interpret.adversarial._base import BaseAttack
 
 
 class Budget:
-    """Where some rows of a task may go by steps of a norm, in units of their columns.
+    """The norm ball and the box of some rows of a problem, in units of their columns.
 
     Parameters
     ----------
-    task : Task
+    problem : SearchProblem
         The rows.
     index : ndarray of shape (n,), int
-        The rows that go.
+        Positions of the rows.
     epsilon : float
         The largest norm.
     """
@@ -34,7 +34,7 @@ class Budget:
         self.origins = problem.values[index]
         limits = self.actionability.limits(self.origins)
         moves = [(end - self.origins) * self.actionability.costs for end in limits]
-        # What is missing stays so.
+        # Missing entries stay.
         self.low, self.high = (np.where(np.isnan(part), 0, part) for part in moves)
 
     def part(self, some):
@@ -45,7 +45,7 @@ class Budget:
         return part
 
     def farthest(self, slopes, radius, steps=0.0):
-        """What steps become that go on by a norm of `radius` where slopes are best."""
+        """Steps extended by a norm of `radius` where slopes gain most."""
         low, high = self.low - steps, self.high - steps
         return steps + farthest(slopes, low, high, radius, self.norm)
 
@@ -60,7 +60,7 @@ class Budget:
         return values
 
     def _return_to_ball(self, values, moved):
-        """Move rows that rounding took out of the ball back, by as little as can be."""
+        """Move rows that rounding took out of the ball back, by the smallest moves."""
         left = np.arange(len(values))
         while True:
             origins, reached = self.origins[left], values[left]
@@ -70,7 +70,7 @@ class Budget:
             left, origins, reached = (p[outside] for p in (left, origins, reached))
             far = np.abs(reached - origins)
             back = far > moved[left]
-            # Where no cell was rounded up, it was their sum: real numbers go first.
+            # If no cell was rounded up, the norm was: real numbers move back first.
             for others in ((far > 0) & ~self.actionability.integer, far > 0):
                 back |= others & ~back.any(axis=1, keepdims=True)
             nearer = self.actionability.nearer(reached, origins)
@@ -95,28 +95,26 @@ class BaseGradientAttack(BaseAttack):
     def _one_step(self, budget):
         """Rows after the step of the full size towards the best rival.
 
-        And whether each is as wished, and that rival.
+        And whether each satisfies the target, and that rival.
         """
         problem, index = budget.problem, budget.index
         best = budget.origins.copy()
         valid = np.zeros(len(index), dtype=bool)
         towards = np.zeros(len(index), dtype=np.intp)
         margins = np.full(len(index), -np.inf)
-        own = None if problem.own is None else problem.own[index]
         for rival in range(self._margins.n_rivals):
             rivals = np.full(len(index), rival)
             slopes = self._margins.slopes(problem, budget.origins, index, rivals)
             values = budget.values(budget.farthest(slopes, budget.epsilon))
             holds = problem.holds(values, index)
-            every = self._margins.margins(problem.decode(values, index), own)
-            _, reached = self._margins.binding(every)
+            _, reached, _ = self._margins.at(problem, values, index)
             better = np.where(holds == valid, reached > margins, holds)
             best[better], towards[better] = values[better], rival
             valid[better], margins[better] = holds[better], reached[better]
         return best, valid, towards
 
     def _failure(self):
-        return f"no row as wished was met within epsilon={self.epsilon}"
+        return f"no row that reaches the target was found within epsilon={self.epsilon}"
 
     def _rows_each(self):
         n_columns = len(self._actionability.vary)

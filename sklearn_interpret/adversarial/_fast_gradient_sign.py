@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import BaseGradientAttack, Budget
 
 
+@dataclass(eq=False, repr=False)
 class FastGradientSign(BaseGradientAttack):
     r"""One step of a given size along the slopes of the model (Goodfellow et al.).
 
@@ -23,17 +25,17 @@ class FastGradientSign(BaseGradientAttack):
         Size of the step, in `norm` and `units`.
     target : class label or int, default=None
         The class to be reached; None means any other than the row's own. Of a regressor
-        with several outputs, which one.
+        with several outputs, the output.
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
     norm : {"inf", "2", "1"}, default="inf"
         Norm of the perturbation.
     units : {"std", "raw"}, default="std"
-        What numbers are measured in: the standard deviation of their feature in `fit`,
-        or as they are.
+        Unit of the numbers: the standard deviation of their feature in `fit`, or the
+        number itself.
     bounds : (low, high) or dict, default=None
-        What numbers may become: a pair of numbers, or of arrays of one for each
-        feature, or pairs by feature. None, or a feature left out, means the lowest and
+        Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
+        or pairs by feature. None, or a feature left out, means the lowest and
         highest in `fit`. A number that lies outside already stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
@@ -57,8 +59,8 @@ class FastGradientSign(BaseGradientAttack):
     UnreadableModelError
         In `fit`: a model whose responses change in steps, such as trees.
     ValueError
-        In `fit`: a class, an interval or bounds that the model or the table has no
-        place for.
+        In `fit`: a class, an interval or bounds that do not fit the model or the
+        table.
     TypeError
         In `fit`: a sparse table.
 
@@ -99,30 +101,17 @@ class FastGradientSign(BaseGradientAttack):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        epsilon: float = 0.3,
-        target: Any = None,
-        desired: tuple | None = None,
-        norm: str = "inf",
-        units: str = "std",
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.epsilon = epsilon
-        self.target = target
-        self.desired = desired
-        self.norm = norm
-        self.units = units
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any
+    _: KW_ONLY
+    epsilon: float = 0.3
+    target: Any = None
+    desired: tuple | None = None
+    norm: str = "inf"
+    units: str = "std"
+    bounds: Any = None
+    features_to_vary: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _attack(self, problem, index):
         values, _, _ = self._one_step(Budget(problem, index, self.epsilon))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -16,21 +17,22 @@ from sklearn_interpret.adversarial._base import BaseAttack, Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
 
 _METRICS = {"inf": "chebyshev", "2": "euclidean", "1": "cityblock"}
-# How many known rows as wished are compared at the boundary, and how many are asked
-# about where none of the first is as wished with what the row has to keep.
+# Known rows of the target outcome that are compared at the boundary, and the largest
+# number tried where none keeps it with the fixed columns of the row.
 _STARTS, _MOST_ASKED = 10, 500
-# How often what is between a row and its origin is halved: to compare known rows, after
-# each step, and in the end.
+# Bisections between a row and its origin: to compare known rows, after each step, and
+# in the end.
 _COARSE, _FINE, _FINEST = 4, 7, 20
-# How far draws are from the row at the boundary, as a part of its distance.
+# Distance of draws from the row at the boundary, relative to that of the row.
 _RADIUS = 0.3
-# A step that leads back over the boundary is halved so often.
+# Largest number of halvings of a step that crosses the boundary.
 _HALVINGS = 8
-# In the end these shares of changes are undone, one after the other, as long as one
-# saves such a part of the distance.
+# Shares of changes that are undone in the end, one after the other, as long as each
+# saves at least this part of the distance.
 _SHARES, _LEAST_SAVING = (1, 0.5, 0.25, 1, 0.5, 0.25, 0.1), 0.01
 
 
+@dataclass(eq=False, repr=False)
 class HopSkipJump(BaseAttack):
     r"""A near row that the model answers differently, from its labels alone.
 
@@ -46,21 +48,21 @@ class HopSkipJump(BaseAttack):
     n_steps : int, default=8
         Number of steps along the boundary.
     n_draws : int, default=20
-        How many rows are drawn around each row for the first step. Step number t takes
-        this times :math:`\sqrt{t}`.
+        Number of rows drawn around each row for the first step. Step t takes this times
+        :math:`\sqrt{t}`.
     target : class label or int, default=None
         The class to be reached; None means any other than the row's own. Of a regressor
-        with several outputs, which one.
+        with several outputs, the output.
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
     norm : {"inf", "2", "1"}, default="2"
         Norm of the perturbation.
     units : {"std", "raw"}, default="std"
-        What numbers are measured in: the standard deviation of their feature in `fit`,
-        or as they are.
+        Unit of the numbers: the standard deviation of their feature in `fit`, or the
+        number itself.
     bounds : (low, high) or dict, default=None
-        What numbers may become: a pair of numbers, or of arrays of one for each
-        feature, or pairs by feature. None, or a feature left out, means the lowest and
+        Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
+        or pairs by feature. None, or a feature left out, means the lowest and
         highest in `fit`. A number that lies outside already stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
@@ -81,8 +83,8 @@ class HopSkipJump(BaseAttack):
     Raises
     ------
     ValueError
-        In `fit`: a class, an interval or bounds that the model or the table has no
-        place for.
+        In `fit`: a class, an interval or bounds that do not fit the model or the
+        table.
     TypeError
         In `fit`: a sparse table.
 
@@ -94,21 +96,21 @@ class HopSkipJump(BaseAttack):
     Notes
     -----
     The known rows are those of `fit`, with the frozen columns and the categories of the
-    attacked row. Where none of the nearest 500 is as wished, the status of the row is
-    "failed".
+    attacked row. Where none of the nearest 500 satisfies the target, the status of the
+    row is "failed".
 
-    At a row x as wished, next to the boundary, the normal of the boundary is estimated
-    from draws :math:`u_b` by the signs :math:`\phi` of the answers, 1 as wished and -1
-    otherwise:
+    At a row x next to the boundary that satisfies the target, the normal of the
+    boundary is estimated from draws :math:`u_b` by the signs :math:`\phi` of the
+    answers, 1 on target and -1 otherwise:
 
     .. math:: \sum_b (\phi(x + \delta u_b) - \bar\phi) \, u_b
 
-    The step goes where this gains most in the norm, and is halved until its end is as
-    wished; bisection leads back to the boundary, towards the attacked row. Unlike the
-    authors' random ones, starts are known rows, and the draws of a step are orthogonal
-    to each other as far as there are features, which makes the estimate better. In the
-    end changes that are not needed are undone, and others are made smaller, where that
-    pays: with trees it does.
+    The step goes where this gains most in the norm, and is halved until its end
+    satisfies the target; bisection leads back to the boundary, towards the attacked
+    row. Unlike the authors' random ones, starts are known rows, and up to as many draws
+    of a step as there are features are orthogonal, which makes the estimate better. In
+    the end needless changes are undone, and others are made smaller, where that pays:
+    with trees it does.
 
     The row is near, not the nearest: the model may be fooled by less.
 
@@ -133,6 +135,20 @@ class HopSkipJump(BaseAttack):
     array([2, 2, 2])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    n_steps: int = 8
+    n_draws: int = 20
+    target: Any = None
+    desired: tuple | None = None
+    norm: str = "2"
+    units: str = "std"
+    bounds: Any = None
+    features_to_vary: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
         "n_steps": [Interval(Integral, 1, None, closed="left")],
@@ -141,35 +157,6 @@ class HopSkipJump(BaseAttack):
 
     _budget: ClassVar[str | None] = None
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_steps: int = 8,
-        n_draws: int = 20,
-        target: Any = None,
-        desired: tuple | None = None,
-        norm: str = "2",
-        units: str = "std",
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_steps = n_steps
-        self.n_draws = n_draws
-        self.target = target
-        self.desired = desired
-        self.norm = norm
-        self.units = units
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _prepare(self, sample, outcome, actionability):
         self._known = KnownRows(sample.rows, outcome, actionability)
         random = check_random_state(self.random_state)
@@ -177,12 +164,12 @@ class HopSkipJump(BaseAttack):
         self._draws = [_draws(random, int(n), actionability.vary) for n in numbers]
 
     def _rows_each(self):
-        # Draws are held in a few forms; distances of known rows are numbers too.
+        # Draws are in memory about four times, distances of known rows three times.
         n_known, n_columns = self._known.values.shape
         return max(_STARTS, 4 * len(self._draws[-1][0]), 3 * n_known // n_columns)
 
     def _failure(self):
-        return "no near known row is as wished with what this one has to keep"
+        return "with its fixed features no near known row satisfies the target"
 
     def _attack(self, problem, index):
         best = problem.values[index]
@@ -196,7 +183,7 @@ class HopSkipJump(BaseAttack):
         return Tries(best)
 
     def _starts(self, problem, index):
-        """The nearest known rows as wished, near the boundary; which rows have one."""
+        """The nearest known rows on target, near the boundary; rows that have one."""
         order, number = self._nearest_known(problem, index)
         starts, found = problem.values[index], np.zeros(len(index), dtype=bool)
         number = np.minimum(number, _MOST_ASKED)
@@ -217,9 +204,9 @@ class HopSkipJump(BaseAttack):
         return starts[found], found
 
     def _nearest_known(self, problem, index):
-        """Known rows in the order of their distances, and how many are as wished.
+        """Known rows by distance, those off target last; the number of the others.
 
-        Those that are not come last. Missing numbers are taken for the mean.
+        Missing numbers are taken for the mean.
         """
         known, costs = (
             self._known.values,
@@ -232,13 +219,13 @@ class HopSkipJump(BaseAttack):
             for part in (problem.values[index], known)
         ]
         distances = cdist(*points, _METRICS[self.norm])
-        wished = self._known.wished(problem, index)
+        wished = self._known.satisfying(problem, index)
         distances[~wished] = np.inf
         return np.argsort(distances, axis=1, kind="stable"), wished.sum(axis=1)
 
 
 def _draws(random, number, free):
-    """Directions of length one, orthogonal as far as there is room; and dithers.
+    """Directions of length one, orthogonal in blocks of the free columns; and dithers.
 
     A dither decides where between two whole numbers a draw is rounded up.
     """
@@ -247,7 +234,7 @@ def _draws(random, number, free):
     for start in range(0, number if size else 0, max(size, 1)):
         n = min(size, number - start)
         axes, triangle = np.linalg.qr(random.normal(size=(size, n)))
-        # LAPACK chooses the signs.
+        # The signs of a QR decomposition differ between LAPACK versions.
         directions[start : start + n, free] = (axes * np.sign(np.diag(triangle))).T
     return directions, random.uniform(size=directions.shape)
 
@@ -258,7 +245,7 @@ def _steps(budget, values):
 
 
 def _nearer(budget, values, n_halvings):
-    """Rows as wished, moved towards their origins to the boundary, by bisection."""
+    """Rows moved towards their origins to the boundary, by bisection."""
     steps = _steps(budget, values)
     near, far = np.zeros(len(values)), np.ones(len(values))
     for _ in range(n_halvings if len(values) else 0):
@@ -273,7 +260,7 @@ def _nearer(budget, values, n_halvings):
 def _normals(budget, values, directions, dithers):
     """Estimates of the normals of the boundary at rows, from answers to draws around.
 
-    Of Chen et al. (2020) the one with a baseline, from draws as columns take them.
+    The estimate with a baseline (Chen et al. 2020), from projected draws.
     """
     if not len(values):
         return values
@@ -289,7 +276,7 @@ def _normals(budget, values, directions, dithers):
     signs = np.where(holds, 1.0, -1.0)
     means = signs.mean(axis=1, keepdims=True)
     signs = np.where(np.abs(means) < 1, signs - means, signs)
-    # A product for each row, which does not depend on the others.
+    # A product per row gives each row the same result in any batch.
     return np.matmul(signs[:, None], moved)[:, 0]
 
 
@@ -314,11 +301,11 @@ def _stepped(budget, values, normals, number):
 
 
 def _undone(budget, values):
-    """Rows as wished with fewer and smaller changes, while that makes them nearer."""
+    """Rows with fewer and smaller changes, while that makes them nearer."""
     problem, values, left = budget.problem, values.copy(), np.arange(len(values))
     for share in _SHARES:
         part, before = budget.part(left), values[left]
-        polishing = Refinement(
+        refinement = Refinement(
             before,
             part.origins,
             part.index,
@@ -327,8 +314,8 @@ def _undone(budget, values):
             holds=problem.holds,
             projected=problem.projected,
         )
-        polishing.undo(1, share)
-        values[left] = polishing.values
+        refinement.undo(1, share)
+        values[left] = refinement.values
         was, now = (problem.distances(v, part.index) for v in (before, values[left]))
         left = left[now < (1 - _LEAST_SAVING) * was]
     return values

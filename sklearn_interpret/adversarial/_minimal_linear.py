@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from sklearn_interpret._core.search.nearest_points import nearest_beyond_all
-from sklearn_interpret._model.actions.target_sums import SumTarget
-from sklearn_interpret._model.linear_moves import ColumnEffects, precision
+from sklearn_interpret._core.search.norm_balls import nearest_beyond_all
+from sklearn_interpret._model.linear_search import ColumnEffects
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
 from sklearn_interpret.adversarial._minimal_steps import (
@@ -12,13 +11,13 @@ from sklearn_interpret.adversarial._minimal_steps import (
     rows_after,
 )
 
-# By how much the linear functions exceed what is needed, relative to the size of their
-# terms and in the precision of the numbers: more until the model answers as wished.
+# Excess over the needs, relative to the size of the terms and in the precision of the
+# numbers: more until the model's own answer satisfies the target.
 _EXCESS = (2.0**3, 2.0**15, 2.0**25)
 
 
 class LinearPerturbation:
-    """Finds the nearest rows that a linear model answers as wished.
+    """Finds the nearest rows for which a linear model reaches a target.
 
     Parameters
     ----------
@@ -28,24 +27,19 @@ class LinearPerturbation:
     Attributes
     ----------
     rows_each : int
-        How many rows the model is asked about at once for each row.
+        Number of rows in one call of the model, per attacked row.
     """
 
     def __init__(self, known):
-        outcome = known.outcome
-        self._effects = ColumnEffects(
-            outcome.estimator, known.actionability, known.rows, known.decode
-        )
-        model = self._effects.model
-        link = "exp" if model.exponential else "identity"
-        self._outcome = SumTarget.of(outcome, len(model.intercept), link, 1.0, 0.0)
-        self.rows_each = len(model.intercept)
-        zero = np.zeros(len(model.intercept))
-        slopes = [zero if part is None else part for part in self._effects.slopes]
+        self._effects = ColumnEffects(known)
+        self._target = self._effects.target()
+        self.rows_each = len(self._effects.model.intercept)
+        slopes = self._effects.slopes
+        slopes = [np.zeros(self.rows_each) if s is None else s for s in slopes]
         self._slopes = np.array(slopes) / known.actionability.costs[:, None]
 
     def tries(self, problem, index):
-        """The nearest rows; none as wished is nearer than relaxed programs say."""
+        """The nearest rows, with the distances of relaxed programs as lower bounds."""
         slopes, needs, sizes, most = self._programs(problem, index)
         n_ways = slopes.shape[1]
         slopes, needs, sizes, most = (
@@ -62,7 +56,7 @@ class LinearPerturbation:
         for excess in _EXCESS:
             if not len(left):
                 break
-            raised = np.minimum(excess * precision(problem.actionability) * sizes, most)
+            raised = np.minimum(excess * self._effects.precision * sizes, most)
             here, some = every.part(left), slopes[left]
             found = self._steps(some, here, (needs + raised)[left], steps[left])
             _keep_nearer(values, distances, every, left, rows_after(here, found))
@@ -85,18 +79,15 @@ class LinearPerturbation:
         return cut + nearest_beyond_all(slopes, low, high, needs, budget.norm)[0]
 
     def _programs(self, problem, index):
-        """Slopes (n, n_ways, m, p) of m functions, what they need, sizes of the terms.
+        """Slopes (n, n_ways, m, p), needs and sizes of the terms of m functions.
 
-        And by how much they may gain more.
+        And the largest excess over the needs.
         """
         sums = self._effects.margins(problem.rows.take(index).native)
         n_sums = sums.shape[1]
-        own = (
-            np.zeros(len(index), dtype=int)
-            if problem.own is None
-            else problem.own[index]
-        )
-        ways = [self._outcome.ways(k) for k in range(max(n_sums, 2))]
+        own = problem.own_of(index)
+        own = np.zeros(len(index), dtype=int) if own is None else own
+        ways = [self._target.ways(k) for k in range(max(n_sums, 2))]
         weights, ends = (
             np.array([[way[part] for way in of_class] for of_class in ways])
             for part in (0, 1)
@@ -108,13 +99,13 @@ class LinearPerturbation:
         sizes = np.einsum("nwmp,np->nwm", np.abs(slopes), np.nan_to_num(places))
         sizes += np.abs(ends) + np.einsum("nwmk,nk->nwm", np.abs(weights), np.abs(sums))
         most = np.full(ends.shape, np.inf)
-        if ends.shape[2] == 2 and self._outcome.interval is not None:
+        if ends.shape[2] == 2 and self._target.interval is not None:
             most[:] = -ends.sum(axis=2, keepdims=True) / 2
         return slopes, needs, sizes, most
 
 
 def _keep_nearer(values, distances, budget, rows, found):
-    """Exchange some rows for others found, where these are as wished and nearer."""
+    """Exchange some rows for others that satisfy the target and are nearer."""
     if not len(rows):
         return
     index = budget.index[rows]

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
+from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
-from sklearn_interpret.adversarial._base import BaseAttack
+from sklearn_interpret._model.trees.nearest import TreeSearch
+from sklearn_interpret.adversarial._base import BaseAttack, Tries
 from sklearn_interpret.adversarial._minimal_linear import LinearPerturbation
 from sklearn_interpret.adversarial._minimal_smooth import SmoothPerturbation
-from sklearn_interpret.adversarial._minimal_trees import TreePerturbation
 from sklearn_interpret.exceptions import UnreadableModelError
 
+# The objective of each norm, for trees.
+_OBJECTIVES = {1: "distance", np.inf: "largest_change"}
 
+
+@dataclass(eq=False, repr=False)
 class MinimalPerturbation(BaseAttack):
     r"""The smallest perturbation that makes a model answer otherwise.
 
@@ -27,17 +35,17 @@ class MinimalPerturbation(BaseAttack):
         Pass a fitted one as ``FrozenEstimator(model)``.
     target : class label or int, default=None
         The class to be reached; None means any other than the row's own. Of a regressor
-        with several outputs, which one.
+        with several outputs, the output.
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
     norm : {"inf", "2", "1"}, default="2"
         Norm of the perturbation; of trees "inf" or "1".
     units : {"std", "raw"}, default="std"
-        What numbers are measured in: the standard deviation of their feature in `fit`,
-        or as they are.
+        Unit of the numbers: the standard deviation of their feature in `fit`, or the
+        number itself.
     bounds : (low, high) or dict, default=None
-        What numbers may become: a pair of numbers, or of arrays of one for each
-        feature, or pairs by feature. None, or a feature left out, means the lowest and
+        Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
+        or pairs by feature. None, or a feature left out, means the lowest and
         highest in `fit`. A number that lies outside already stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
@@ -63,8 +71,8 @@ class MinimalPerturbation(BaseAttack):
         In `fit`: a model whose responses change in steps, and that is made of no trees
         that can be read.
     ValueError
-        In `fit`: a class, an interval or bounds that the model or the table has no
-        place for.
+        In `fit`: a class, an interval or bounds that do not fit the model or the
+        table.
     TypeError
         In `fit`: a sparse table.
 
@@ -92,10 +100,11 @@ class MinimalPerturbation(BaseAttack):
     - Models of trees: an exact program, in the norms "inf" and "1", which stops after
       `time_limit` with the best row and the bound that it has proved.
     - Other models: each step goes towards the nearest point where the model's linear
-      approximation at the current point is as wished, seen from the row itself (as
-      DeepFool, Moosavi-Dezfooli et al. 2016, but for the origin and the line search).
-      Each row has several starts, some of them known rows of `fit` that are as wished,
-      and the nearest of what they lead to is returned. That is a local optimum.
+      approximation at the current point satisfies the target, seen from the row itself
+      (as DeepFool, Moosavi-Dezfooli et al. 2016, but for the origin and the line
+      search). Each row has several starts, some of them known rows of `fit` that
+      satisfy the target, and the nearest of the results is returned. That is a local
+      optimum.
 
     References
     ----------
@@ -125,37 +134,24 @@ class MinimalPerturbation(BaseAttack):
     array([2, 2, 2])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    target: Any = None
+    desired: tuple | None = None
+    norm: str = "2"
+    units: str = "std"
+    bounds: Any = None
+    features_to_vary: Any = None
+    time_limit: float = 10.0
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
         "time_limit": [Interval(Real, 0, None, closed="left")],
     }
 
     _budget = None
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        target: Any = None,
-        desired: tuple | None = None,
-        norm: str = "2",
-        units: str = "std",
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        time_limit: float = 10.0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.target = target
-        self.desired = desired
-        self.norm = norm
-        self.units = units
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, sample, outcome, actionability):
         known = SearchProblem(outcome, actionability, sample.rows)
@@ -175,3 +171,50 @@ class MinimalPerturbation(BaseAttack):
 
     def _rows_each(self):
         return 1 if self.method_ == "trees" else self._search.rows_each
+
+
+class TreePerturbation:
+    """Finds the smallest changes for which a model of trees reaches a target.
+
+    Parameters
+    ----------
+    known : SearchProblem
+        Known rows; the norm of `known.actionability` is 1 or inf.
+    time_limit : float
+        Seconds for each row; zero leaves it at what heuristics find.
+
+    Raises
+    ------
+    UnreadableModelError
+        The model is not made of trees that can be read.
+    ValueError
+        Another norm.
+    """
+
+    def __init__(self, known, time_limit):
+        norm = known.actionability.norm
+        self._search = TreeSearch(known, 0.0)
+        if norm not in _OBJECTIVES:
+            raise ValueError(
+                f"norm={str(norm)!r} of changes is not among those that trees are "
+                "searched for: norm='inf' and norm='1' are accepted. HopSkipJump "
+                "looks for rows near in any norm."
+            )
+        self._goal = Goal(time_limit, _OBJECTIVES[norm])
+
+    def tries(self, problem, index):
+        """`Tries` at the rows at `index` of a problem, with proved lower bounds.
+
+        A row without a result stays; its bound is infinite if none is possible.
+        """
+        values, bounds = problem.values[index], np.zeros(len(index))
+        for place, row in enumerate(index.tolist()):
+            found, bounds[place] = self._search.found(
+                problem, row, self._goal, problem.actionability
+            )
+            if found is not None:
+                values[place] = found
+                # Rounding may put the bound beyond the row.
+                nearest = problem.distances(found[None], index[[place]])[0]
+                bounds[place] = min(bounds[place], nearest)
+        return Tries(values, bounds)

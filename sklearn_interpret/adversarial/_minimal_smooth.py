@@ -1,33 +1,31 @@
-"""Small perturbations of models with slopes, by sequential linearisation."""
+"""Small perturbations of models with slopes, by descents from several starts."""
 
 import numpy as np
 
-from sklearn_interpret._core.search.nearest_points import nearest_beyond_all
-from sklearn_interpret._core.search.norm_balls import nearest_beyond
+from sklearn_interpret._core.search.norm_balls import nearest_beyond, nearest_beyond_all
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
 from sklearn_interpret.adversarial._minimal_steps import nearest_on_rays, rows_after
 
-# Starts of each row: these parts of the way to where each linearised margin is zero,
-# and, of the nearest known rows that are as wished, those with the nearest boundaries.
+# Starts of each row: parts of the shortest steps to where a linearised margin is zero,
+# and the nearest boundaries on the ways to `_N_NEAR` known rows of the target.
 _PARTS, _N_NEAR, _N_KNOWN = (0.5, 1.0, 2.0), 30, 5
-# Known rows that are looked at.
-_MOST_KNOWN = 2000
-_MOST_STEPS = 60
-# What a margin is to exceed, relative to that of the row itself: in descents from all
-# starts, then in those that go on from the nearest of each row. Kinks of a network
-# hold up small aims where larger ones pass.
-_AIMS, _N_AGAIN = (1e-2, 1e-3), 4
-# Steps that are shorter than this, relative to where they start, have settled.
+# Largest number of known rows whose distances are computed, and of moves of a descent.
+_MOST_KNOWN, _MOST_STEPS = 2000, 60
+# Moves shorter than this part of their starts have settled.
 _STILL = 1e-4
-# Starts whose linearised boundary is farther than so often the nearest row are left.
+# Starts are dropped whose boundary is this many times as far as the nearest row.
 _FAR = 1.5
+# Margins to be reached, relative to that of the row: from all starts, then from the
+# nearest `_N_AGAIN` of each row. Kinks of a network stop small aims, not large ones.
+_AIMS, _N_AGAIN = (1e-2, 1e-3), 4
+# Bisections on the way to a known row.
 _HALVINGS = 12
 
 
 class SmoothPerturbation:
-    """Finds near rows that a model with slopes answers as wished.
+    """Finds near rows for which a model with slopes reaches a target.
 
     Parameters
     ----------
@@ -37,7 +35,7 @@ class SmoothPerturbation:
     Attributes
     ----------
     rows_each : int
-        How many rows the model is asked about at once for each row.
+        Number of rows in one call of the model, per attacked row.
     """
 
     def __init__(self, known):
@@ -112,7 +110,7 @@ class SmoothPerturbation:
         return steps.reshape(n, k, p)[np.arange(n)[:, None], nearest]
 
     def _near(self, budget, row):
-        """Steps (k, p) to known rows near a row, of all classes in turn, or none."""
+        """Steps (k, p) to known rows near a row, of all classes in turn, or zero."""
         ends, answers = self._known, self._answers
         if self._margins.outcome.is_other:
             other = answers != budget.problem.own[budget.index[row]]
@@ -130,12 +128,9 @@ class SmoothPerturbation:
         return steps
 
     def _at(self, budget, steps):
-        """Margins that decide after some steps, (n,), and all margins."""
-        problem, index = budget.problem, budget.index
-        own = None if problem.own is None else problem.own[index]
-        native = problem.decode(rows_after(budget, steps), index)
-        every = self._margins.margins(native, own)
-        return self._margins.binding(every)[1], every
+        """Binding margins after some steps, (n,), and all margins."""
+        values = rows_after(budget, steps)
+        return self._margins.at(budget.problem, values, budget.index)[1:]
 
     def _slopes(self, budget, values, rivals):
         """Slopes (n, m, p) of margins against some rivals (n, m) each."""
@@ -145,9 +140,9 @@ class SmoothPerturbation:
         return slopes.reshape(n, m, -1)
 
     def _linearised(self, budget, steps, every, aims):
-        """The shortest steps by which linearised margins are positive.
+        """The shortest steps by which linearised margins reach their aims.
 
-        And what each unit of margin costs, as a lower bound.
+        And their norms per unit of margin.
         """
         values = rows_after(budget, steps)
         steps = np.nan_to_num((values - budget.origins) * budget.actionability.costs)

@@ -1,11 +1,11 @@
-"""From steps of any size to rows that the model answers as wished, and no farther."""
+"""From steps to the nearest rows on their rays that satisfy the target."""
 
 import numpy as np
 
-from sklearn_interpret._model.linear_moves import precision
+from sklearn_interpret._model.linear_search import precision
 
-# Multiples of steps, until rows are as wished: rounding asks for a little more, whole
-# numbers for much.
+# Multiples of steps that are tried in turn: rounding needs a little more than one,
+# whole numbers need much more.
 _MULTIPLES = np.concatenate(
     [
         1 - 10.0 ** -np.arange(1, 8, 2),
@@ -14,22 +14,22 @@ _MULTIPLES = np.concatenate(
         2.0 ** np.arange(0.5, 10.5, 0.5),
     ]
 )
-# Between the last two of them a row is as near as this, relatively.
+# Relative precision of the bisection between the last two multiples.
 _PRECISION = 1e-9
-# What is added in the end, so that the answer is the same among other rows, in units of
-# the precision of the numbers to this power.
+# Power of the numbers' precision that steps are extended by in the end, so that other
+# rows in the same call do not change the answer.
 _EXCESS = 0.4
 
 
 def rows_after(budget, steps):
-    """Encoded rows after some steps, as near as their columns can take them."""
+    """Encoded rows after some steps, projected on the values of their columns."""
     moved = budget.origins + steps / budget.actionability.costs
     values = np.where(steps == 0, budget.origins, moved)
     return budget.actionability.projected(values, budget.origins)
 
 
 def nearest_on_rays(budget, steps):
-    """Rows on the rays along some steps that are just as wished, and whether they are.
+    """The nearest rows on the rays along some steps, and whether they are on target.
 
     Those that are not are the ends of the steps.
     """
@@ -58,7 +58,7 @@ def nearest_on_rays(budget, steps):
 
 
 def _ask(budget, steps, multiples, rows, values, valid):
-    """Whether some rows are as wished after multiples of steps; keep those that are."""
+    """Whether rows satisfy the target after multiples of steps; keep those that do."""
     here = budget.part(rows)
     tried = rows_after(here, steps[rows] * multiples[rows, None])
     holds = budget.problem.holds(tried, here.index) if len(rows) else np.zeros(0, bool)
@@ -67,7 +67,7 @@ def _ask(budget, steps, multiples, rows, values, valid):
 
 
 def _step_back(budget, values, valid):
-    """Whole numbers go back by one each, where rows stay as wished."""
+    """Move whole numbers back by one each, where rows still satisfy the target."""
     for j in np.flatnonzero(budget.actionability.integer & budget.actionability.vary):
         moved = np.flatnonzero(valid & (values[:, j] != budget.origins[:, j]))
         if not len(moved):

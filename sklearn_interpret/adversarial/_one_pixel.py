@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -14,16 +14,18 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
-# How far a child is from one of its three parents, in the difference of the others.
+# Step of a child from one of its three parents, in differences of the others.
 _DIFFERENTIAL = 0.5
 
 
+@dataclass(eq=False, repr=False)
 class OnePixelAttack(BaseAttack):
     r"""Few pixels or features, changed by any amount (Su, Vargas & Sakurai).
 
-    Differential evolution looks for pixels, and values for them, that bring the model
-    as near to the wish as can be. A row is left as soon as the model answers it as
-    wished. Of a table a pixel is a feature: the attack changes `n_pixels` numbers.
+    Differential evolution searches for pixels, and values for them, that bring the
+    model as near to the target as possible. The search for a row ends as soon as its
+    target is satisfied. In a table a pixel is a feature: the attack changes `n_pixels`
+    numbers.
 
     Parameters
     ----------
@@ -31,22 +33,22 @@ class OnePixelAttack(BaseAttack):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     n_pixels : int, default=1
-        How many pixels may change.
+        Number of pixels that may change.
     image_shape : (height, width) or (height, width, channels), default=None
         Of images as rows of pixels, in C order: a pixel is then a place with all its
         channels. None means that each feature is one.
     population_size : int, default=100
-        How many candidates a generation has.
+        Number of candidates of a generation.
     n_generations : int, default=100
         Number of generations.
     target : class label or int, default=None
         The class to be reached; None means any other than the row's own. Of a regressor
-        with several outputs, which one.
+        with several outputs, the output.
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
     bounds : (low, high) or dict, default=None
-        What numbers may become: a pair of numbers, or of arrays of one for each
-        feature, or pairs by feature. None, an infinite end, or a feature left out,
+        Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
+        or pairs by feature. None, an infinite end, or a feature left out,
         means the lowest and highest in `fit`. A number that lies outside already stays
         as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
@@ -111,6 +113,20 @@ class OnePixelAttack(BaseAttack):
     array([0, 1, 1])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    n_pixels: int = 1
+    image_shape: Sequence[int] | None = None
+    population_size: int = 100
+    n_generations: int = 100
+    target: Any = None
+    desired: tuple | None = None
+    bounds: Any = None
+    features_to_vary: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **{
             name: constraint
@@ -126,35 +142,6 @@ class OnePixelAttack(BaseAttack):
     _budget: ClassVar[str | None] = "n_pixels"
     # Changes are counted, whatever their size.
     norm, units = "0", "raw"
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_pixels: int = 1,
-        image_shape: Sequence[int] | None = None,
-        population_size: int = 100,
-        n_generations: int = 100,
-        target: Any = None,
-        desired: tuple | None = None,
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_pixels = n_pixels
-        self.image_shape = image_shape
-        self.population_size = population_size
-        self.n_generations = n_generations
-        self.target = target
-        self.desired = desired
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _ranges(self, rows, categorical):
         ranges = super()._ranges(rows, categorical)
@@ -173,7 +160,7 @@ class OnePixelAttack(BaseAttack):
         return 2 * self.population_size
 
     def _failure(self):
-        return f"no row as wished was met with n_pixels={self.n_pixels}"
+        return f"no row that reaches the target was found with n_pixels={self.n_pixels}"
 
     def _explained(self, problem, tries):
         explanation = super()._explained(problem, tries)
@@ -211,7 +198,7 @@ class OnePixelAttack(BaseAttack):
     def _first(self, random):
         """The first candidates, (population_size, n_pixels, n_axes + n_channels).
 
-        Places and values as shares of what there is.
+        Places and values are shares of their ranges.
         """
         *axes, n_channels = self._columns.shape
         n_numbers = len(axes) + n_channels

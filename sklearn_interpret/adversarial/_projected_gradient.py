@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,15 +14,16 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import BaseGradientAttack, Budget
 
-# The size of a step where none is given: this times epsilon over the number of steps.
+# Default size of a step, in units of epsilon over the number of steps.
 _STEP = 2.5
 
 
+@dataclass(eq=False, repr=False)
 class ProjectedGradient(BaseGradientAttack):
     r"""Many small steps along the slopes of the model, within a budget (Madry et al.).
 
-    Each step goes towards the class that is nearest to winning where the row has come
-    to. A row is left as soon as the model answers it as wished.
+    Each step goes towards the class that is nearest to winning at the current point.
+    The search for a row ends as soon as its target is satisfied.
 
     Parameters
     ----------
@@ -39,17 +41,17 @@ class ProjectedGradient(BaseGradientAttack):
         steps from the row itself do not succeed.
     target : class label or int, default=None
         The class to be reached; None means any other than the row's own. Of a regressor
-        with several outputs, which one.
+        with several outputs, the output.
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
     norm : {"inf", "2", "1"}, default="inf"
         Norm of the perturbation.
     units : {"std", "raw"}, default="std"
-        What numbers are measured in: the standard deviation of their feature in `fit`,
-        or as they are.
+        Unit of the numbers: the standard deviation of their feature in `fit`, or the
+        number itself.
     bounds : (low, high) or dict, default=None
-        What numbers may become: a pair of numbers, or of arrays of one for each
-        feature, or pairs by feature. None, or a feature left out, means the lowest and
+        Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
+        or pairs by feature. None, or a feature left out, means the lowest and
         highest in `fit`. A number that lies outside already stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
@@ -75,8 +77,8 @@ class ProjectedGradient(BaseGradientAttack):
     UnreadableModelError
         In `fit`: a model whose responses change in steps, such as trees.
     ValueError
-        In `fit`: a class, an interval or bounds that the model or the table has no
-        place for.
+        In `fit`: a class, an interval or bounds that do not fit the model or the
+        table.
     TypeError
         In `fit`: a sparse table.
 
@@ -116,6 +118,22 @@ class ProjectedGradient(BaseGradientAttack):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    epsilon: float = 0.3
+    n_steps: int = 40
+    step_size: float | None = None
+    n_restarts: int = 1
+    target: Any = None
+    desired: tuple | None = None
+    norm: str = "inf"
+    units: str = "std"
+    bounds: Any = None
+    features_to_vary: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseGradientAttack._parameter_constraints,
         "n_steps": [Interval(Integral, 1, None, closed="left")],
@@ -123,44 +141,11 @@ class ProjectedGradient(BaseGradientAttack):
         "n_restarts": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        epsilon: float = 0.3,
-        n_steps: int = 40,
-        step_size: float | None = None,
-        n_restarts: int = 1,
-        target: Any = None,
-        desired: tuple | None = None,
-        norm: str = "inf",
-        units: str = "std",
-        bounds: Any = None,
-        features_to_vary: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.epsilon = epsilon
-        self.n_steps = n_steps
-        self.step_size = step_size
-        self.n_restarts = n_restarts
-        self.target = target
-        self.desired = desired
-        self.norm = norm
-        self.units = units
-        self.bounds = bounds
-        self.features_to_vary = features_to_vary
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _prepare(self, sample, outcome, actionability):
         super()._prepare(sample, outcome, actionability)
         random = check_random_state(self.random_state)
         shape = self.n_restarts, len(actionability.vary)
-        # Directions by their slopes, and how far each start goes along them.
+        # Slopes of the directions of random starts, and their shares of epsilon.
         self._directions = random.normal(size=shape)
         self._shares = random.uniform(size=self.n_restarts)
 
@@ -181,7 +166,7 @@ class ProjectedGradient(BaseGradientAttack):
         return Tries(best)
 
     def _climbed(self, budget, left, steps, towards, best, margins):
-        """Climb from some steps of the rows that are left; whether each succeeded.
+        """Climb from some steps of the rows left; mask of those that succeeded.
 
         Keeps the best rows and their margins.
         """
@@ -193,10 +178,7 @@ class ProjectedGradient(BaseGradientAttack):
             rows = left[going]
             here, index = budget.part(rows), budget.index[rows]
             values = here.values(steps)
-            own = None if problem.own is None else problem.own[index]
-            native = problem.decode(values, index)
-            reached = self._margins.margins(native, own)
-            rival, margin = self._margins.binding(reached)
+            rival, margin, _ = self._margins.at(problem, values, index)
             better = margin > margins[rows]
             best[rows[better]], margins[rows[better]] = values[better], margin[better]
             over = np.flatnonzero(margin >= 0)

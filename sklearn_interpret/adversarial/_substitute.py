@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -31,10 +32,11 @@ from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 # Steps of the default substitute, a network.
 _MAX_ITER = 300
-# Share of the distinct rows that are never seeds, so that agreement is known.
+# Share of the distinct rows that are never seeds, to measure the agreement.
 _HELD_OUT = 0.1
 
 
+@dataclass(eq=False, repr=False)
 class SubstituteAttack(BaseAttack):
     r"""Attack on a substitute that has learned the model's labels (Papernot et al.).
 
@@ -48,22 +50,22 @@ class SubstituteAttack(BaseAttack):
         ``FrozenEstimator(model)``.
     attack : attack or None, default=None
         The attack on the substitute, around anything, such as
-        ``ProjectedGradient(None, epsilon=0.2)``. What is wished, and what may change,
-        are parameters of it. None takes :class:`ProjectedGradient`.
+        ``ProjectedGradient(None, epsilon=0.2)``. Its parameters say what the target is
+        and what may change. None takes :class:`ProjectedGradient`.
     substitute : estimator or None, default=None
         The model that learns; a clone of it is fitted. None takes a multi-layer
         perceptron of scaled columns. Columns of categories are encoded for one that
         does not take them.
     n_seeds : int, default=100
-        How many rows of `fit` the model is asked about; a tenth of the distinct rows,
-        and at least one, are left for `agreement_`.
+        Number of rows of `fit` that the model is asked about; a tenth of the distinct
+        rows, and at least one, are left for `agreement_`.
     n_rounds : int, default=2
-        How often rows are added. Each round doubles them, and the queries.
+        Number of rounds that add rows. Each doubles them, and the queries.
     step : float, default=0.1
-        How far added rows are from those that they come from, in standard deviations
-        of each number.
+        Distance of added rows from those that they come from, in standard deviations of
+        each number.
     max_queries : int or None, default=None
-        At most so many rows are sent to the model to be learned; None sets no limit.
+        Largest number of rows sent to the model to be learned; None sets no limit.
     random_state : int, RandomState or None, default=None
         Draws the seeds; also that of `attack` and `substitute` where they have None.
     n_jobs : int or None, default=None
@@ -94,10 +96,10 @@ class SubstituteAttack(BaseAttack):
     UnreadableModelError
         In `fit`: a substitute without slopes, or one that the attack does not take.
     ValueError
-        In `fit`: no row that the model sends to the wished class among those it was
-        asked about, and what the attack refuses.
+        In `fit`: no row of the target class among those that the model was asked about,
+        and what the attack refuses.
     TypeError
-        In `fit`: an `attack` that is none, a sparse table.
+        In `fit`: an `attack` that is not an attack, a sparse table.
 
     See Also
     --------
@@ -146,6 +148,18 @@ class SubstituteAttack(BaseAttack):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    attack: Any = None
+    substitute: Any = None
+    n_seeds: int = 100
+    n_rounds: int = 2
+    step: float = 0.1
+    max_queries: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
         "attack": [BaseAttack, None],
@@ -155,31 +169,6 @@ class SubstituteAttack(BaseAttack):
         "step": [Interval(Real, 0, None, closed="neither")],
         "max_queries": [Interval(Integral, 1, None, closed="left"), None],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        attack: Any = None,
-        substitute: Any = None,
-        n_seeds: int = 100,
-        n_rounds: int = 2,
-        step: float = 0.1,
-        max_queries: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.attack = attack
-        self.substitute = substitute
-        self.n_seeds = n_seeds
-        self.n_rounds = n_rounds
-        self.step = step
-        self.max_queries = max_queries
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @property
     def _budget(self):
@@ -198,7 +187,7 @@ class SubstituteAttack(BaseAttack):
         self._seed = random.randint(2**31)
         attack = ProjectedGradient(None) if self.attack is None else self.attack
         self.attack_ = _seeded(attack, self._seed)
-        # The wish is that of the attack, for the model.
+        # The target is that of the attack, for the model.
         asked = copy(self.attack_)
         asked.estimator_ = self.estimator_
         return asked._make_response()
@@ -241,8 +230,8 @@ class SubstituteAttack(BaseAttack):
     def _seeds(self, sample, actionability):
         """Positions of rows drawn by their weights, and of all rows that differ.
 
-        They are drawn at even distances of the ordered rows: a row of weight two is as
-        good as the row twice.
+        They are drawn at even distances of the sorted rows: a row of weight two counts
+        as two rows.
         """
         values = actionability.encode(sample.rows)
         _, first, group = np.unique(
@@ -273,7 +262,7 @@ class SubstituteAttack(BaseAttack):
             substitute = make_pipeline(StandardScaler(), kind(max_iter=_MAX_ITER))
         substitute = _seeded(substitute, self._seed)
         with warnings.catch_warnings():
-            # It need not have learned all there is.
+            # The substitute need not converge.
             warnings.simplefilter("ignore", ConvergenceWarning)
             weights = np.ones(rows.n_rows)
             self.substitute_ = fit_surrogate(substitute, rows, labels, weights)
@@ -310,7 +299,7 @@ class SubstituteAttack(BaseAttack):
     def _attack(self, problem, index):
         if self._is_blank:
             return Tries(problem.values[index])
-        # Away from the label that the substitute gives: it may be another.
+        # The attack leaves the substitute's label, which may differ from the model's.
         inner = self.attack_._problem(problem.rows.take(index), None)
         return Tries(self.attack_._tries(inner).values)
 
@@ -321,7 +310,7 @@ class SubstituteAttack(BaseAttack):
 
 
 def _seeded(estimator, seed):
-    """A clone in which each `random_state` that is None is the seed."""
+    """A clone in which the seed replaces each `random_state` of None."""
     seeded = clone(estimator)
     open_ones = [
         name
@@ -332,7 +321,7 @@ def _seeded(estimator, seed):
 
 
 def _labels(outcome, native):
-    """What the model predicts: labels, or numbers."""
+    """Predictions of the model: labels, or numbers."""
     if outcome.interval is not None:
         return outcome.response(native)[:, 0]
     return outcome.response.labels(native)

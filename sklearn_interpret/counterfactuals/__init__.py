@@ -1,4 +1,4 @@
-"""What would have to change for another answer, and what is enough for this one."""
+"""Counterfactuals: changes for another answer. Anchors: rules that keep the answer."""
 
 from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText

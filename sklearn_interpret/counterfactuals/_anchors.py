@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
@@ -10,8 +11,8 @@ import numpy as np
 
 from sklearn_interpret._core.local.anchors import Neighbours
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.perturbation.anchored import AnchoredRows
-from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.replacement.anchored import AnchoredRows
+from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals
 from sklearn_interpret.counterfactuals._base_anchors import BaseAnchors
@@ -21,6 +22,7 @@ from sklearn_interpret.explanations import Condition
 _QUARTILES = 4
 
 
+@dataclass(eq=False, repr=False)
 class Anchors(BaseAnchors):
     r"""Rules that are enough for a prediction (anchors).
 
@@ -123,6 +125,22 @@ class Anchors(BaseAnchors):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    precision: float = 0.95
+    delta: float = 0.1
+    tau: float = 0.15
+    beam_size: int = 4
+    max_anchor_size: int | None = None
+    n_samples: int = 2000
+    n_coverage_samples: int = 10000
+    discretize: bool | int = True
+    categorical_features: Any = "auto"
+    tolerance: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _least_coverage: ClassVar[float] = 0.005
     _better: ClassVar[str] = "more bins (discretize), or a lower precision"
 
@@ -131,39 +149,6 @@ class Anchors(BaseAnchors):
         "discretize": ["boolean", Interval(Integral, 2, None, closed="left")],
         "categorical_features": [StrOptions({"auto"}), "array-like", None],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        precision: float = 0.95,
-        delta: float = 0.1,
-        tau: float = 0.15,
-        beam_size: int = 4,
-        max_anchor_size: int | None = None,
-        n_samples: int = 2000,
-        n_coverage_samples: int = 10000,
-        discretize: bool | int = True,
-        categorical_features: Any = "auto",
-        tolerance: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.precision = precision
-        self.delta = delta
-        self.tau = tau
-        self.beam_size = beam_size
-        self.max_anchor_size = max_anchor_size
-        self.n_samples = n_samples
-        self.n_coverage_samples = n_coverage_samples
-        self.discretize = discretize
-        self.categorical_features = categorical_features
-        self.tolerance = tolerance
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, sample):
         rows = sample.rows
@@ -185,7 +170,7 @@ class Anchors(BaseAnchors):
         codes = self._marginals.locate(rows).codes
         for own, own_codes in zip(responses, codes, strict=True):
             same = self._codes == own_codes
-            # Others have no values to be changed to, or say nothing.
+            # Other features have no second value, or conditions that always hold.
             columns = np.flatnonzero(same.any(axis=0) & ~same.all(axis=0)).tolist()
             covered = same[:, columns]
             allowed = [(j, np.flatnonzero(same[:, j])) for j in columns]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,11 +13,12 @@ from sklearn_interpret._core.local.anchors import Neighbours
 from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret.counterfactuals._base_anchors import BaseAnchors
 from sklearn_interpret.explanations import WordCondition
 
 
+@dataclass(eq=False, repr=False)
 class AnchorsText(TextInputMixin, BaseAnchors):
     r"""Words that are enough for the prediction of a text (anchors).
 
@@ -46,16 +48,16 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     n_coverage_samples : int, default=10000
         How many texts of `fit` are kept to count coverage on.
     replacement : {"mask", "corpus"}, default="mask"
-        What stands in place of a word that is left out: `mask_token`, or a word of the
-        texts of `fit`, as often as it stands there.
+        The replacement of a word that is left out: `mask_token`, or a word of the texts
+        of `fit`, drawn by its frequency.
     mask_token : str, default=None
         Stands in place of a word that is left out; None leaves nothing there.
     tokenizer : callable, default=None
         ``tokenizer(text)``: the words of a text as a list of str, as they stand in it
-        and in their order. What stands between them stays where it is. None splits by
+        and in their order. The text between them stays. None splits by
         `split_expression`.
     split_expression : str, default=r"\W+"
-        Regular expression of what stands between words; ``""`` splits into letters.
+        Regular expression of the separators of words; ``""`` splits into letters.
     bow : bool, default=True
         Whether a word is one wherever it stands, as in a bag of words. False leaves out
         each of its places on its own, for models that look at the order of words.
@@ -82,7 +84,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     TypeError
         `X` is a single text, no container of texts, or has entries that are no str.
     ValueError
-        In `fit`: no texts, a `split_expression` that is no regular expression.
+        In `fit`: no texts, an invalid regular expression as `split_expression`.
 
     See Also
     --------
@@ -93,7 +95,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     In `fit` and `explain`, `X` is a list, a one-dimensional array or a pandas or polars
     Series of str. The model gets texts in the container of `fit`. There is no
     `n_features_in_`. Words are one word where the analyzer of the model's vectorizer
-    makes them equal, as by case; of other models they are told apart as they stand.
+    makes them equal, as by case; for other models each spelling is a word.
 
     The precision of a rule is the probability that the model keeps its answer when its
     words stay, and each other word is left out with probability one half. Coverage is
@@ -119,50 +121,30 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     "'free'"
     """
 
+    estimator: Any
+    _: KW_ONLY
+    precision: float = 0.95
+    delta: float = 0.1
+    tau: float = 0.15
+    beam_size: int = 4
+    max_anchor_size: int | None = None
+    n_samples: int = 2000
+    n_coverage_samples: int = 10000
+    replacement: str = "mask"
+    mask_token: str | None = None
+    tokenizer: Callable[[str], Sequence[str]] | None = None
+    split_expression: str = r"\W+"
+    bow: bool = True
+    tolerance: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseAnchors._parameter_constraints,
         **TextInputMixin._text_constraints,
         "replacement": [StrOptions({"mask", "corpus"})],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        precision: float = 0.95,
-        delta: float = 0.1,
-        tau: float = 0.15,
-        beam_size: int = 4,
-        max_anchor_size: int | None = None,
-        n_samples: int = 2000,
-        n_coverage_samples: int = 10000,
-        replacement: str = "mask",
-        mask_token: str | None = None,
-        tokenizer: Callable[[str], Sequence[str]] | None = None,
-        split_expression: str = r"\W+",
-        bow: bool = True,
-        tolerance: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.precision = precision
-        self.delta = delta
-        self.tau = tau
-        self.beam_size = beam_size
-        self.max_anchor_size = max_anchor_size
-        self.n_samples = n_samples
-        self.n_coverage_samples = n_coverage_samples
-        self.replacement = replacement
-        self.mask_token = mask_token
-        self.tokenizer = tokenizer
-        self.split_expression = split_expression
-        self.bow = bow
-        self.tolerance = tolerance
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, sample):
         self._split = self._make_splitter()
@@ -202,12 +184,12 @@ class AnchorsText(TextInputMixin, BaseAnchors):
             yield Neighbours(copies.kept, ask, covered, self._shares), condition
 
     def _kept(self, n_words):
-        """Which words each draw keeps: (2 n_samples, n_words)."""
+        """Mask of words that each draw keeps, (2 n_samples, n_words)."""
         rng = np.random.default_rng([self._seed, n_words])
         return rng.random((2 * self.n_samples, n_words)) < 0.5
 
     def _others(self, n_words):
-        """Which word of the corpus stands in place of each, if it is not kept."""
+        """The word of the corpus that replaces each word, if it is not kept."""
         rng = np.random.default_rng([self._seed, n_words, 1])
         points = rng.random((2 * self.n_samples, n_words)) * self._ends[-1]
         places = np.searchsorted(self._ends, points, side="right")
@@ -217,8 +199,8 @@ class AnchorsText(TextInputMixin, BaseAnchors):
 class _Copies:
     """Copies of a text without some of its words; the model is asked once about each.
 
-    `kept` says which words each draw keeps; `others` are words, and which of them
-    stands in place of each word in each draw, or None for `mask_token`.
+    `kept` is the mask of words that each draw keeps; `others` are words, and positions
+    of those that replace each word in each draw, or None for `mask_token`.
     """
 
     kept = others = None

@@ -1,4 +1,4 @@
-"""Base of the counterfactual methods: wishes, what may change, answers asked again."""
+"""Base of the counterfactual methods: targets, actionability, confirmed answers."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from sklearn_interpret.explanations import RowExplanation
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found for one row.
+    """The result of a search for one row.
 
     Parameters
     ----------
     values : ndarray of shape (n_found, n_columns)
         Encoded rows, as `Actionability` has them.
     reason : str, default=""
-        Why there are none, or fewer than wished.
+        Why there are none, or fewer than asked for.
     impossible : bool, default=False
         Whether it is proved that there are none.
     lower_bound : float, default=0.0
-        No row as wished is nearer.
+        No row that satisfies the target is nearer.
     low, high : ndarray of shape (n_found, n_columns), default=None
-        Boxes in which the model answers as wished.
+        Boxes in which all rows satisfy the target.
     """
 
     values: np.ndarray
@@ -76,7 +76,7 @@ class BaseCounterfactual(BaseRowSearch):
         return TargetOutcome.of(self.estimator_, self.desired, self.target)
 
     def _make_actionability(self, rows, weights):
-        """What rows may become, from the parameters."""
+        """The constraints on changes, from the parameters."""
         names, named = rows.names, rows.named
         categorical = resolve_categorical(
             self.categorical_features, rows.detected_categorical, names, named=named
@@ -111,11 +111,11 @@ class BaseCounterfactual(BaseRowSearch):
 
     @abstractmethod
     def _search(self, problem, index):
-        """`Found` of each row at `index` of a `Task`, none of which is as wished."""
+        """`Found` of each row at `index` of a problem; none satisfies the target."""
 
     @empty_for_no_rows
     def explain(self, X: Any) -> RowExplanation:
-        """Find rows that the model answers as wished, near each of some rows.
+        """Find rows that satisfy the target, near each of some rows.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class BaseCounterfactual(BaseRowSearch):
         Returns
         -------
         RowExplanation
-            Rows as wished, the nearest first, and why there are none for others.
+            Rows that satisfy the target, the nearest first, and why others have none.
 
         Warns
         -----
@@ -177,7 +177,7 @@ class BaseCounterfactual(BaseRowSearch):
         return found
 
     def _kept(self, problem, row, found, holds):
-        """What holds, the nearest first, without more than is asked for."""
+        """The nearest `n_counterfactuals` rows of those that hold, nearest first."""
         if not len(found.values):
             return found
         origins = np.repeat(problem.values[[row]], len(found.values), axis=0)
@@ -194,7 +194,7 @@ class BaseCounterfactual(BaseRowSearch):
         return replace(found, values=found.values[kept], reason=reason, **boxes)
 
     def _nearness(self, values, origins):
-        """What rows found for a row are sorted by."""
+        """Keys by which the rows found for a row are sorted."""
         return self._actionability.distances(values, origins)
 
 
@@ -213,7 +213,7 @@ def _of_two_values(rows, counted, columns):
 
 def _check_costs(costs, names):
     for j, cost in costs.items():
-        # Farther apart, sums and ratios of costs are no numbers.
+        # Beyond these limits sums and ratios of costs overflow.
         if not (isinstance(cost, Real) and 1e-100 <= cost <= 1e100):
             raise ValueError(
                 f"distance has the cost {cost!r} of {names[j]!r}; positive numbers, "

@@ -15,7 +15,7 @@ from sklearn_interpret._core.local.anchors import AnchorSearch
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import run, slices
-from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.bounds import rounded_text
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -37,7 +37,7 @@ class BaseAnchors(BaseInspector):
 
     # Rules of less coverage are not extended.
     _least_coverage: ClassVar[float] = 0.0
-    # What may help where no rule is found.
+    # Advice for where no rule is found.
     _better: ClassVar[str] = "a lower precision"
 
     _parameter_constraints = {
@@ -74,7 +74,7 @@ class BaseAnchors(BaseInspector):
         on_block()
 
     def _make_margins(self):
-        """How far from a row's own response the same answer may be, by output."""
+        """Largest distance of an equal answer from a row's own response, by output."""
         if is_classifier(self.estimator_):
             return 0.5
         if self.tolerance is not None:
@@ -84,7 +84,7 @@ class BaseAnchors(BaseInspector):
 
     @abstractmethod
     def _prepare(self, sample):
-        """Draw all that is random, and look at the rows of `fit`."""
+        """Draw all randomness, and read the rows of `fit`."""
 
     @abstractmethod
     def _around(self, rows, keeps):
@@ -110,7 +110,7 @@ class BaseAnchors(BaseInspector):
         Warns
         -----
         NoAnchorWarning
-            No rule of the wished precision was found for some sample.
+            No rule of the required precision was found for some sample.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)

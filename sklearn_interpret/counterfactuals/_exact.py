@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
-from sklearn_interpret._core.search.regions import shared_room
+from sklearn_interpret._core.search.linear_program import shared_room
+from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import LARGEST_INTEGER
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.linear import read_linear
+from sklearn_interpret._model.linear_search import LinearSearch
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret._model.trees.nearest import TreeSearch
 from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
-from sklearn_interpret.counterfactuals._exact_linear import LinearSearch
-from sklearn_interpret.counterfactuals._exact_trees import Settings
 from sklearn_interpret.exceptions import UnreadableModelError
 
-# What may make a wish impossible.
+# Parameters that may make a target impossible.
 _LIMITS = (
     "constraints",
     "permitted_range",
@@ -33,14 +33,15 @@ _LIMITS = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class ExactCounterfactual(BaseCounterfactual):
-    """The nearest rows that a linear model or trees answer as wished, with a proof.
+    """The nearest rows for which a linear model or trees reach a target, with a proof.
 
     Trees cut each feature into cells, within which they answer alike. A search by
     changes of one and two features gives a first row; branch and bound over the cells,
     by linear programs, proves it the nearest or finds nearer ones [1]_, [2]_. In linear
-    models the features that gain the most for what they cost move first; whole numbers,
-    levels, several classes and few changes take a small program.
+    models the features of largest gain per cost move first; whole numbers, levels,
+    several classes and few changes take a small program.
 
     Parameters
     ----------
@@ -49,40 +50,40 @@ class ExactCounterfactual(BaseCounterfactual):
         before work column by column. It is cloned and fitted; pass a fitted one as
         :class:`~sklearn.frozen.FrozenEstimator`.
     desired : "other", class label or (low, high), default="other"
-        What the model should answer: another class, this class, a probability of
-        `target` in an interval, or of a regressor a prediction in an interval. None
-        stands for an open end.
+        The target outcome: another class, this class, a probability of `target` in an
+        interval, or of a regressor a prediction in an interval. None stands for an open
+        end.
     target : class label or int, default=None
         The class whose probability is meant.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all.
     permitted_range : dict, "any" or None, default=None
-        What features may become: (low, high) of a number, a list of levels of a
-        category. A number that lies outside already stays as it is. None, or a feature
-        left out, means what the rows of `fit` have: a number between the lowest and the
-        highest, or where that of the row lies beyond, between these and its own; a
-        known level. "any" lifts that. Two whole numbers are levels in either case: a
-        number of a feature that has no others becomes one of them.
+        The values that features may take: (low, high) of a number, a list of levels of
+        a category. A number that lies outside already stays as it is. None, or a
+        feature left out, means the values of `fit`: numbers from the lowest to the
+        highest, extended to the row's own where that lies beyond; known levels. "any"
+        lifts that. A feature with two whole numbers in `fit` takes only these in either
+        case.
     direction : dict, default=None
         Which way features may go: "increase" or "decrease".
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features without order, or a boolean mask of them; None means none. "auto" takes
         categories, strings and booleans by dtype.
     max_changes : int, default=None
-        How many features may change at most.
+        Largest number of features that may change.
     distance : {"mad", "std", "gower"} or dict, default="mad"
         Changes add up, each in units of its feature's median absolute deviation (the
         standard deviation where that is zero), standard deviation, or range over the
         number of features; a change of a category counts as one unit. A dict gives the
         cost of a unit, or of a change of a category, and leaves "mad" for the others.
     n_counterfactuals : int, default=1
-        How many rows are looked for. Each is the nearest that leaves as they were
-        features with half of the changes, or more, of each row before it: it is at
-        least half as far from those as the nearest is from the explained row.
+        Number of rows to find. Each is the nearest that leaves features with at least
+        half of the changes of each row before it as they were: it is at least half as
+        far from those as the nearest is from the explained row.
     constraints : list of (dict, float), default=None
-        Linear constraints on numbers: coefficients by feature, and what the sum of
-        coefficient times value must not exceed, to a relative 1e-9. What is found
-        keeps them, even if the explained row does not; a missing number keeps none.
+        Linear constraints on numbers: coefficients by feature, and the upper bound of
+        the sum of coefficient times value, to a relative 1e-9. Rows found keep them,
+        even if the explained row does not; a missing number keeps none.
     time_limit : float, default=10.0
         Seconds for each explained row, where the model has trees, after which the
         nearest so far is returned, with a lower bound. Zero leaves it at the first row
@@ -91,16 +92,15 @@ class ExactCounterfactual(BaseCounterfactual):
         Whether to find the nearest row, or the nearest of those with the fewest
         changes.
     margin : float, default=0.0
-        By how much more than needed the score has to be as wished: of the winning class
-        over the others, or inside the interval, in units of the sum of the trees or of
-        the linear function.
+        Required margin of the score: of the winning class over the others, or inside
+        the interval, in units of the sum of the trees or of the linear function.
     region : bool, default=False
-        Whether to widen each row found to a box in which the model provably answers as
-        wished: `low` and `high` of the explanation. In models of trees each side of
-        each changed number, then of the others, goes on by one cell in turn until none
-        can; in linear models they share out what the function has to spare. Numbers
-        share out what `constraints` spare, too. Categories stay, and with `max_changes`
-        what did not change.
+        Whether to widen each row found to a box in which all rows provably satisfy the
+        target: `low` and `high` of the explanation. In models of trees each side of
+        each changed number, then of the others, moves by one cell in turn until none
+        can; in linear models the numbers share the slack of the function. They share
+        the slack of `constraints`, too. Categories stay, and with `max_changes` all
+        unchanged features.
     n_jobs : int or None, default=None
         Workers, which share the rows to explain.
     verbose : int, default=0
@@ -123,14 +123,14 @@ class ExactCounterfactual(BaseCounterfactual):
 
     Notes
     -----
-    The explanation has `lower_bounds`, below which no row is as wished, and `optimal`,
-    which is true where the row found is proved the nearest to a relative 1e-6 (4e-4 of
-    linear models on single-precision numbers, whose sums are rounded). With
-    ``objective="n_changed"`` they speak of rows with as few changes. Where rounding
-    decides, the model itself is asked; an end of all probabilities or predictions,
-    which rounding alone reaches (a probability of 1), is impossible. A threshold is
-    passed by the next number that the model tells apart from it. What is missing in a
-    row, and a level that is not known, stays. With `constraints` a number in models of
+    The explanation has `lower_bounds`, below which no row satisfies the target, and
+    `optimal`, which is true where the row found is proved the nearest to a relative
+    1e-6 (4e-4 of linear models on single-precision numbers, whose sums are rounded).
+    With ``objective="n_changed"`` they speak of rows with as few changes. Where
+    rounding decides, the model itself is asked; an end of all probabilities or
+    predictions, which rounding alone reaches (a probability of 1), is impossible. A
+    threshold is passed by the next number that the model distinguishes from it. Missing
+    entries of a row, and unknown levels, stay. With `constraints` a number in models of
     trees goes no farther than a hundred times what makes up for all others of a
     constraint, which "impossible" takes for granted.
 
@@ -161,6 +161,25 @@ class ExactCounterfactual(BaseCounterfactual):
     1    1   petal width (cm)     0.2
     """
 
+    estimator: Any
+    _: KW_ONLY
+    desired: Any = "other"
+    target: Any = None
+    features_to_vary: Any = None
+    permitted_range: dict | str | None = None
+    direction: dict | None = None
+    categorical_features: Any = "auto"
+    max_changes: int | None = None
+    distance: Any = "mad"
+    n_counterfactuals: int = 1
+    constraints: list | None = None
+    time_limit: float = 10.0
+    objective: str = "distance"
+    margin: float = 0.0
+    region: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseCounterfactual._parameter_constraints,
         "constraints": [list, tuple, None],
@@ -169,45 +188,6 @@ class ExactCounterfactual(BaseCounterfactual):
         "margin": [Interval(Real, 0, None, closed="left")],
         "region": ["boolean"],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        desired: Any = "other",
-        target: Any = None,
-        features_to_vary: Any = None,
-        permitted_range: dict | str | None = None,
-        direction: dict | None = None,
-        categorical_features: Any = "auto",
-        max_changes: int | None = None,
-        distance: Any = "mad",
-        n_counterfactuals: int = 1,
-        constraints: list | None = None,
-        time_limit: float = 10.0,
-        objective: str = "distance",
-        margin: float = 0.0,
-        region: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.desired = desired
-        self.target = target
-        self.features_to_vary = features_to_vary
-        self.permitted_range = permitted_range
-        self.direction = direction
-        self.categorical_features = categorical_features
-        self.max_changes = max_changes
-        self.distance = distance
-        self.n_counterfactuals = n_counterfactuals
-        self.constraints = constraints
-        self.time_limit = time_limit
-        self.objective = objective
-        self.margin = margin
-        self.region = region
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_actionability(self, rows, weights):
         actionability = super()._make_actionability(rows, weights)
@@ -224,7 +204,7 @@ class ExactCounterfactual(BaseCounterfactual):
     def _prepare(self, sample, outcome, actionability):
         search = _kind_of_search(outcome.estimator)
         known = SearchProblem(outcome, actionability, sample.rows)
-        self._searcher = search(outcome, known, self.margin)
+        self._searcher = search(known, self.margin)
 
     def _search(self, problem, index):
         return run(
@@ -237,15 +217,13 @@ class ExactCounterfactual(BaseCounterfactual):
     def _search_row(self, problem, row):
         end = monotonic() + self.time_limit
         seconds = self.time_limit / self.n_counterfactuals
-        settings = Settings(seconds, self.objective, self.max_changes)
-        values, lower = self._searcher.found(
-            problem, row, settings, problem.actionability
-        )
+        goal = Goal(seconds, self.objective, self.max_changes)
+        values, lower = self._searcher.found(problem, row, goal, problem.actionability)
         if values is not None:
-            found = self._apart(problem, row, settings, values, end)
+            found = self._apart(problem, row, goal, values, end)
             few = len(found) < self.n_counterfactuals
             reason = f"only {len(found)} rows were found that are apart" if few else ""
-            low, high = self._boxes(problem, row, settings, found)
+            low, high = self._boxes(problem, row, goal, found)
             return Found(found, reason, lower_bound=lower, low=low, high=high)
         nothing = np.empty((0, problem.values.shape[1]))
         if lower == np.inf:
@@ -254,45 +232,43 @@ class ExactCounterfactual(BaseCounterfactual):
         reason = f"nothing was found within time_limit={self.time_limit}"
         return Found(nothing, reason, lower_bound=lower)
 
-    def _boxes(self, problem, row, settings, found):
-        """Lowest and highest values of the boxes around rows found, if wished."""
+    def _boxes(self, problem, row, goal, found):
+        """Lowest and highest values of the boxes around rows found, if asked for."""
         if not self.region:
             return None, None
         boxes = []
         for values in found:
-            low, high = self._searcher.region(problem, row, values, settings)
+            low, high = self._searcher.region(problem, row, values, goal)
             low, high = _keeping(problem.actionability, values, low, high)
             boxes.append(problem.actionability.within_dtypes(low, high))
         return np.array(boxes).transpose(1, 0, 2)
 
-    def _apart(self, problem, row, settings, values, end):
+    def _apart(self, problem, row, goal, values, end):
         """An encoded row and others, each the nearest that is apart from those before.
 
-        The time that is left is shared out among them.
+        They share the time that is left.
         """
         found = [values]
         while len(found) < self.n_counterfactuals:
             changes = problem.actionability.changes(
                 found[-1][None], problem.values[[row]]
             )[0]
-            # Changes may be so small that what they cost underflows.
+            # Costs of very small changes would underflow.
             shares = changes / changes.max() * problem.actionability.costs
             seconds = (end - monotonic()) / (self.n_counterfactuals - len(found))
-            settings = replace(
-                settings,
-                apart=(*settings.apart, shares / shares.sum()),
+            goal = replace(
+                goal,
+                apart=(*goal.apart, shares / shares.sum()),
                 time_limit=max(seconds, 0.0),
             )
-            values, _ = self._searcher.found(
-                problem, row, settings, problem.actionability
-            )
+            values, _ = self._searcher.found(problem, row, goal, problem.actionability)
             if values is None:
                 break
             found.append(values)
         return np.array(found)
 
     def _why_impossible(self, problem, row, end):
-        """The limit without which there would be a row as wished, if time tells."""
+        """The limit without which there would be a row, if it is found in time."""
         words = {name: name for name in _LIMITS if getattr(self, name) is not None}
         if self.permitted_range is None:
             words["permitted_range"] = "the range of the data (permitted_range=None)"
@@ -305,7 +281,7 @@ class ExactCounterfactual(BaseCounterfactual):
             values, lower = self._without([name], problem, row, until)
             if values is not None:
                 leaves = "leave" if name == "constraints" else "leaves"
-                return f"{words[name]} {leaves} no row that the model answers as wished"
+                return f"{words[name]} {leaves} no row that satisfies the target"
             proved &= lower == np.inf
         values, lower = None, np.inf
         if limits and proved:
@@ -313,9 +289,10 @@ class ExactCounterfactual(BaseCounterfactual):
         if values is not None:
             return "no single limit is the reason: several of them together are"
         if proved and lower == np.inf:
-            return "the model answers no row as wished"
+            return "no row at all satisfies the target"
         return (
-            f"no row is as wished; why is not known within time_limit={self.time_limit}"
+            "no row satisfies the target; the reason was not found within "
+            f"time_limit={self.time_limit}"
         )
 
     def _without(self, limits, problem, row, end):
@@ -329,8 +306,8 @@ class ExactCounterfactual(BaseCounterfactual):
                 most = None
             else:
                 actionability = actionability.without(name)
-        settings = Settings(seconds, "distance", most, any_row=True)
-        return self._searcher.found(problem, row, settings, actionability)
+        goal = Goal(seconds, "any", most)
+        return self._searcher.found(problem, row, goal, actionability)
 
     def _proofs(self, found, problem):
         lower = np.array([of_row.lower_bound for of_row in found])
@@ -373,7 +350,7 @@ def _keeping(actionability, values, low, high):
 
 
 def _ends(boxes, found, problem):
-    """Ends of the boxes of all rows found; those as wished already have no room."""
+    """Ends of the boxes of all rows found; rows that are unchanged have no room."""
     ends = np.concatenate(
         [
             of_row.values if box is None else box
@@ -386,7 +363,7 @@ def _ends(boxes, found, problem):
 
 
 def _constraint(constraint, rows, categorical):
-    """Coefficients by column, and the bound, of one that is sound."""
+    """Coefficients by column, and the bound, of a valid constraint."""
     if not isinstance(constraint, tuple | list) or len(constraint) != 2:
         raise ValueError(
             f"constraints has {constraint!r}; pairs (coefficients by feature, bound) "

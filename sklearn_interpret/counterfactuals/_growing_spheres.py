@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -17,20 +18,21 @@ from sklearn_interpret.counterfactuals._heuristic import (
 _MOST_LAYERS = 60
 # Radius of the smallest sphere: the least normal number.
 _SMALLEST = np.finfo(float).tiny
-# Each layer is so much thicker than the one within.
+# Ratio of the thickness of a layer to that of the one within.
 _THICKENING = 1.2
-# So many spheres or layers of a row are asked about at once.
-_AT_ONCE = 4
-# How many rows of these are followed.
+# Spheres or layers of a row in one call of the model.
+_TOGETHER = 4
+# Nearest rows of each call that become candidates.
 _FOLLOWED = 2
 
 
+@dataclass(eq=False, repr=False)
 class GrowingSpheres(BaseHeuristicCounterfactual):
     r"""Counterfactuals in growing spheres (Laugel et al.).
 
     Rows are drawn in spheres around the explained row, smaller ones until none of them
-    is as wished, then in layers farther and farther out until some are. Changes that
-    are not needed are undone, the others are made as small as the wish allows.
+    satisfies the target, then in layers farther and farther out until some do. Needless
+    changes are undone, the others are made as small as the target allows.
 
     Parameters
     ----------
@@ -38,41 +40,41 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     desired : "other", class label or (low, high), default="other"
-        What the model should answer: any other class, a class, an interval of the
-        probability of the positive class or of `target`; of a regressor an interval of
-        the prediction. None is an open end.
+        The target outcome: any other class, a class, or an interval of the probability
+        of the positive class or of `target`; of a regressor an interval of the
+        prediction. None is an open end.
     target : class label or int, default=None
         The class whose probability, or the output of which, `desired` is an interval.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all.
     permitted_range : dict, "any" or None, default=None
-        What features may become: (low, high) of a number, a list of levels of a
-        category. A number that lies outside already stays as it is. None, or a feature
-        left out, means what the rows of `fit` have: a number between the lowest and the
-        highest, or where that of the row lies beyond, between these and its own; a
-        known level. "any" lifts that. Two whole numbers are levels in either case: a
-        number of a feature that has no others becomes one of them.
+        The values that features may take: (low, high) of a number, a list of levels of
+        a category. A number that lies outside already stays as it is. None, or a
+        feature left out, means the values of `fit`: numbers from the lowest to the
+        highest, extended to the row's own where that lies beyond; known levels. "any"
+        lifts that. A feature with two whole numbers in `fit` takes only these in either
+        case.
     direction : dict, default=None
         Which way features may go: "increase" or "decrease".
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features without order, or a boolean mask of them; None means none. "auto" takes
         categories, strings and booleans by dtype.
     max_changes : int, default=None
-        How many features may change at most.
+        Largest number of features that may change.
     distance : {"mad", "std", "gower"} or dict, default="mad"
         Changes add up, each in units of its feature's median absolute deviation (the
         standard deviation where that is zero), standard deviation, or range over the
         number of features; a change of a category counts as one unit. A dict gives the
         cost of a unit, or of a change of a category, and leaves "mad" for the others.
     n_counterfactuals : int, default=1
-        How many rows are looked for. Each is at least half as far from those before it
-        as the nearest is from the explained row.
+        Number of rows to find. Each is at least half as far from those before it as the
+        nearest is from the explained row.
     n_samples : int, default=100
-        How many rows are drawn in each sphere and layer.
+        Number of rows drawn in each sphere and layer.
     first_radius : float, default=1.0
         Radius of the first sphere, in the unit of `distance`.
     decrease : float, default=2.0
-        By what the radius is divided as long as rows in the sphere are as wished.
+        Divisor of the radius as long as rows in the sphere satisfy the target.
     random_state : int, RandomState or None, default=None
         Draws directions, depths and new categories, once in `fit`.
     n_jobs : int or None, default=None
@@ -90,14 +92,14 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     Raises
     ------
     ValueError
-        In `fit`: a wish, a range, a direction or a distance that the model or the
-        table has no place for.
+        In `fit`: a target, a range, a direction or a distance that does not fit the
+        model or the table.
     TypeError
         In `fit`: a sparse table.
 
     See Also
     --------
-    WachterCounterfactual : Descends to the wish.
+    WachterCounterfactual : Descends to the target.
 
     Notes
     -----
@@ -105,12 +107,12 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     and b, rows are spread evenly; categories change with the probability
     :math:`1 - \exp(-b)`. Each layer is a fifth thicker than the one within.
 
-    Near rows of `fit` that the model answers as wished, moved to what the explained row
-    may become, are candidates too, and so is what a short search of
-    :class:`WachterCounterfactual` finds by changes of single features. Polishing undoes
-    changes, the costliest first, and then moves the numbers back by cutting in parts
-    what remains, as long as the model answers as wished. The rows of a call are worked
-    on together: each question goes to the model for all of them.
+    Near rows of `fit` that satisfy the target are candidates too, projected on the
+    values that the explained row may take, and so are the rows that a short search of
+    :class:`WachterCounterfactual` finds by changes of single features. Refinement
+    undoes changes, the costliest first, and then moves the numbers back in parts, as
+    long as the model's answer satisfies the target. The rows of a call are searched
+    together: each question goes to the model for all of them.
 
     References
     ----------
@@ -133,6 +135,24 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    desired: Any = "other"
+    target: Any = None
+    features_to_vary: Any = None
+    permitted_range: dict | str | None = None
+    direction: dict | None = None
+    categorical_features: Any = "auto"
+    max_changes: int | None = None
+    distance: str | dict = "mad"
+    n_counterfactuals: int = 1
+    n_samples: int = 100
+    first_radius: float = 1.0
+    decrease: float = 2.0
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseHeuristicCounterfactual._parameter_constraints,
         "n_samples": [Interval(Integral, 1, 10**6, closed="both")],
@@ -141,43 +161,6 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     }
 
     _tried: ClassVar[str] = "near the rows of fit, nor in the spheres"
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        desired: Any = "other",
-        target: Any = None,
-        features_to_vary: Any = None,
-        permitted_range: dict | str | None = None,
-        direction: dict | None = None,
-        categorical_features: Any = "auto",
-        max_changes: int | None = None,
-        distance: str | dict = "mad",
-        n_counterfactuals: int = 1,
-        n_samples: int = 100,
-        first_radius: float = 1.0,
-        decrease: float = 2.0,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.desired = desired
-        self.target = target
-        self.features_to_vary = features_to_vary
-        self.permitted_range = permitted_range
-        self.direction = direction
-        self.categorical_features = categorical_features
-        self.max_changes = max_changes
-        self.distance = distance
-        self.n_counterfactuals = n_counterfactuals
-        self.n_samples = n_samples
-        self.first_radius = first_radius
-        self.decrease = decrease
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, sample, outcome, actionability):
         super()._prepare(sample, outcome, actionability)
@@ -208,14 +191,14 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         return levels
 
     def _rows_each(self):
-        return _AT_ONCE * self.n_samples
+        return _TOGETHER * self.n_samples
 
     def _candidates(self, problem, index, starts, owner):
         values, of = [starts[:0]], [owner[:0]]
 
         def met(rows, inner, outer):
-            """Which layers of rows have some as wished; the nearest are kept."""
-            around = np.repeat(index[rows], _AT_ONCE)
+            """Mask of layers with rows that satisfy the target; keeps the nearest."""
+            around = np.repeat(index[rows], _TOGETHER)
             samples, its = self._layer(problem, around, inner.ravel(), outer.ravel())
             holds = problem.holds(samples, its)
             samples, its = samples[holds], its[holds]
@@ -224,10 +207,10 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
             of.append(its[near])
             return holds.reshape(*outer.shape, -1).any(axis=2)
 
-        powers, shrinking = np.arange(_AT_ONCE), 1 / self.decrease
+        powers, shrinking = np.arange(_TOGETHER), 1 / self.decrease
         radius = np.full(len(index), float(self.first_radius))
         rows = np.arange(len(index))
-        for _ in range(_MOST_LAYERS // _AT_ONCE):
+        for _ in range(_MOST_LAYERS // _TOGETHER):
             outer = np.maximum(radius[rows, None] * shrinking**powers, _SMALLEST)
             some = met(rows, np.zeros_like(outer), outer)
             n_met = some.cumprod(axis=1).sum(axis=1)
@@ -237,7 +220,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
                 break
         reach = self._reach(problem, index, starts, owner)
         thickness, rows = radius.copy(), np.arange(len(index))
-        for _ in range(_MOST_LAYERS // _AT_ONCE):
+        for _ in range(_MOST_LAYERS // _TOGETHER):
             rows = rows[radius[rows] < reach[rows]]
             if not len(rows):
                 break
@@ -245,12 +228,12 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
             outer = radius[rows, None] + layers.cumsum(axis=1)
             some = met(rows, outer - layers, outer)
             radius[rows] = outer[:, -1]
-            thickness[rows] *= _THICKENING**_AT_ONCE
+            thickness[rows] *= _THICKENING**_TOGETHER
             rows = rows[~some.any(axis=1)]
         return np.concatenate(values), np.concatenate(of)
 
     def _reach(self, problem, index, starts, owner):
-        """How far spheres may grow: to the nearest known row as wished."""
+        """Largest radii of spheres: to the nearest known row on target."""
         reach = np.full(len(index), np.inf)
         changes = problem.actionability.changes(starts, problem.values[owner])
         lengths = np.linalg.norm(changes * problem.actionability.costs, axis=1)

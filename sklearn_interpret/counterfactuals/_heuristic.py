@@ -1,4 +1,4 @@
-"""Base of the heuristic methods: near known rows, polishing, rows that are apart."""
+"""Base of the heuristic methods: near known rows, refinement, rows that are apart."""
 
 from __future__ import annotations
 
@@ -7,33 +7,32 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from sklearn_interpret._core.search.coordinate_search import coordinate_search
+from sklearn_interpret._core.search.penalised_descents import coordinate_search
 from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._model.actions.problem import KnownRows
-from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 
-# Of the known rows, so many of the nearest are asked about, and as many of the others.
+# Known rows that the model is asked about: this number of the nearest and of others.
 _ASKED = 16
-# How many rows as wished are followed for each explained row, and shrunk in the end.
+# Starts of each explained row, and candidates that are refined in the end.
 _STARTS, _SHRUNK = 5, 2
-# Values of a number that are tried.
+# Number of values of a feature that are tried.
 _GRID = 16
-# Rounds in which all rows followed are undone, before those to shrink are chosen.
+# Rounds in which changes of all candidates are undone, before the nearest are chosen.
 _ROUNDS = 2
-# Single changes aim at this margin, and are so many.
+# Margin that single changes aim at, and their largest number.
 _AIM, _MOST_STEPS = 1e-3, 12
-# Known rows for a first look at the response.
+# Known rows at which the response is tested for smoothness.
 _SOME_ROWS = 10
-# Further counterfactuals are so far from each other, in distances of the nearest.
+# Least distance between counterfactuals, in distances of the nearest.
 _APART = 0.5
 
 
 @dataclass
 class _Apart:
-    """Whether rows are as wished, and far enough from what was found already."""
+    """Whether rows satisfy the target, far enough from the rows found before."""
 
     problem: object
     index: np.ndarray
@@ -52,19 +51,19 @@ class _Apart:
 
 
 def nearest_of_each(distances, owner, number):
-    """Positions of the nearest so many rows of each owner, nearest first."""
+    """Positions of the `number` nearest rows of each owner, nearest first."""
     order = np.lexsort((distances, owner))
     rank = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
     return order[rank < number]
 
 
 class BaseHeuristicCounterfactual(BaseCounterfactual):
-    """Base of the methods that look for rows as wished, and then polish them.
+    """Base of the methods that refine candidates.
 
-    A subclass looks for rows (`_candidates`); near known rows are candidates always.
+    A subclass finds rows (`_candidates`); near known rows are candidates always.
     """
 
-    # Where rows were looked for in vain.
+    # Where the search was, in words.
     _tried: ClassVar[str]
 
     def _prepare(self, sample, outcome, actionability):
@@ -95,27 +94,23 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     @abstractmethod
     def _candidates(self, problem, index, starts, owner):
-        """Rows as wished, and the explained rows that they are for.
+        """Rows that satisfy the target, and the explained rows that they are for.
 
-        `starts` are some, those of a row together, nearest first.
+        `starts` are such rows, sorted by row, the nearest first.
         """
 
     @abstractmethod
     def _rows_each(self):
-        """How many rows the model is asked about at once for each explained row."""
+        """Number of rows in one call of the model, per explained row."""
 
     def _search(self, problem, index):
         each = max(self._rows_each(), len(self._grid_columns) + len(self._known[0]))
-        together = max(1, batch_rows(problem.rows.row_bytes) // each)
-        together = min(together, -(-len(index) // effective_n_jobs(self.n_jobs)))
-        blocks = [(problem, index[part]) for part in slices(len(index), together)]
-        for found in run(
-            self._search_block, blocks, n_jobs=self.n_jobs, verbose=self.verbose
-        ):
+        together = batch_rows(problem.rows.row_bytes) // each
+        for _, found in self._in_blocks(self._search_block, problem, index, together):
             yield from found
 
     def _search_block(self, problem, index):
-        """`Found` of some rows, which the model is asked about together."""
+        """`Found` of some rows, which are searched together."""
         pool, owner = self._pool(problem, index)
         found, with_one = [[] for _ in index], index
         apart = _Apart(problem, index, np.zeros(len(index)), [])
@@ -140,18 +135,18 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         limit = "" if most is None else f" with at most {most} changes"
         reason = ""
         if not n_found:
-            reason = f"no row as wished{limit} was met {self._tried}"
+            reason = f"no row{limit} that reaches the target was found {self._tried}"
         elif n_found < self.n_counterfactuals:
-            reason = f"only {n_found} rows{limit} were met that are apart"
+            reason = f"only {n_found} rows{limit} were found that are apart"
         return Found(np.reshape(values, (n_found, self._known.shape[1])), reason)
 
     def _nearest(self, problem, pool, owner, apart):
-        """The nearest row as wished of those that have one, and whose it is."""
+        """The nearest refined candidates, and the rows that they are for."""
         actionability = problem.actionability
         if apart.found:
             holds = apart(pool, owner)
             pool, owner = pool[holds], owner[holds]
-        polishing = Refinement(
+        refinement = Refinement(
             pool,
             problem.values[owner],
             owner,
@@ -160,14 +155,14 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             holds=apart,
             projected=problem.projected,
         )
-        polishing.undo(_ROUNDS if self.max_changes is None else np.inf)
-        distances = problem.distances(polishing.values, owner)
-        many = self._n_changed(problem, polishing.values, owner) > self._most_changes
+        refinement.undo(_ROUNDS if self.max_changes is None else np.inf)
+        distances = problem.distances(refinement.values, owner)
+        many = self._n_changed(problem, refinement.values, owner) > self._most_changes
         distances[many] = np.inf
         few = nearest_of_each(distances, owner, _SHRUNK)
-        polishing.keep(few[np.isfinite(distances[few])])
-        polishing.polish()
-        pool, owner = polishing.values, polishing.index
+        refinement.keep(few[np.isfinite(distances[few])])
+        refinement.refine()
+        pool, owner = refinement.values, refinement.index
         first = nearest_of_each(problem.distances(pool, owner), owner, 1)
         return pool[first], owner[first]
 
@@ -181,16 +176,16 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         )
 
     def _pool(self, problem, index):
-        """Rows as wished, and the explained rows that they are for."""
+        """Candidates, and the explained rows that they are for."""
         starts, owner = self._starts(problem, index)
         further, of = self._candidates(problem, index, starts, owner)
         return np.concatenate([starts, further]), np.append(owner, of)
 
     def _starts(self, problem, index):
-        """Near rows as wished: known ones, as near as they may become, and changed."""
+        """Near rows that satisfy the target: projected known ones, changed cells."""
         values, owner = [self._by_coordinates(problem, index)[0]], [index]
         for i in index:
-            (wished,) = self._known_rows.wished(problem, np.array([i]))
+            (wished,) = self._known_rows.satisfying(problem, np.array([i]))
             known = self._known[wished]
             at = np.full(len(known), i)
             known = problem.projected(known, at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import chain, compress, islice
 from numbers import Integral
 from typing import Any
@@ -23,12 +24,13 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import RemovalExplanation
 
-# Sets of words that a proof may ask for.
+# Largest number of sets of words that the model is asked about for a proof.
 _MOST_SETS = 4096
 # Pieces of work for each worker.
 _TASKS_PER_WORKER = 4
 
 
+@dataclass(eq=False, repr=False)
 class TextCounterfactual(TextInputMixin, BaseInspector):
     r"""The fewest words whose removal changes the prediction of a text.
 
@@ -41,9 +43,9 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         Any predictor of texts, such as a pipeline that begins with a vectorizer; a
         clone of it is fitted. Pass a fitted one as ``FrozenEstimator(model)``.
     desired : "other", class label or (low, high), default="other"
-        What the model should answer: any other class, this one, or a probability
-        (of a classifier) or prediction (of a regressor) in this interval, an end of
-        which may be None.
+        The target outcome: any other class, this one, or a probability (of a
+        classifier) or prediction (of a regressor) in this interval, an end of which may
+        be None.
     target : class label or int, default=None
         The class or output that an interval is of, where there are several.
     max_removed : int or None, default=None
@@ -55,15 +57,15 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         How many sets of words the search extends by each other word, for each text.
     tokenizer : callable, default=None
         ``tokenizer(text)``: the words of a text as a list of str, as they stand in it
-        and in their order. What stands between them stays where it is. None splits by
+        and in their order. The text between them stays. None splits by
         `split_expression`.
     split_expression : str, default=r"\W+"
-        Regular expression of what stands between words; ``""`` splits into letters.
+        Regular expression of the separators of words; ``""`` splits into letters.
     bow : bool, default=True
         Whether a word is one wherever it stands, as in a bag of words. False removes
         each of its places on its own, for models that look at the order of words.
     mask_token : str, default=None
-        What stands in place of a word that is removed; None leaves nothing there.
+        The replacement of a word that is removed; None leaves nothing there.
     n_jobs : int or None, default=None
         Workers, which share the texts to explain.
     verbose : int, default=0
@@ -81,8 +83,8 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     TypeError
         `X` is a single text, no container of texts, or has entries that are no str.
     ValueError
-        In `fit`: no texts, a `split_expression` that is no regular expression, a wish
-        that the model cannot fulfil.
+        In `fit`: no texts, an invalid regular expression as `split_expression`, a
+        target that does not fit the model.
     UnreadableModelError
         With ``method="exact"``: the model is no linear bag of words.
 
@@ -96,7 +98,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     In `fit` and `explain`, `X` is a list, a one-dimensional array or a pandas or polars
     Series of str. The model gets texts in the container of `fit`. There is no
     `n_features_in_`. Words are one word where the analyzer of the model's vectorizer
-    makes them equal, as by case; of other models they are told apart as they stand.
+    makes them equal, as by case; for other models each spelling is a word.
 
     *Linear bags of words* are pipelines of a vectorizer that counts single words (also
     as tf-idf) and a linear model. What words add to its decision is a sum, and the
@@ -106,11 +108,11 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
 
     *Any other model* is asked about texts without each of the words, without those that
     count most, and then best-first: the set of words whose removal brings the model
-    nearest to the wish is extended by each other word, `max_iter` times. Of what is
-    found words are given back until none can be.
+    nearest to the target is extended by each other word, `max_iter` times. Needless
+    words are put back into the text.
 
     In both cases, the model is asked about all smaller sets of words where they are
-    few. `optimal` tells for which texts the set is proved to be smallest.
+    few. `optimal` says for which texts the set is proved to be smallest.
 
     References
     ----------
@@ -132,6 +134,20 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     without 'free': spam -> fine
     """
 
+    estimator: Any
+    _: KW_ONLY
+    desired: Any = "other"
+    target: Any = None
+    max_removed: int | None = None
+    method: str = "auto"
+    max_iter: int = 50
+    tokenizer: Callable[[str], Sequence[str]] | None = None
+    split_expression: str = r"\W+"
+    bow: bool = True
+    mask_token: str | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **{
             name: BaseInspector._parameter_constraints[name]
@@ -144,35 +160,6 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         "method": [StrOptions({"auto", "exact", "search"})],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        desired: Any = "other",
-        target: Any = None,
-        max_removed: int | None = None,
-        method: str = "auto",
-        max_iter: int = 50,
-        tokenizer: Callable[[str], Sequence[str]] | None = None,
-        split_expression: str = r"\W+",
-        bow: bool = True,
-        mask_token: str | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.desired = desired
-        self.target = target
-        self.max_removed = max_removed
-        self.method = method
-        self.max_iter = max_iter
-        self.tokenizer = tokenizer
-        self.split_expression = split_expression
-        self.bow = bow
-        self.mask_token = mask_token
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_response(self):
         return TargetOutcome.of(self.estimator_, self.desired, self.target)
@@ -201,7 +188,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             return None
 
     def explain(self, X: Any) -> RemovalExplanation:
-        """Find the fewest words whose removal makes the model answer as wished.
+        """Find the fewest words whose removal makes the model reach the target.
 
         Parameters
         ----------
@@ -256,7 +243,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         )
 
     def _searches(self, rows, tokens, own):
-        """A finished `RemovalSearch` for each text; None where it is as wished."""
+        """A finished `RemovalSearch` for each text; None if it satisfies the target."""
         searched = np.flatnonzero(~self._outcome.holds(rows.native, own))
         n_workers = effective_n_jobs(self.n_jobs)
         n_tasks = 1 if n_workers == 1 else _TASKS_PER_WORKER * n_workers
@@ -294,7 +281,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         return smallest_removal(n_words, most, self.max_iter, _MOST_SETS, sets, bound)
 
     def _replies(self, asked, tokens, own):
-        """Margins of sets of words of some texts, and whether they are as wished."""
+        """Margins of sets of words of some texts, and whether they reach the target."""
         sizes = [copied_bytes("".join(t.pieces), t, self.mask_token) for t in tokens]
         at_once = batch_rows(max(sizes))
         copies = (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.search.linear_steps import penalised_descent
+from sklearn_interpret._core.search.penalised_descents import penalised_descent
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret.counterfactuals._heuristic import (
@@ -16,20 +17,22 @@ from sklearn_interpret.counterfactuals._heuristic import (
     nearest_of_each,
 )
 
-# Half the difference that a derivative is taken over, in the unit of a feature.
+# Half of the difference quotients' step, in the unit of a feature.
 _STEP = 1e-4
-# A second difference of less than this part of the first is that of a smooth response.
+# Ratio of second to first differences below which a response counts as smooth.
 _CURVED = 0.1
+# Relative rounding error of differences.
 _ROUNDING = 1e-11
-# Descents begin at a row itself, and at so many of the near known rows.
+# Number of near known rows at which descents start, besides the row itself.
 _DESCENTS = 2
 
 
+@dataclass(eq=False, repr=False)
 class WachterCounterfactual(BaseHeuristicCounterfactual):
-    r"""Counterfactuals by descent to the wish (Wachter et al.).
+    r"""Counterfactuals by descent to the target (Wachter et al.).
 
-    The distance from the explained row is made small together with what the model's
-    answer lacks to be as wished, which counts more and more until it lacks nothing.
+    The distance from the explained row is minimised together with the gap between the
+    model's answer and the target, whose weight grows until the gap is closed.
 
     Parameters
     ----------
@@ -37,38 +40,38 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     desired : "other", class label or (low, high), default="other"
-        What the model should answer: any other class, a class, an interval of the
-        probability of the positive class or of `target`; of a regressor an interval of
-        the prediction. None is an open end.
+        The target outcome: any other class, a class, or an interval of the probability
+        of the positive class or of `target`; of a regressor an interval of the
+        prediction. None is an open end.
     target : class label or int, default=None
         The class whose probability, or the output of which, `desired` is an interval.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all.
     permitted_range : dict, "any" or None, default=None
-        What features may become: (low, high) of a number, a list of levels of a
-        category. A number that lies outside already stays as it is. None, or a feature
-        left out, means what the rows of `fit` have: a number between the lowest and the
-        highest, or where that of the row lies beyond, between these and its own; a
-        known level. "any" lifts that. Two whole numbers are levels in either case: a
-        number of a feature that has no others becomes one of them.
+        The values that features may take: (low, high) of a number, a list of levels of
+        a category. A number that lies outside already stays as it is. None, or a
+        feature left out, means the values of `fit`: numbers from the lowest to the
+        highest, extended to the row's own where that lies beyond; known levels. "any"
+        lifts that. A feature with two whole numbers in `fit` takes only these in either
+        case.
     direction : dict, default=None
         Which way features may go: "increase" or "decrease".
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features without order, or a boolean mask of them; None means none. "auto" takes
         categories, strings and booleans by dtype.
     max_changes : int, default=None
-        How many features may change at most.
+        Largest number of features that may change.
     distance : {"mad", "std", "gower"} or dict, default="mad"
         Changes add up, each in units of its feature's median absolute deviation (the
         standard deviation where that is zero), standard deviation, or range over the
         number of features; a change of a category counts as one unit. A dict gives the
         cost of a unit, or of a change of a category, and leaves "mad" for the others.
     n_counterfactuals : int, default=1
-        How many rows are looked for. Each is at least half as far from those before it
-        as the nearest is from the explained row.
+        Number of rows to find. Each is at least half as far from those before it as the
+        nearest is from the explained row.
     tolerance : float, default=1e-3
-        How far beyond the bound of the wish the descent aims, in the unit of the
-        response.
+        Margin beyond the bound of the target that the descent aims at, in the unit of
+        the response.
     max_iter : int, default=100
         Largest number of steps of a descent.
     method : {"auto", "search"}, default="auto"
@@ -97,8 +100,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     Raises
     ------
     ValueError
-        In `fit`: a wish, a range, a direction or a distance that the model or the
-        table has no place for.
+        In `fit`: a target, a range, a direction or a distance that does not fit the
+        model or the table.
     TypeError
         In `fit`: a sparse table.
 
@@ -112,18 +115,19 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
     .. math:: \lambda \max(0, y' - f(x'))^2 + d(x, x'),
 
-    where f is by how much the answer is as wished, y' is the `tolerance`, and
-    :math:`\lambda` grows until f is not negative. f is the score of the wished class
-    less the best of the others, or the distance to the nearer end of an interval.
+    where f is the margin of the answer, y' is the `tolerance`, and :math:`\lambda`
+    grows until f is not negative. The margin is the score of the target class less the
+    best of the others, or the distance to the nearer end of an interval.
 
     With differences, each step solves this for a linear f: features are changed in the
     order of their slopes in the unit of `distance`, each as long as that pays, within a
     distance that shrinks where f turns out not to be linear. The search takes the
-    single change that is worth most, and raises :math:`\lambda` where none is; in most
-    steps it looks at the changes alone that were worth most before.
+    single change that lowers this most, and raises :math:`\lambda` where none does; in
+    most steps it tries only the best changes of an earlier step.
 
-    Near rows of `fit` that are as wished are candidates too, with differences also what
-    a short search finds; all candidates are polished as by :class:`GrowingSpheres`.
+    Near rows of `fit` that satisfy the target are candidates too, with differences also
+    the rows that a short search finds; all candidates are refined as by
+    :class:`GrowingSpheres`.
 
     References
     ----------
@@ -150,6 +154,24 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     ['virginica']
     """
 
+    estimator: Any
+    _: KW_ONLY
+    desired: Any = "other"
+    target: Any = None
+    features_to_vary: Any = None
+    permitted_range: dict | str | None = None
+    direction: dict | None = None
+    categorical_features: Any = "auto"
+    max_changes: int | None = None
+    distance: str | dict = "mad"
+    n_counterfactuals: int = 1
+    tolerance: float = 1e-3
+    max_iter: int = 100
+    method: str = "auto"
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseHeuristicCounterfactual._parameter_constraints,
         "tolerance": [Interval(Real, 0, None, closed="neither")],
@@ -158,43 +180,6 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     }
 
     _tried: ClassVar[str] = "near the rows of fit, nor by descent"
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        desired: Any = "other",
-        target: Any = None,
-        features_to_vary: Any = None,
-        permitted_range: dict | str | None = None,
-        direction: dict | None = None,
-        categorical_features: Any = "auto",
-        max_changes: int | None = None,
-        distance: str | dict = "mad",
-        n_counterfactuals: int = 1,
-        tolerance: float = 1e-3,
-        max_iter: int = 100,
-        method: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.desired = desired
-        self.target = target
-        self.features_to_vary = features_to_vary
-        self.permitted_range = permitted_range
-        self.direction = direction
-        self.categorical_features = categorical_features
-        self.max_changes = max_changes
-        self.distance = distance
-        self.n_counterfactuals = n_counterfactuals
-        self.tolerance = tolerance
-        self.max_iter = max_iter
-        self.method = method
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, sample, outcome, actionability):
         super()._prepare(sample, outcome, actionability)
@@ -206,7 +191,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             self._most_steps = self.max_iter
 
     def _is_smooth(self, outcome, actionability):
-        """Whether differences of the response look as those of a smooth one."""
+        """Whether differences of the response are those of a smooth one."""
         if not len(self._numbers):
             return False
         problem = SearchProblem(outcome, actionability, self._some_rows)
@@ -220,9 +205,9 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         return bool(some and even.sum() >= 0.5 * sloping.sum())
 
     def _margins_around(self, problem, values, index):
-        """Margins of points, (m,), and a small step below and above each number.
+        """Margins at points (m,), and a small step below and above each number.
 
-        And the distances between these, each of shape (m, n_numbers).
+        And the distances between these, (m, n_numbers).
         """
         actionability, numbers = problem.actionability, self._numbers
         steps = _STEP / actionability.costs[numbers]
@@ -266,10 +251,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         return self._along_slopes(problem, *begins)[1]
 
     def _begins(self, problem, index, starts, owner):
-        """Where descents begin: at the rows, changed in a category, and at known rows.
-
-        Of the changes of a category, that which the model follows most.
-        """
+        """Starts of descents: the rows, the best changes of a category, known rows."""
         near = nearest_of_each(problem.distances(starts, owner), owner, _DESCENTS)
         values = [problem.values[index], starts[near]]
         of = [index, owner[near]]
@@ -294,7 +276,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             problem.values[of][:, numbers],
         )
         low, high = problem.actionability.limits(problem.values[of])
-        # What is missing stays so; a change of it is none.
+        # Missing entries stay: their limits and changes are zero.
         low, high = (
             np.nan_to_num(
                 (part[:, numbers] - origins) * costs, posinf=np.inf, neginf=-np.inf

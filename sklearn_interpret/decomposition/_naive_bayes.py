@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn_interpret._model.naive_bayes import naive_bayes_odds
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 
 
+@dataclass(eq=False, repr=False)
 class NaiveBayesContributions(BaseAttribution):
     """Log-odds of a naive Bayes classifier as the prior's plus one term per feature.
 
@@ -81,11 +83,11 @@ class NaiveBayesContributions(BaseAttribution):
     array([[ 0.4,  0.4, 74.5, 37.3]])
     """
 
-    _parameter_constraints = {"target": "no_validation"}
+    estimator: Any
+    _: KW_ONLY
+    target: Any = None
 
-    def __init__(self, estimator: Any, *, target: Any = None) -> None:
-        self.estimator = estimator
-        self.target = target
+    _parameter_constraints = {"target": "no_validation"}
 
     def _make_response(self):
         return naive_bayes_odds(self.estimator_, self.target)

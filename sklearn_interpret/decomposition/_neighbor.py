@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from sklearn_interpret.explanations import NeighborExplanation
 _SPOTS = 20
 
 
+@dataclass(eq=False, repr=False)
 class NeighborContributions(BaseInspector):
     """The training rows that vote for a prediction of k nearest neighbours.
 
@@ -86,10 +88,9 @@ class NeighborContributions(BaseInspector):
     True
     """
 
-    _parameter_constraints: ClassVar[dict] = {}
+    estimator: Any
 
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
+    _parameter_constraints: ClassVar[dict] = {}
 
     def fit(self, X: Any, y: ArrayLike | None = None, **params: Any) -> Self:
         """Fit a clone of `estimator`, and keep its training rows.

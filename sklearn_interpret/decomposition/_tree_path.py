@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
 
+@dataclass(eq=False, repr=False)
 class TreePathContributions(BaseAttribution):
     """Contributions of features along the decision paths of trees (Saabas).
 
@@ -113,21 +115,15 @@ class TreePathContributions(BaseAttribution):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    response_method: str | Sequence[str] = "auto"
+    target: Any = None
+
     _parameter_constraints = {
         "response_method": [str, list, tuple],
         "target": "no_validation",
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        response_method: str | Sequence[str] = "auto",
-        target: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.response_method = response_method
-        self.target = target
 
     def _make_response(self):
         trees = explained_response(self.estimator_, self.response_method, self.target)

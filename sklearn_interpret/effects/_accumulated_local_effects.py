@@ -22,7 +22,7 @@ from sklearn_interpret._core.effects.accumulation import (
 from sklearn_interpret._core.statistics.seriation import order_levels
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.perturbation.perturbed import perturbed
+from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.axes import CellsOfRows
 from sklearn_interpret._model.rows.base import gather, label_key
@@ -299,7 +299,7 @@ default="similarity"
             self.confidence_level is not None and self.confidence_method == "bootstrap"
         )
         grids = [grid_replacement(axes) for axes in self.axes_]
-        model = perturbed(self.method, response, sample.rows, grids, additive=True)
+        model = replaced(self.method, response, sample.rows, grids, additive=True)
         blocks = model.differences(
             steps,
             cells,

@@ -23,7 +23,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.perturbation.perturbed import Replacement
+from sklearn_interpret._model.replacement.replaced import Replacement
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.axes import (
     grid_axis,

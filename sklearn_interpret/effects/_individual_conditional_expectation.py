@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.perturbation.perturbed import perturbed
+from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import drop_single_output, make_response
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
@@ -255,7 +255,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         ]
         if not isinstance(rows, self._kind):
             grids = [grid.recast(rows) for grid in grids]
-        model = perturbed(self.method, response, rows, grids)
+        model = replaced(self.method, response, rows, grids)
         blocks = model.responses(
             _kept_responses,
             n_jobs=self.n_jobs,

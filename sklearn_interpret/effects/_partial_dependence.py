@@ -20,7 +20,7 @@ from sklearn_interpret._model._sklearn_compat import (
     recursion_partial_dependence,
 )
 from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.perturbation.perturbed import perturbed
+from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import (
     drop_single_output,
     is_classifier,
@@ -302,7 +302,7 @@ class PartialDependence(GridMixin, CurveEffect):
                 mass = _over_rows(_masses, axes, sample)
                 mass = mass / (mass.sum() or 1.0)
             masses.append(mass)
-        model = perturbed(self.method, response, sample.rows, grids)
+        model = replaced(self.method, response, sample.rows, grids)
         return masses, model.averages(
             sample.weights,
             masses,

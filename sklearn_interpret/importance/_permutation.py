@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.perturbation.all_pairs import all_pairs_scores
-from sklearn_interpret._model.perturbation.neighbourhoods import similar_rows
-from sklearn_interpret._model.perturbation.permuted import PermutedScores
+from sklearn_interpret._model.replacement.all_pairs import all_pairs_scores
+from sklearn_interpret._model.replacement.neighbourhoods import similar_rows
+from sklearn_interpret._model.replacement.permuted import PermutedScores
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
 from sklearn_interpret.importance._base import BaseImportance, summary
 

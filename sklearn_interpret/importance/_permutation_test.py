@@ -27,7 +27,7 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.native_importances import native_importances
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.perturbation.all_pairs import loss_increases
+from sklearn_interpret._model.replacement.all_pairs import loss_increases
 from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import FixedSumWarning

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -36,6 +37,7 @@ _CHANGES = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class DeletionDiagnostics(RefittingMixin, BaseInspector):
     r"""What changes when a training row is left out and the model is fitted again.
 
@@ -174,37 +176,24 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
     array([ 1.08, -0.99])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    rows: ArrayLike | None = None
+    what: str = "prediction"
+    groups: ArrayLike | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: int | float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
         "rows": "no_validation",
         "what": [StrOptions(set(_CHANGES))],
         "groups": ["array-like", None],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        rows: ArrayLike | None = None,
-        what: str = "prediction",
-        groups: ArrayLike | None = None,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: int | float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.rows = rows
-        self.what = what
-        self.groups = groups
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_response(self):
         if self.what == "loss" and self.target is not None:

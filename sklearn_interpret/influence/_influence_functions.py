@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -41,6 +41,7 @@ _SHARP = {"tol": 1e-8, "max_iter": 100_000}
 _BLOCK = 2**16
 
 
+@dataclass(eq=False, repr=False)
 class InfluenceFunctions(BaseInspector):
     r"""What leaving a training row out changes, without fitting again.
 
@@ -186,6 +187,14 @@ class InfluenceFunctions(BaseInspector):
     (2, 150)
     """
 
+    estimator: Any
+    _: KW_ONLY
+    damping: float = 0.0
+    scaling: str = "sum"
+    groups: ArrayLike | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         "damping": [Interval(Real, 0, None, closed="left")],
         "scaling": [StrOptions({"sum", "mean"})],
@@ -196,23 +205,6 @@ class InfluenceFunctions(BaseInspector):
 
     # Weights are numbers of rows, and copies are left out together.
     _weights_count_rows = _refits = True
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        damping: float = 0.0,
-        scaling: str = "sum",
-        groups: ArrayLike | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.damping = damping
-        self.scaling = scaling
-        self.groups = groups
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_response(self):
         self._objective = read_objective(self.estimator_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,6 +53,7 @@ _COLUMNS = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class RegressionInfluence(BaseRegressionInspector):
     """Regression diagnostics: what each row does to a linear model or a GLM.
 
@@ -230,25 +232,18 @@ class RegressionInfluence(BaseRegressionInspector):
     np.int64(4)
     """
 
+    estimator: Any
+    _: KW_ONLY
+    approximation: str = "one_step"
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseRegressionInspector._parameter_constraints,
         "approximation": [StrOptions({"one_step", "refit"})],
     }
     # A row that stands twice is left out twice: its copies alone have other measures.
     _refits = True
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        approximation: str = "one_step",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.approximation = approximation
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _inspect(self, sample, response, on_block):
         model, known = self._score_model(sample), has_known_dispersion(response.loss)

@@ -26,10 +26,10 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     warn,
 )
-from sklearn_interpret._model.perturbation.hybrid import hybrid
-from sklearn_interpret._model.perturbation.perturbed import (
+from sklearn_interpret._model.replacement.hybrid import hybrid
+from sklearn_interpret._model.replacement.replaced import (
     Replacement,
-    perturbed,
+    replaced,
 )
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -421,7 +421,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             variants = (np.arange(len(first))[None],) * len(columns)
             places.append(codes)
             replacements.append(Replacement(columns, levels, variants))
-        model = perturbed(self.method, self._make_response(), background, replacements)
+        model = replaced(self.method, self._make_response(), background, replacements)
         averages = model.averages(
             self._weights, n_jobs=self.n_jobs, verbose=self.verbose
         )

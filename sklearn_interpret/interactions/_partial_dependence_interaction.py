@@ -16,10 +16,10 @@ from sklearn_interpret._core.effects.h_statistics import (
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import rows_in_memory, slices
-from sklearn_interpret._model.perturbation.perturbed import (
-    PerturbedResponses,
-    perturbed,
+from sklearn_interpret._model.replacement.replaced import (
+    ReplacedResponses,
     plain_responses,
+    replaced,
 )
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.features import resolve_categorical
@@ -206,13 +206,13 @@ class PartialDependenceInteraction(BaseInteraction):
         if not n_pairs:
             return
         sizes = self._most_points(rows)
-        model = perturbed(self.method, response, rows, [])
+        model = replaced(self.method, response, rows, [])
         parts = slices(n_pairs, _PAIRS_PER_BLOCK)
         n_points = sum(_points(sizes, self._pairs[part]).sum() for part in parts)
-        if isinstance(model, PerturbedResponses):
+        if isinstance(model, ReplacedResponses):
             self._warn_of_cost(rows.n_rows * n_points, rows, _ADVICE)
         else:
-            self._warn_of_sums(model.most_sums(n_pairs, n_points))
+            self._warn_of_sums(model.most_sums_of_pairs(n_pairs, n_points))
         most, start = rows_in_memory(_BYTES_PER_POINT * (1 + n_outputs)), 0
         while start < n_pairs:
             n_points = _points(sizes, self._pairs[start : start + _PAIRS_PER_BLOCK])

@@ -20,8 +20,8 @@ from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory
-from sklearn_interpret._model.perturbation.perturbed import (
-    PerturbedResponses,
+from sklearn_interpret._model.replacement.replaced import (
+    ReplacedResponses,
     Replacement,
     plain_responses,
 )
@@ -325,7 +325,7 @@ class _Strengths:
             columns, codes = tuple(donors), tuple(donors.values())
             levels = tuple(self._rows.column(j) for j in columns)
             replacements.append(Replacement(columns, levels, codes, together=True))
-        model = PerturbedResponses(self._response, self._rows, replacements)
+        model = ReplacedResponses(self._response, self._rows, replacements)
         blocks = model.responses(_unchanged, **self._loop)
         return map(np.concatenate, blocks)
 

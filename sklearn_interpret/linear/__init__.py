@@ -6,8 +6,10 @@ from sklearn_interpret.linear._plot import (
     LinearEffectDisplay,
     SparsePathDisplay,
 )
-from sklearn_interpret.linear._sparse_linear_classifier import SparseLinearClassifier
-from sklearn_interpret.linear._sparse_linear_regressor import SparseLinearRegressor
+from sklearn_interpret.linear._sparse_linear import (
+    SparseLinearClassifier,
+    SparseLinearRegressor,
+)
 
 __all__ = [
     "CoefficientDisplay",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -53,6 +53,7 @@ _COLUMNS = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     """Standard errors, tests and intervals of the weights of a linear model or a GLM.
 
@@ -235,6 +236,16 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     array([[273.5, 139.9]])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    target: Any = None
+    covariance: str = "model"
+    dispersion: str = "model"
+    interval: str = "wald"
+    confidence_level: float = 0.95
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "target": "no_validation",
         "covariance": [StrOptions({"model", "HC0", "HC1", "HC2", "HC3"})],
@@ -245,27 +256,6 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         "verbose": BaseRegressionInspector._parameter_constraints["verbose"],
     }
     _weights_count_rows = True
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        target: Any = None,
-        covariance: str = "model",
-        dispersion: str = "model",
-        interval: str = "wald",
-        confidence_level: float = 0.95,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.target = target
-        self.covariance = covariance
-        self.dispersion = dispersion
-        self.interval = interval
-        self.confidence_level = confidence_level
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_response(self):
         model = innermost(self.estimator_)

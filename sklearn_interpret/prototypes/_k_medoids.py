@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
@@ -40,7 +41,7 @@ from sklearn_interpret._model.validation import (
     check_weights,
     empty_for_no_rows,
 )
-from sklearn_interpret.prototypes._gower_columns import GowerColumns
+from sklearn_interpret.prototypes._kernels import GowerColumns
 
 # Metrics of scikit-learn's that take sparse matrices.
 _OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
@@ -48,6 +49,7 @@ _OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
 _ROUNDING = 1e-12
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KMedoids(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
@@ -145,6 +147,14 @@ class KMedoids(
     [4.5, 1.5, 5.5]
     """
 
+    n_clusters: int = 8
+    metric: str | Callable[..., float] = "euclidean"
+    method: str = "fasterpam"
+    init: str = "build"
+    n_init: int = 3
+    max_iter: int = 100
+    random_state: int | np.random.RandomState | None = None
+
     _parameter_constraints = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions({*PAIRWISE_METRICS, "gower", "precomputed"}), callable],
@@ -156,25 +166,6 @@ class KMedoids(
     }
     # The inertia is a sum.
     _weights_count_rows = True
-
-    def __init__(
-        self,
-        *,
-        n_clusters: int = 8,
-        metric: str | Callable[..., float] = "euclidean",
-        method: str = "fasterpam",
-        init: str = "build",
-        n_init: int = 3,
-        max_iter: int = 100,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.method = method
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -53,6 +53,7 @@ _BLOCK_ROWS = 256
 _ROUNDING = 1e-15
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Prototypes, rows that represent all, and criticisms, rows that these miss.
 
@@ -171,6 +172,19 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
            [5.7, 4.4, 1.5, 0.4]])
     """
 
+    n_prototypes: int = 10
+    n_criticisms: int = 10
+    kernel: str | Callable = "auto"
+    gamma: str | float = "median"
+    standardize: bool = True
+    categorical_features: str | Sequence | None = "auto"
+    criticism_regularizer: str | None = "logdet"
+    by_class: bool = False
+    embedding: Callable | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_prototypes": [Interval(Integral, 1, None, closed="left")],
         "n_criticisms": [Interval(Integral, 0, None, closed="left")],
@@ -186,35 +200,6 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             for name in ("random_state", "n_jobs", "verbose")
         },
     }
-
-    def __init__(
-        self,
-        *,
-        n_prototypes: int = 10,
-        n_criticisms: int = 10,
-        kernel: str | Callable = "auto",
-        gamma: str | float = "median",
-        standardize: bool = True,
-        categorical_features: str | Sequence | None = "auto",
-        criticism_regularizer: str | None = "logdet",
-        by_class: bool = False,
-        embedding: Callable | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_prototypes = n_prototypes
-        self.n_criticisms = n_criticisms
-        self.kernel = kernel
-        self.gamma = gamma
-        self.standardize = standardize
-        self.categorical_features = categorical_features
-        self.criticism_regularizer = criticism_regularizer
-        self.by_class = by_class
-        self.embedding = embedding
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

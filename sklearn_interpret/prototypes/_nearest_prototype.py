@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,13 +20,13 @@ from sklearn_interpret._model.validation import (
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
 
 
+@dataclass(eq=False, repr=False)
 class _NearestPrototype(BaseEstimator):
     """Base of both: prototypes by a selector, and their targets."""
 
-    _parameter_constraints = {"selector": [HasMethods(["fit", "transform"]), None]}
+    selector: Any = None
 
-    def __init__(self, selector: Any = None) -> None:
-        self.selector = selector
+    _parameter_constraints = {"selector": [HasMethods(["fit", "transform"]), None]}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

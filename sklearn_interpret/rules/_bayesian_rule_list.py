@@ -19,7 +19,7 @@ from sklearn_interpret._core.rules.rule_list_posterior import (
 )
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret.exceptions import DisagreeingChainsWarning
-from sklearn_interpret.rules._rule_lists import RuleListClassifier
+from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 from sklearn_interpret.rules._rules import Rule
 
 # Above this, chains disagree (Gelman and Rubin).
@@ -65,6 +65,7 @@ class BayesianRule(Rule):
     high_shares: tuple[float, ...] | None = None
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BayesianRuleListClassifier(RuleListClassifier):
     """The most probable list of short rules, and how probable others are.
 
@@ -132,6 +133,8 @@ class BayesianRuleListClassifier(RuleListClassifier):
     DisagreeingChainsWarning
         The chains sample different regions, so that `posterior_` is not the posterior,
         and there may be a better list than `rules_`: raise `n_samples` or `n_chains`.
+    NoRuleWarning
+        Some class is predicted for no row of `fit`, as where its rows are few.
 
     See Also
     --------
@@ -184,6 +187,18 @@ class BayesianRuleListClassifier(RuleListClassifier):
     True
     """
 
+    list_length_prior: float = 3.0
+    rule_size_prior: float = 1.0
+    alpha: float = 1.0
+    min_support: float = 0.1
+    max_conditions: int = 2
+    max_rules: int = 1000
+    n_chains: int = 3
+    n_samples: int = 3000
+    class_weight: str | dict[Any, float] | None = None
+    categorical_features: Any = "auto"
+    random_state: int | np.random.RandomState | None = None
+
     _parameter_constraints = {
         **RuleListClassifier._parameter_constraints,
         "list_length_prior": [Interval(Real, 0, None, closed="neither")],
@@ -196,33 +211,6 @@ class BayesianRuleListClassifier(RuleListClassifier):
         "n_samples": [Interval(Integral, 4, None, closed="left")],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        *,
-        list_length_prior: float = 3.0,
-        rule_size_prior: float = 1.0,
-        alpha: float = 1.0,
-        min_support: float = 0.1,
-        max_conditions: int = 2,
-        max_rules: int = 1000,
-        n_chains: int = 3,
-        n_samples: int = 3000,
-        class_weight: str | dict[Any, float] | None = None,
-        categorical_features: Any = "auto",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.list_length_prior = list_length_prior
-        self.rule_size_prior = rule_size_prior
-        self.alpha = alpha
-        self.min_support = min_support
-        self.max_conditions = max_conditions
-        self.max_rules = max_rules
-        self.n_chains = n_chains
-        self.n_samples = n_samples
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.random_state = random_state
 
     def _find_rules(self, space, labels, weights, class_weights):
         mined = mine_rules(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,9 +11,10 @@ from sklearn.utils import Tags
 
 from sklearn_interpret._core.rules.bins import majority_bins, uniform_bins
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret.rules._rule_lists import RuleListClassifier
+from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OneRClassifier(RuleListClassifier):
     """Rules on the one feature that alone makes the fewest errors.
 
@@ -59,6 +61,11 @@ class OneRClassifier(RuleListClassifier):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
+    Warns
+    -----
+    NoRuleWarning
+        Some class is predicted for no row of `fit`, as where its rows are few.
+
     See Also
     --------
     RIPPERClassifier : Rules of several conditions on all features.
@@ -93,27 +100,18 @@ class OneRClassifier(RuleListClassifier):
     array([0.25, 0.4 , 0.05, 0.04])
     """
 
+    strategy: str = "majority"
+    min_bin_size: float = 6
+    n_bins: int = 5
+    class_weight: str | dict[Any, float] | None = None
+    categorical_features: Any = "auto"
+
     _parameter_constraints = {
         **RuleListClassifier._parameter_constraints,
         "strategy": [StrOptions({"majority", "uniform"})],
         "min_bin_size": [Interval(Real, 0, None, closed="neither")],
         "n_bins": [Interval(Integral, 1, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        *,
-        strategy: str = "majority",
-        min_bin_size: float = 6,
-        n_bins: int = 5,
-        class_weight: str | dict[Any, float] | None = None,
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.strategy = strategy
-        self.min_bin_size = min_bin_size
-        self.n_bins = n_bins
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

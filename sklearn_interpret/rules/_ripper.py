@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,9 +11,10 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.rules.ripper import ripper
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret.rules._rule_lists import RuleListClassifier
+from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RIPPERClassifier(RuleListClassifier):
     """Rules for one class after the other, from the rarest to the most frequent.
 
@@ -57,6 +59,11 @@ class RIPPERClassifier(RuleListClassifier):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
+    Warns
+    -----
+    NoRuleWarning
+        Some class is predicted for no row of `fit`, as where its rows are few.
+
     See Also
     --------
     OneRClassifier : Rules on a single feature.
@@ -96,6 +103,13 @@ class RIPPERClassifier(RuleListClassifier):
     array([[0.  , 0.06, 0.94]])
     """
 
+    prune: bool = True
+    n_optimizations: int = 2
+    min_weight: float = 2.0
+    class_weight: str | dict[Any, float] | None = None
+    categorical_features: Any = "auto"
+    random_state: int | np.random.RandomState | None = None
+
     _parameter_constraints = {
         **RuleListClassifier._parameter_constraints,
         "prune": ["boolean"],
@@ -103,23 +117,6 @@ class RIPPERClassifier(RuleListClassifier):
         "min_weight": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        *,
-        prune: bool = True,
-        n_optimizations: int = 2,
-        min_weight: float = 2.0,
-        class_weight: str | dict[Any, float] | None = None,
-        categorical_features: Any = "auto",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.prune = prune
-        self.n_optimizations = n_optimizations
-        self.min_weight = min_weight
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.random_state = random_state
 
     def _find_rules(self, space, labels, weights, class_weights):
         found = ripper(

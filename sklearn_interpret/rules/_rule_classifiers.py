@@ -1,25 +1,31 @@
-"""Classifiers made of rules and a default."""
+"""Classifiers made of rules and a default; weights of classes."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from numbers import Real
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model._sklearn_compat import fit_context
-from sklearn_interpret._model.validation import check_labels, check_rows
-from sklearn_interpret.rules._class_weights import (
-    CLASS_WEIGHT,
-    class_weights_of,
-    warn_of_unpredicted_classes,
+from sklearn_interpret._core.rules.coded_conditions import all_hold
+from sklearn_interpret._inspectors.predictor import MostProbableClassMixin
+from sklearn_interpret._model._sklearn_compat import (
+    StrOptions,
+    compute_class_weight,
+    warn,
 )
-from sklearn_interpret.rules._rules import RuleModel
+from sklearn_interpret.exceptions import NoRuleWarning
+from sklearn_interpret.rules._rules import Rule, RuleModel
+
+CLASS_WEIGHT = [StrOptions({"balanced"}), dict, None]
+# Beyond these, products with weights of rows leave the range of numbers.
+_SMALLEST, _LARGEST = 1e-9, 1e9
 
 
-class RuleClassifier(ClassifierMixin, RuleModel):
+class RuleClassifier(MostProbableClassMixin, RuleModel):
     """Base of classifiers whose last rule is the default, without conditions.
 
     A method fills `_found_rules` and `predict_proba`.
@@ -30,41 +36,11 @@ class RuleClassifier(ClassifierMixin, RuleModel):
 
     _parameter_constraints = {"class_weight": CLASS_WEIGHT}
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Find the rules.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows of numbers and categories; values may be missing.
-        y : array-like of shape (n_samples,), default=None
-            Their classes, which are needed.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows: a row of weight two counts as two rows.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Warns
-        -----
-        NoRuleWarning
-            Some class is predicted for no row of `fit`, as where its rows are few.
-        """
-        rows = check_rows(self, X, reset=True)
-        self.classes_, labels = check_labels(self, rows, y)
-        sample, space = self._read(rows, labels, sample_weight)
+    def _fit(self, sample):
+        space = self._condition_space(sample.rows)
         class_weights = class_weights_of(self, sample)
         self.rules_ = self._found_rules(sample, space, class_weights)
         warn_of_unpredicted_classes(self, sample)
-        return self
 
     @abstractmethod
     def _found_rules(self, sample, space, class_weights):
@@ -89,8 +65,52 @@ class RuleClassifier(ClassifierMixin, RuleModel):
         """
         return self._holds(X).argmax(axis=0)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest share; of equal ones the first.
+
+class RuleListClassifier(RuleClassifier):
+    """Base of classifiers that ask rules one after the other.
+
+    A method fills `_find_rules`. The default rule comes last, and has no conditions.
+    """
+
+    @abstractmethod
+    def _find_rules(self, space, labels, weights, class_weights):
+        """Tuples of `Condition`, as they are asked, without the default."""
+
+    def _found_rules(self, sample, space, class_weights):
+        found = self._find_rules(space, sample.y, sample.weights, class_weights)
+        return self._in_order(found, sample, class_weights)
+
+    def _in_order(self, found, sample, class_weights):
+        """Rules of these conditions and the default, with what they say of the rows."""
+        n_classes = len(self.classes_)
+        conditions = [*found, ()]
+        holds = all_hold(conditions, sample.rows, sample.rows.n_rows)
+        all_sums = np.bincount(sample.y, sample.weights, minlength=n_classes)
+        left, rules = sample.weights.copy(), []
+        for of_rule, held in zip(conditions, holds, strict=True):
+            sums = np.bincount(sample.y, left * held, minlength=n_classes)
+            left[held] = 0
+            if sums.any() or not of_rule:
+                rules.append(self._rule(of_rule, sums, all_sums, class_weights))
+        return rules
+
+    def _rule(self, conditions, sums, all_sums, class_weights):
+        """A rule that decides on rows of these sums of classes, of all the sums."""
+        decides = sums.any()
+        shares = class_weights * (sums if decides else all_sums)
+        shares = shares / shares.sum()
+        label = shares.argmax()
+        return Rule(
+            conditions,
+            prediction=self.classes_[label],
+            coverage=float(sums.sum() / all_sums.sum()),
+            precision=float(sums[label] / sums.sum()) if decides else None,
+            shares=tuple(shares.tolist()),
+            n_rows=float(sums.sum()),
+        )
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Share of each class, as the rule that decides on a row has it.
 
         Parameters
         ----------
@@ -99,8 +119,60 @@ class RuleClassifier(ClassifierMixin, RuleModel):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            Class labels.
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of `classes_`.
         """
-        largest = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[largest]
+        deciding = self.decision_rule(X)
+        return np.array([rule.shares for rule in self.rules_])[deciding]
+
+    def to_text(self) -> str:
+        """Return the list of rules as it is read aloud.
+
+        Returns
+        -------
+        str
+            A line for each rule, with all digits of its numbers: evaluated by hand, it
+            gives what `predict` does.
+        """
+        check_is_fitted(self)
+        *rules, default = self.rules_
+        lines = [f"IF {rule} THEN {rule.prediction}" for rule in rules]
+        lines.append(str(default.prediction))
+        return "\nELSE ".join(lines)
+
+
+def class_weights_of(model, sample):
+    """What a model's `class_weight` multiplies the weights of rows by: (n_classes,)."""
+    given, classes = model.class_weight, model.classes_
+    if isinstance(given, str):
+        # As scikit-learn has it, but a row of weight two counts as two rows.
+        sums = np.bincount(sample.y, sample.weights, minlength=len(classes))
+        balanced = np.ones(len(classes))
+        mean = sums.sum() / np.count_nonzero(sums)
+        return np.divide(mean, sums, out=balanced, where=sums > 0)
+    for label, weight in (given or {}).items():
+        if not (isinstance(weight, Real) and _SMALLEST <= weight <= _LARGEST):
+            raise ValueError(
+                f"class_weight={{{label!r}: {weight!r}}} is not accepted: weights of "
+                f"classes are numbers from {_SMALLEST:g} to {_LARGEST:g}."
+            )
+    return compute_class_weight(given, classes=classes, y=classes)
+
+
+def warn_of_unpredicted_classes(model, sample):
+    """Name the classes of rows of `fit` that are predicted for none of these rows."""
+    predicted = set(model.predict(sample.rows.native).tolist())
+    sums = np.bincount(sample.y, sample.weights, minlength=len(model.classes_))
+    left = [
+        f"{label!r} ({n:g} of {sums.sum():g} rows)"
+        for label, n in zip(model.classes_.tolist(), sums.tolist(), strict=True)
+        if n and label not in predicted
+    ]
+    if left:
+        shown = ", ".join(left[:5]) + f" and {len(left) - 5} others" * (len(left) > 5)
+        warn(
+            f"{type(model).__name__} predicts the class {shown} for no row of `fit`. "
+            "Rare classes get more weight by class_weight, which is "
+            f"{model.class_weight!r}.",
+            NoRuleWarning,
+        )

@@ -8,25 +8,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.coded_conditions import all_hold
+from sklearn_interpret._inspectors.predictor import BasePredictor
 from sklearn_interpret._model._sklearn_compat import (
     check_feature_names_in,
     check_pandas_support,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
-from sklearn_interpret._model.validation import (
-    Sample,
-    check_rows,
-    check_weights,
-    empty_for_no_rows,
-)
+from sklearn_interpret._model.validation import check_labels, empty_for_no_rows
 from sklearn_interpret.explanations import Condition
-from sklearn_interpret.rules._conditions import ConditionSpace
+from sklearn_interpret.rules._condition_space import ConditionSpace
 
 
 @dataclass(frozen=True)
@@ -94,7 +90,7 @@ class Rule:
         return all_hold([self.conditions], rows, rows.n_rows)[0]
 
 
-class RuleModel(TransformerMixin, BaseEstimator):
+class RuleModel(TransformerMixin, BasePredictor):
     """Base of models made of rules: `categorical_features` in, `rules_` out.
 
     `rules_` is a list of :class:`Rule`, or of a class of its own fields, which
@@ -109,16 +105,21 @@ class RuleModel(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _read(self, rows, y, sample_weight):
-        """Rows of positive weight with their targets, and the conditions on them."""
+    def _check_targets(self, rows, y):
+        if not is_classifier(self):
+            return super()._check_targets(rows, y)
+        self.classes_, positions = check_labels(self, rows, y)
+        return positions
+
+    def _condition_space(self, rows):
+        """Conditions on the rows."""
         categorical = resolve_categorical(
             self.categorical_features,
             rows.detected_categorical,
             rows.names,
             named=rows.named,
         )
-        sample = Sample.of(rows, y, check_weights(sample_weight, rows))
-        return sample, ConditionSpace(sample.rows, categorical)
+        return ConditionSpace(rows, categorical)
 
     @property
     def _entries(self):
@@ -128,7 +129,7 @@ class RuleModel(TransformerMixin, BaseEstimator):
     def _holds(self, X):
         """Whether each rule holds for each row: (n_rules, n_rows)."""
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False)
+        rows = self._check_rows(X, reset=False)
         conditions = [rule.conditions for rule in self.rules_]
         return all_hold(conditions, rows, rows.n_rows)
 

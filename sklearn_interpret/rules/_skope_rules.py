@@ -16,7 +16,7 @@ from sklearn_interpret._core.rules.coded_conditions import all_hold, distinct_ro
 from sklearn_interpret._core.rules.out_of_bag import draw_share, f1, judge, unlike
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret.rules._ordered_table import OrderedTable
+from sklearn_interpret.rules._condition_space import OrderedTable
 from sklearn_interpret.rules._rule_classifiers import RuleClassifier
 from sklearn_interpret.rules._rules import Rule
 
@@ -58,6 +58,7 @@ class SkopeRule(Rule):
     recall: float | None = None
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SkopeRulesClassifier(RuleClassifier):
     r"""Rules of high precision and recall, which vote.
 
@@ -103,6 +104,11 @@ class SkopeRulesClassifier(RuleClassifier):
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
+
+    Warns
+    -----
+    NoRuleWarning
+        Some class is predicted for no row of `fit`, as where its rows are few.
 
     See Also
     --------
@@ -166,6 +172,16 @@ class SkopeRulesClassifier(RuleClassifier):
            [0.  , 0.33, 0.67]])
     """
 
+    precision_min: float = 0.5
+    recall_min: float = 0.01
+    n_estimators: int = 20
+    max_depth: int = 3
+    max_samples: float = 0.8
+    max_overlap: float = 0.8
+    class_weight: str | dict[Any, float] | None = None
+    categorical_features: Any = "auto"
+    random_state: int | np.random.RandomState | None = None
+
     _parameter_constraints = {
         **RuleClassifier._parameter_constraints,
         "precision_min": [Interval(Real, 0, 1, closed="both")],
@@ -176,29 +192,6 @@ class SkopeRulesClassifier(RuleClassifier):
         "max_overlap": [Interval(Real, 0, 1, closed="both")],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        *,
-        precision_min: float = 0.5,
-        recall_min: float = 0.01,
-        n_estimators: int = 20,
-        max_depth: int = 3,
-        max_samples: float = 0.8,
-        max_overlap: float = 0.8,
-        class_weight: str | dict[Any, float] | None = None,
-        categorical_features: Any = "auto",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.precision_min = precision_min
-        self.recall_min = recall_min
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.max_samples = max_samples
-        self.max_overlap = max_overlap
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.random_state = random_state
 
     def _found_rules(self, sample, space, class_weights):
         index, weights = distinct_rows(space.table.codes, sample.y, sample.weights)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ from sklearn_interpret._model.parallel import (
     run,
     slices,
 )
-from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGame
+from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -78,6 +80,35 @@ class BaseShapley(BaseAttribution):
 
     def _attributed(self):
         return list(zip(self.features_, self.player_names_, strict=True))
+
+
+@dataclass(eq=False, repr=False)
+class BaseModelShapley(BaseShapley):
+    """Base of the Shapley estimators that read the model: its trees or its weights."""
+
+    estimator: Any
+    _: KW_ONLY
+    perturbation: str = "interventional"
+    background: Any = None
+    feature_groups: dict[str, Any] | None = None
+    response_method: str | Sequence[str] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    _parameter_constraints = {
+        **BaseShapley._parameter_constraints,
+        "response_method": [str, list, tuple],
+    }
+
+    def _players(self, columns):
+        """Player of each column that the model gets, from the input column of each."""
+        player = np.empty(self.n_features_in_, dtype=np.intp)
+        for place, members in enumerate(self.features_):
+            player[list(members)] = place
+        return player[columns]
 
 
 class InteractionValuesMixin:

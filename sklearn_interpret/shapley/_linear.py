@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +13,7 @@ from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.linear import LinearModel, explained_linear
 from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
-from sklearn_interpret.shapley._base import BaseShapley
+from sklearn_interpret.shapley._base import BaseModelShapley
 
 # Rows in one block of the sums of moments: fixed, so that results do not depend on
 # memory.
@@ -24,7 +22,7 @@ _ROWS_PER_BLOCK = 1024
 _MOST_COLUMNS = 10_000
 
 
-class LinearSHAP(BaseShapley):
+class LinearSHAP(BaseModelShapley):
     """Shapley values of linear models.
 
     The response is :math:`b_0 + \\sum_j b_j x_j`, or a link function of it. With
@@ -137,35 +135,9 @@ class LinearSHAP(BaseShapley):
     """
 
     _parameter_constraints = {
-        **BaseShapley._parameter_constraints,
+        **BaseModelShapley._parameter_constraints,
         "perturbation": [StrOptions({"interventional", "correlation"})],
-        "response_method": [str, list, tuple],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        perturbation: str = "interventional",
-        background: Any = None,
-        feature_groups: dict[str, Any] | None = None,
-        response_method: str | Sequence[str] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.perturbation = perturbation
-        self.background = background
-        self.feature_groups = feature_groups
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_response(self):
         return explained_linear(self.estimator_, self.response_method, self.target)
@@ -174,10 +146,7 @@ class LinearSHAP(BaseShapley):
         self._linear = response
         response.check(background)
         model, shares = response.model, shares_of(weights)
-        player = np.empty(self.n_features_in_, dtype=np.intp)
-        for place, columns in enumerate(self.features_):
-            player[list(columns)] = place
-        player = player[model.columns]
+        player = self._players(model.columns)
         mean = _mean(model, background, shares)
         blocks = None
         if self.perturbation == "correlation":

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -31,13 +29,13 @@ from sklearn_interpret._model.parallel import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
-from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
+from sklearn_interpret.shapley._base import BaseModelShapley, InteractionValuesMixin
 
 # Bytes of the background's tables that are kept even with no working memory.
 _LEAST_KEPT_BYTES = 2**20
 
 
-class TreeSHAP(InteractionValuesMixin, BaseShapley):
+class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
     """Exact Shapley values and interaction values of sums of trees.
 
     The Shapley value of a feature is its fair share of the difference between the
@@ -178,35 +176,9 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
     """
 
     _parameter_constraints = {
-        **BaseShapley._parameter_constraints,
+        **BaseModelShapley._parameter_constraints,
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
-        "response_method": [str, list, tuple],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        perturbation: str = "interventional",
-        background: Any = None,
-        feature_groups: dict[str, Any] | None = None,
-        response_method: str | Sequence[str] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.perturbation = perturbation
-        self.background = background
-        self.feature_groups = feature_groups
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_response(self):
         trees = explained_response(self.estimator_, self.response_method, self.target)
@@ -250,13 +222,8 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
 
         `codes` are those of the background, if known.
         """
-        player = np.empty(self.n_features_in_, dtype=np.intp)
-        for place, columns in enumerate(self.features_):
-            player[list(columns)] = place
-        trees = self._trees.ensemble
-        plan = TreePlan.of_ensemble(
-            trees, player[self._trees.model.columns], n_players=len(self.features_)
-        )
+        trees, players = self._trees.ensemble, self._players(self._trees.model.columns)
+        plan = TreePlan.of_ensemble(trees, players, n_players=len(self.features_))
         if self._shares is None:
             return plan, PathDependentGame(trees, plan.paths)
         if codes is None:
@@ -265,7 +232,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         game = InterventionalGame(trees, plan.paths, codes, self._shares, most_kept)
         return plan, game
 
-    _caches = (*BaseShapley._caches, "_cached_plan")
+    _caches = (*BaseModelShapley._caches, "_cached_plan")
 
     def _plan_and_game(self):
         if self._cached_plan is None:

@@ -673,7 +673,7 @@ def test_two_rows_are_the_fewest():
         assert model.predict([[0.5]]) == pytest.approx(0.5)
     with pytest.raises(ValueError, match="1 sample"):
         GAMRegressor().fit([[0.0]], [1.0])
-    with pytest.raises(ValueError, match="1 of them of positive weight"):
+    with pytest.raises(ValueError, match="of positive weight"):
         GAMRegressor().fit([[0.0], [1.0]], [0.0, 1.0], sample_weight=[2, 0])
 
 

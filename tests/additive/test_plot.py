@@ -111,7 +111,7 @@ def test_partial_residuals_are_those_of_the_model():
         rows = (X["job"] == job).to_numpy()
         expected = np.column_stack([X["hour"], residuals[:, 1]])[rows]
         np.testing.assert_allclose(points.get_offsets(), expected)
-    with pytest.raises(ValueError, match="pass X beside y"):
+    with pytest.raises(ValueError, match="pass X with y"):
         SmoothTermDisplay.from_estimator(GAM, y=Y)
     with pytest.raises(ValueError, match="y has 3 entries, but X has 150 rows"):
         SmoothTermDisplay.from_estimator(GAM, X, Y[:3])

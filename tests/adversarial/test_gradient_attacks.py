@@ -126,7 +126,7 @@ def test_a_row_alone_gets_what_it_gets_among_others(attack_class):
     )
     attack.fit(X, Y)
     together = attack.explain(X[40:60], Y[40:60])
-    for k in range(20):
+    for k in range(0, 20, 4):
         alone = attack.explain(X[40 + k : 41 + k], Y[40 + k : 41 + k])
         assert_allclose(alone.rows[0], together.rows[k], rtol=1e-10)
 

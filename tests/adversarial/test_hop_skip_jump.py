@@ -134,7 +134,7 @@ def test_only_labels_are_asked_for_and_of_all_rows_at_once():
 def test_a_row_alone_gets_what_it_gets_among_others():
     attack = HopSkipJump(SVC(), random_state=0).fit(X, Y)
     together = attack.explain(X[40:60], Y[40:60])
-    for k in range(20):
+    for k in range(0, 20, 5):
         alone = attack.explain(X[40 + k : 41 + k], Y[40 + k : 41 + k])
         assert_allclose(alone.rows[0], together.rows[k], rtol=1e-10)
 
@@ -243,7 +243,7 @@ def test_no_known_row_as_wished():
     with pytest.warns(NoCounterfactualWarning, match="for 3 of 3 rows"):
         found = attack.explain(rows)
     assert_array_equal(found.status, "failed")
-    assert found.reasons[0].startswith("no near known row is as wished")
+    assert found.reasons[0].startswith("with its fixed features no near known row")
     assert_array_equal(found.rows, rows)
     assert attack.robust_score(rows) == 1
 

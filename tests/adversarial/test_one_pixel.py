@@ -120,13 +120,13 @@ def test_all_rows_are_asked_about_together():
     # Margins and responses of the explanation are asked for too.
     assert len(asked) <= 5 + 1 + 4
     assert (~found.valid).any()
-    assert found.reasons[~found.valid][0].startswith("no row as wished was met with n_")
+    assert found.reasons[~found.valid][0].startswith("no row that reaches the target")
 
 
 def test_a_row_alone_gets_what_it_gets_among_others():
     attack = OnePixelAttack(SVC(), n_pixels=2, n_generations=20, random_state=0)
     together = attack.fit(X, Y).explain(X[40:60], Y[40:60])
-    for k in range(20):
+    for k in range(0, 20, 5):
         alone = attack.explain(X[40 + k : 41 + k], Y[40 + k : 41 + k])
         assert_allclose(alone.rows[0], together.rows[k], rtol=1e-10)
 

@@ -116,7 +116,7 @@ def test_true_classes_are_led_away_from(attack, table):
     display = AdversarialDisplay.from_estimator(attack, X, y, row=wrong)
     assert display.explanation.status.tolist() == ["unchanged"]
     assert display.bars_ is None
-    assert "it is as wished already" in all_texts(display.figure_)
+    assert "it satisfies the target already" in all_texts(display.figure_)
     assert len(display.to_frame()) == 0
     other = AdversarialDisplay.from_estimator(attack, X, row=wrong)
     assert other.explanation.status.tolist() != ["unchanged"]
@@ -134,7 +134,7 @@ def test_a_predictor_is_attacked_as_it_is(table):
     pd.testing.assert_frame_equal(display.to_frame(), other.to_frame())
     title = display.axes_[0].get_title(loc="left")
     assert title.startswith("Prediction (years): ")
-    assert "failed: no row as wished" in title.replace("\n", " ")
+    assert "failed: no row that reaches" in title.replace("\n", " ")
 
 
 def test_changes_as_they_are_and_in_given_spreads():

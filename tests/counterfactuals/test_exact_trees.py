@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_interpret._core.search import box_program
+from sklearn_interpret._core.search import programs
 from sklearn_interpret.counterfactuals import ExactCounterfactual
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from tests.counterfactuals.data import brute_force
@@ -267,9 +267,9 @@ def test_bounds_of_a_search_that_is_ended(monkeypatch):
     proved = search.explain(rows)
     assert proved.optimal.all()
     ended = set()
-    for n_looks in (2, 4, 9):
+    for n_looks in (5, 7, 12):
         looks = [0.0] * n_looks + [np.inf] * 10_000
-        monkeypatch.setattr(box_program, "monotonic", lambda looks=looks: looks.pop(0))
+        monkeypatch.setattr(programs, "monotonic", lambda looks=looks: looks.pop(0))
         for row, nearest in zip(rows, proved.distances, strict=True):
             looks[:] = [0.0] * n_looks + [np.inf] * 10_000
             found = search.explain(row[None])
@@ -394,7 +394,7 @@ REASONS = {
     "direction leaves": {"direction": {"a": "decrease"}, "max_changes": 2},
     "constraints leave": {"constraints": [({"a": 1, "b": 1}, 0.5)]},
     "several of them": {"max_changes": 1, "features_to_vary": ["a"]},
-    "the model answers no row": {"max_changes": 2, "margin": 2.0},
+    "no row at all": {"max_changes": 2, "margin": 2.0},
 }
 
 
@@ -418,7 +418,7 @@ def test_a_reason_that_time_does_not_tell(limits, monkeypatch):
         return None, np.inf if len(asked) == 1 else 0.0
 
     monkeypatch.setattr(search._searcher, "found", found)
-    reason = "why is not known within" if limits else "the model answers no row"
+    reason = "the reason was not found within" if limits else "no row at all"
     with pytest.warns(NoCounterfactualWarning, match=reason):
         assert search.explain(CORNER[:1]).status == ["impossible"]
     assert len(asked) == 1 + len(limits)

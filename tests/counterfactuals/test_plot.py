@@ -231,7 +231,9 @@ def test_what_was_not_found_has_a_reason():
     assert len(display.to_frame()) == 0
     unchanged = simple(rows=np.array([[30.0, 2.0, 1.0]]), status=["unchanged"])
     display = CounterfactualDisplay.from_explanation(unchanged)
-    assert any("it is as wished already" in t for t in all_texts(display.figure_))
+    assert any(
+        "it satisfies the target already" in t for t in all_texts(display.figure_)
+    )
 
 
 def test_impossible_wishes_are_drawn():

@@ -1,8 +1,5 @@
 """The display of text counterfactuals: what is drawn, where, and from what."""
 
-import inspect
-
-import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -19,6 +16,7 @@ from sklearn_interpret.counterfactuals import (
 )
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.explanations import RemovalExplanation, RuleExplanation
+from tests.figures import all_texts
 
 TEXTS = ["win a free phone", "free money", "what a song", "a fine song", "my song"]
 LABELS = ["spam", "spam", "fine", "fine", "fine"]
@@ -47,27 +45,6 @@ def explanation(**changes):
         **changes,
     }
     return RemovalExplanation(**parts)
-
-
-def all_texts(figure):
-    figure.draw_without_rendering()
-    return [
-        text.get_text().replace(r"\$", "$")
-        for text in figure.findobj(matplotlib.text.Text)
-        if text.get_visible()
-    ]
-
-
-def test_public_signatures_are_annotated():
-    for name, method in inspect.getmembers(
-        TextCounterfactualDisplay, inspect.isroutine
-    ):
-        if name.startswith("_") and name != "__init__":
-            continue
-        own = inspect.signature(method)
-        parameters = [p for p in own.parameters.values() if p.name != "self"]
-        assert all(p.annotation is not p.empty for p in parameters), name
-        assert own.return_annotation is not own.empty, name
 
 
 @pytest.mark.parametrize("style", ["default", "dark_background", "ggplot"])

@@ -625,38 +625,6 @@ def test_transform_is_the_effect_at_the_rows():
     )
 
 
-def test_whole_weights_are_repeated_rows():
-    X, model, _ = mixed_model(n_rows=60)
-    weights = whole_weights(len(X))
-    again = X.loc[np.repeat(X.index, weights)].reset_index(drop=True)
-    params = {
-        "features": ["size", "rooms", "colour", "town", ("size", "colour")],
-        "n_intervals": 6,
-        "confidence_level": 0.9,
-    }
-    one = AccumulatedLocalEffects(model, **params)
-    one.fit(X, sample_weight=weights)
-    two = AccumulatedLocalEffects(model, **params).fit(again)
-    for a, b in zip(one.edges_[:4], two.edges_[:4], strict=True):
-        np.testing.assert_array_equal(a, b)
-    for a, b in zip(one.edges_[4], two.edges_[4], strict=True):
-        np.testing.assert_array_equal(a, b)
-    for name in (
-        "effects_",
-        "local_effects_",
-        "local_effects_std_",
-        "interval_counts_",
-    ):
-        for a, b in zip(getattr(one, name), getattr(two, name), strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-    for name in ("intervals_low_", "intervals_high_"):
-        for a, b in zip(getattr(one, name)[:4], getattr(two, name)[:4], strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(
-        one.feature_importances_, two.feature_importances_, rtol=1e-12, atol=1e-12
-    )
-
-
 @given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))
 def test_shifting_scaling_and_shuffling(shift, scale, seed):
     X, _ = numeric_table(n_rows=30, seed=seed)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.effects import ConditionalDependence
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
@@ -150,28 +149,6 @@ def test_rows_without_a_value_or_outside_are_counted():
     found = effect.transform(X)
     np.testing.assert_array_equal(np.isnan(found[:, 0]), np.isnan(X[:, 0]))
     np.testing.assert_array_equal(np.isnan(found[:, 1]), outside)
-
-
-def test_whole_weights_are_repeated_rows():
-    X, y = mixed_frame()
-    model = FrozenEstimator(encoded(DecisionTreeRegressor(random_state=0)).fit(X, y))
-    weights = np.random.default_rng(3).integers(0, 4, len(X))
-    again = X.loc[np.repeat(X.index, weights)].reset_index(drop=True)
-    params = {
-        "features": ["size", "rooms", "colour", ("size", "rooms")],
-        "n_intervals": 6,
-    }
-    one = ConditionalDependence(model, **params).fit(X, sample_weight=weights)
-    two = ConditionalDependence(model, **params).fit(again)
-    for name in ("average_", "standard_errors_", "interval_counts_"):
-        for a, b in zip(getattr(one, name), getattr(two, name), strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-    for name in ("edges_", "centers_"):
-        for a, b in zip(getattr(one, name)[:2], getattr(two, name)[:2], strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(
-        one.feature_importances_, two.feature_importances_, rtol=1e-12, atol=1e-12
-    )
 
 
 @given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))

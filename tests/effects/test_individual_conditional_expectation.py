@@ -252,36 +252,6 @@ def test_transform_gives_the_curves_of_new_rows():
     assert len(set(names)) == len(names)
 
 
-def test_whole_weights_are_repeated_rows():
-    X, y = mixed_frame()
-    model = FrozenEstimator(encoded(DecisionTreeRegressor(random_state=0)).fit(X, y))
-    weights = np.random.default_rng(3).integers(0, 4, len(X))
-    again = X.loc[np.repeat(X.index, weights)].reset_index(drop=True)
-    params = {
-        "features": ["size", "rooms", "colour", ("size", "colour")],
-        "grid_resolution": 7,
-        "derivative": True,
-    }
-    one = IndividualConditionalExpectation(model, **params)
-    one.fit(X, sample_weight=weights)
-    two = IndividualConditionalExpectation(model, **params).fit(again)
-    times = weights[weights > 0]
-    for entry in range(4):
-        np.testing.assert_array_equal(
-            np.repeat(one.curves_[entry], times, axis=0), two.curves_[entry]
-        )
-        for name in ("average_", "derivative_std_"):
-            a, b = getattr(one, name)[entry], getattr(two, name)[entry]
-            if b is None:
-                assert a is None
-            else:
-                np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-    for name in ("heterogeneity_", "feature_importances_"):
-        np.testing.assert_allclose(
-            getattr(one, name), getattr(two, name), rtol=1e-12, atol=1e-12
-        )
-
-
 @given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))
 def test_shifting_scaling_and_shuffling(shift, scale, seed):
     X, _ = numeric_table(n_rows=15, seed=seed)

@@ -33,7 +33,7 @@ from sklearn_interpret.effects import (
 )
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
 from tests.references import averages as reference
-from tests.references.models import Formula, asker, frozen, rows_of
+from tests.references.models import asker, frozen, rows_of
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 DISPLAYS = {
@@ -350,33 +350,6 @@ def attributes(effect):
     }
 
 
-def test_whole_weights_are_repeated_rows():
-    X, y = mixed_frame()
-    model = FrozenEstimator(encoded(DecisionTreeRegressor(random_state=0)).fit(X, y))
-    weights = np.random.default_rng(3).integers(0, 4, len(X))
-    again = X.loc[np.repeat(X.index, weights)].reset_index(drop=True)
-    effect = PartialDependence(
-        model,
-        features=["size", "rooms", "colour", "new", ("size", "colour")],
-        grid_resolution=11,
-        centered=True,
-    )
-    one = effect.fit(X, sample_weight=weights)
-    two = PartialDependence(**effect.get_params(deep=False)).fit(again)
-    for ours, theirs in (
-        (one.grid_values_[:4], two.grid_values_[:4]),
-        (one.grid_values_[4], two.grid_values_[4]),
-    ):
-        for a, b in zip(ours, theirs, strict=True):
-            np.testing.assert_array_equal(a, b)
-    for name in ("average_", "standard_errors_"):
-        for a, b in zip(getattr(one, name), getattr(two, name), strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(
-        one.feature_importances_, two.feature_importances_, rtol=1e-12, atol=1e-12
-    )
-
-
 def wave(a, b, c):
     return np.sin(3 * a) + a * b - c**2
 
@@ -485,27 +458,6 @@ def test_peak_memory_does_not_grow_with_the_grid():
     # All altered rows at once would take 16 and 160 MB.
     assert large < 1.5 * small
     assert large < 8 * 2**20
-
-
-def test_frames_reach_the_model_as_they_are():
-    X, y = mixed_frame()
-    seen = []
-
-    class Spy(Formula):
-        def predict(self, X):
-            seen.append((type(X), list(X.columns), list(X.dtypes)))
-            return np.zeros(len(X))
-
-    PartialDependence(FrozenEstimator(Spy(None).fit(X)), grid_resolution=4).fit(X, y)
-    assert len(seen) >= 2
-    assert all(one == (pd.DataFrame, list(X.columns), list(X.dtypes)) for one in seen)
-
-
-def test_the_input_is_left_alone():
-    X, y = mixed_frame()
-    before = X.copy(deep=True)
-    PartialDependence(encoded(Ridge())).fit(X, y).transform(X)
-    pd.testing.assert_frame_equal(X, before)
 
 
 @pytest.mark.parametrize("entry", [0, (0, 1)], ids=["one-way", "two-way"])

@@ -16,7 +16,7 @@ from sklearn_interpret._core.trees.effects import (
     responses as tree_effects,
 )
 from sklearn_interpret._model import parallel
-from sklearn_interpret._model.perturbation import perturbed_trees
+from sklearn_interpret._model.replacement import replaced_trees
 from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
 
 FEW, MANY = 2500, 7500
@@ -108,9 +108,8 @@ def test_rows_put_in_order_piece_by_piece_give_the_same_averages(monkeypatch):
     forest = fitted(RandomForestRegressor(n_estimators=3, random_state=0))
     X = table(3000)
     expected = partial_dependence(X, forest)
-    monkeypatch.setattr(tree_effects, "_NODES_OF_SMALL_TREES", 0)
     monkeypatch.setattr(tree_effects, "_MANY_ROWS", 0)
-    monkeypatch.setattr(perturbed_trees, "_LEAST_IN_ORDER", 700)
+    monkeypatch.setattr(replaced_trees, "_LEAST_IN_ORDER", 700)
     monkeypatch.setattr(parallel, "_BLOCK_BYTES", 0)
     monkeypatch.setattr(parallel, "_FEWEST_BLOCK_ROWS", 700)
     whole = partial_dependence(X, forest)

@@ -26,6 +26,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_interpret._core.trees.effects import (
     responses as tree_effects,
 )
+from sklearn_interpret._core.trees.effects.curves import TreeCurves
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     IndividualConditionalExpectation,
@@ -372,13 +373,13 @@ def test_standard_errors_wait_until_they_are_asked_for(monkeypatch):
     effect = PartialDependence(FrozenEstimator(model), features=[0, (1, 2)])
     assert not hasattr(effect, "standard_errors_")
     asked = []
-    curves = tree_effects.TreeEffects.curves
+    curves = TreeCurves.curves
 
     def noted(*args):
         asked.append(args)
         return curves(*args)
 
-    monkeypatch.setattr(tree_effects.TreeEffects, "curves", noted)
+    monkeypatch.setattr(TreeCurves, "curves", noted)
     effect.fit(X)
     assert not asked
     first = effect.standard_errors_

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
-from sklearn import config_context
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -30,7 +29,7 @@ from sklearn.metrics import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, SplineTransformer, StandardScaler
 
-from sklearn_interpret._model.perturbation import hybrid
+from sklearn_interpret._model.replacement import hybrid
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.importance import PermutationImportance
 from tests.importance.data import LABELS, brier_of, labels_of, log_loss_of, table
@@ -335,15 +334,6 @@ def test_within_leaves_rows_take_values_of_the_like_only(model):
         total += after * part.mean()
     before = np.mean((y - model.predict(X)) ** 2)
     assert_allclose(found[0], total - before, rtol=1e-10)
-
-
-def test_working_memory_and_workers_change_nothing():
-    X, y = table()
-    model = BRUTE.fit(X, y)
-    expected = exact(model, X, y).importances_
-    with config_context(working_memory=0.01):
-        assert_allclose(exact(model, X, y).importances_, expected, rtol=1e-12)
-    assert_allclose(exact(model, X, y, n_jobs=2).importances_, expected, rtol=1e-12)
 
 
 class Asked(LinearRegression):

@@ -82,18 +82,6 @@ def test_groups_move_over_their_joint_values():
         several.fit(X)
 
 
-def test_weights_count_as_copies():
-    X, y = linear_table()
-    X[:, 0] *= X[:, 1]
-    model = FrozenEstimator(HistGradientBoostingRegressor(max_iter=5).fit(X, y))
-    counts = np.arange(60) % 3
-    weighted = PartialDependenceImportance(model).fit(X, sample_weight=counts)
-    repeated = PartialDependenceImportance(model).fit(np.repeat(X, counts, axis=0))
-    np.testing.assert_allclose(
-        weighted.feature_importances_, repeated.feature_importances_
-    )
-
-
 @pytest.mark.parametrize("linked", [False, True])
 def test_trees_and_predictions_agree(linked):
     X, y = linear_table()

@@ -154,14 +154,6 @@ def test_ratios(scoring):
     assert ratio.baseline_score_ == plain.baseline_score_
 
 
-def test_equal_weights_are_none():
-    X, y = table()
-    model = LinearRegression().fit(X, y)
-    plain = fitted(model, X, y).importances_
-    assert_array_equal(fitted(model, X, y, np.ones(40)).importances_, plain)
-    assert_array_equal(fitted(model, X, y, np.full(40, 0.3)).importances_, plain)
-
-
 @pytest.mark.parametrize("method", ["permutation", "split"])
 def test_seeds_and_workers(method):
     X, y = table()

@@ -24,7 +24,7 @@ from sklearn_interpret._core.statistics.permutations import (
     DISTRIBUTIONS,
     upper_tail,
 )
-from sklearn_interpret._model.perturbation.all_pairs import loss_increases
+from sklearn_interpret._model.replacement.all_pairs import loss_increases
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import FixedSumWarning

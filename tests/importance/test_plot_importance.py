@@ -1,10 +1,5 @@
 """The display of importances: its contract, and what it draws."""
 
-import inspect
-import sys
-
-import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +10,6 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_validate
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret import importance
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance import (
     DropColumnImportance,
@@ -93,75 +87,6 @@ EVERY_KIND = [
 every_kind = pytest.mark.parametrize("arguments", EVERY_KIND)
 
 
-def test_the_display_is_public():
-    exported = [name for name in importance.__all__ if name.endswith("Display")]
-    assert exported == ["PermutationImportanceDisplay"]
-
-
-def test_public_signatures_are_annotated():
-    for name, method in inspect.getmembers(
-        PermutationImportanceDisplay, inspect.isroutine
-    ):
-        if name.startswith("_") and name != "__init__":
-            continue
-        own = inspect.signature(method)
-        parameters = [p for p in own.parameters.values() if p.name != "self"]
-        assert all(p.annotation is not p.empty for p in parameters), name
-        assert own.return_annotation is not own.empty, name
-
-
-@every_kind
-def test_own_figure(arguments):
-    display = shown(draws(), **arguments)
-    assert display.ax_.figure is display.figure_
-    assert plt.get_fignums() == [display.figure_.number]
-    first = display.figure_
-    assert display.plot() is display
-    assert display.figure_ is not first
-    draw(display.figure_)
-
-
-@every_kind
-def test_given_axes_are_drawn_on_as_they_are(arguments):
-    figure, (left, right) = plt.subplots(1, 2)
-    right.plot([0, 1], [2, 3])
-    other = plt.figure()
-    open_figures, state = plt.get_fignums(), (right.get_xlim(), right.get_ylim())
-    size = figure.get_size_inches().tolist()
-    display = shown(draws(), ax=left, **arguments)
-    assert display.figure_ is figure
-    assert display.ax_ is left
-    assert plt.get_fignums() == open_figures
-    assert plt.gcf() is other
-    assert (right.get_xlim(), right.get_ylim()) == state
-    assert len(right.lines) == 1
-    assert figure.axes == [left, right]
-    assert figure.get_size_inches().tolist() == size
-
-
-@pytest.mark.parametrize("wrong", ["left", [1], np.array([None])])
-def test_what_is_no_axes_is_refused(wrong):
-    with pytest.raises(TypeError, match="ax must be None or a matplotlib Axes; got"):
-        shown(draws(), ax=wrong)
-
-
-@every_kind
-def test_rc_parameters_are_left_alone(arguments):
-    before = dict(matplotlib.rcParams)
-    draw(shown(draws(), **arguments).figure_)
-    assert dict(matplotlib.rcParams) == before
-
-
-def test_absent_packages_are_named(monkeypatch):
-    display = shown(draws())
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"Display\.to_frame needs pandas"):
-        display.to_frame()
-    with pytest.raises(ImportError, match=r"Display\.plot needs matplotlib"):
-        display.plot()
-
-
 @pytest.mark.parametrize("n_features", [1, 5, 300])
 @pytest.mark.parametrize("kind", ["bar", "box"])
 def test_all_sizes(n_features, kind):
@@ -177,7 +102,7 @@ def test_all_sizes(n_features, kind):
 
 
 @every_kind
-@pytest.mark.parametrize("scale", [0.0, 1e-300, 1e-9, 1e12, 1e300])
+@pytest.mark.parametrize("scale", [0.0, 1e-300, 1e300])
 def test_all_magnitudes(arguments, scale):
     arguments = dict(arguments)
     for name in ("test_importances", "null_importances"):

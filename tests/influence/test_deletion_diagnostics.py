@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -504,17 +503,6 @@ def test_all_the_weight_of_a_row_is_left_out():
     copies.fit(np.repeat(X, counts, axis=0), np.repeat(NUMBERS, counts))
     assert_allclose(heavy.influence_, copies.influence_, atol=1e-12)
     assert_allclose(heavy.parameter_changes_, copies.parameter_changes_, atol=1e-12)
-
-
-def test_workers_find_the_same():
-    model = DecisionTreeClassifier(max_depth=2, max_features=1, random_state=3)
-    diagnostics = DeletionDiagnostics(model, rows=range(6))
-    one = clone(diagnostics).fit(X, TWO)
-    other = clone(diagnostics).set_params(n_jobs=2)
-    with parallel_config("threading"):
-        other.fit(X, TWO)
-    assert_allclose(one.prediction_changes_, other.prediction_changes_)
-    assert_allclose(one.explain(X).values, other.explain(X).values)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -360,12 +359,6 @@ def test_check(model, rows, y):
     weights = np.random.default_rng(0).integers(1, 4, len(rows))
     inspector = InfluenceFunctions(model).fit(rows, y, sample_weight=weights)
     assert inspector.check(5) > 0.999
-
-
-def test_workers_check_the_same():
-    inspector = InfluenceFunctions(Ridge(), n_jobs=2).fit(X, NUMBERS)
-    with parallel_config("threading"):
-        assert_allclose(inspector.check(2), 1)
 
 
 def test_check_after_another_model():

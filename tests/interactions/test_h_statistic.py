@@ -25,12 +25,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVR
 
-from sklearn_interpret._model.perturbation.hybrid import hybrid
+from sklearn_interpret._model.replacement.hybrid import hybrid
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import (
     CostlyInspectionWarning,
-    NonFiniteResponseError,
     UndefinedShareWarning,
     UnreadableModelError,
 )
@@ -299,43 +298,6 @@ def test_functions_of_trees_are_asked_for_a_few_rows_only():
 # Weights, containers, workers
 
 
-@pytest.mark.parametrize("method", ["auto", "brute"])
-def test_a_weight_is_a_number_of_copies(method):
-    counts = RNG.integers(0, 3, len(X))
-    model = FrozenEstimator(
-        GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, Y)
-    )
-    weighted = HStatistic(model, method=method).fit(X, sample_weight=counts)
-    copied = HStatistic(model, method=method).fit(np.repeat(X, counts, axis=0))
-    for name in STATISTICS:
-        assert_allclose(
-            getattr(weighted, name), getattr(copied, name), rtol=1e-10, atol=1e-12
-        )
-    assert_allclose(weighted.transform(X), copied.transform(X), atol=1e-12)
-
-
-def test_frames_find_what_arrays_find():
-    polars = pytest.importorskip("polars")
-    names = list("abcd")
-    plain = HStatistic(SVR()).fit(X, Y)
-    for frame in (pd.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
-        h = HStatistic(SVR()).fit(frame, Y)
-        for name in STATISTICS:
-            assert_allclose(getattr(h, name), getattr(plain, name), rtol=1e-10)
-        assert_allclose(h.transform(frame), plain.transform(X), atol=1e-12)
-        assert h.get_feature_names_out()[0] == "a x b"
-    assert plain.get_feature_names_out(names)[0] == "a x b"
-
-
-@pytest.mark.parametrize("model", [SVR(), RandomForestRegressor(3, random_state=0)])
-def test_workers_change_nothing(model):
-    one = HStatistic(model, n_jobs=1, three_way=True).fit(X, Y)
-    two = HStatistic(model, n_jobs=2, three_way=True).fit(X, Y)
-    for name in STATISTICS:
-        assert_array_equal(getattr(one, name), getattr(two, name))
-    assert one.three_way_ == two.three_way_
-
-
 # What is asked for
 
 
@@ -365,12 +327,6 @@ def test_pairs_and_features():
     assert np.isnan(few.total_)
     assert few.three_way_ == {}
     assert_array_equal(few.feature_importances_ > 0, [True, False, False, True])
-
-
-def test_triples_whose_pairs_are_all_looked_at():
-    pairs = [(0, 1), (2, 1), (0, 2), (2, 3)]
-    h = HStatistic(SVR(), pairs=pairs, three_way=True).fit(X, Y)
-    assert list(h.three_way_) == [("x0", "x1", "x2")]
 
 
 def test_roots():
@@ -558,16 +514,6 @@ def test_bad_parameters(params, message):
         HStatistic(SVR(), **params).fit(X, Y)
 
 
-def test_a_response_that_is_not_finite():
-    with pytest.raises(NonFiniteResponseError):
-        h_of(lambda a, b: np.where(a > b, np.inf, a), np.arange(6.0).reshape(3, 2))
-
-
-def test_a_fitted_model_passed_bare():
-    with pytest.raises(ValueError, match="FrozenEstimator"):
-        HStatistic(SVR().fit(X, Y)).fit(X)
-
-
 def test_rows_with_an_unknown_category():
     frame, y = mixed_frame(20)
     h = HStatistic(encoded(LinearRegression()), pairs=[("colour", "town")])
@@ -743,11 +689,3 @@ def test_triples_are_those_whose_pairs_are_there():
     model = frozen(lambda a, b, *others: a * b, rows)
     h = HStatistic(model, pairs=pairs, three_way=True).fit(rows)
     assert list(h.three_way_) == [("x0", "x1", "x2"), ("x0", "x1", "x3")]
-
-
-def test_pairs_need_a_fit():
-    assert not hasattr(HStatistic(SVR()), "pairs_")
-    h = HStatistic(SVR()).fit(X, Y)
-    with pytest.raises(ValueError, match="unknown"):
-        h.set_params(features=["unknown"]).fit(pd.DataFrame(X, columns=[*"abcd"]), Y)
-    assert not hasattr(h, "pairs_")

@@ -105,14 +105,6 @@ def test_one_feature_has_no_partner():
     assert found.output_names_ == [0]
 
 
-def test_workers_change_nothing():
-    one, two = (
-        PartialDependenceInteraction(SVR(), grid_resolution=5, n_jobs=n_jobs).fit(X, Y)
-        for n_jobs in (1, 2)
-    )
-    assert_array_equal(one.pairwise_, two.pairwise_)
-
-
 @pytest.mark.parametrize(
     "params, message",
     [

@@ -158,16 +158,6 @@ def test_a_single_row_has_no_variance():
         network(lambda a, b, c, d: a * b, X[:1])
 
 
-def test_seeds_and_workers():
-    fits = [
-        network(lambda a, b, c, d: a * b + c * d, n_jobs=n_jobs, random_state=seed)
-        for n_jobs, seed in ((1, 0), (2, 0), (1, 1))
-    ]
-    assert fits[0].strengths_ == fits[1].strengths_
-    assert_array_equal(fits[0].main_effects_, fits[1].main_effects_)
-    assert fits[0].strengths_ != fits[2].strengths_
-
-
 @pytest.mark.parametrize(
     "params, message",
     [

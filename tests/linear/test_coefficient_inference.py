@@ -293,13 +293,6 @@ def test_profiles_of_any_counts_end(seed, power):
     assert np.isfinite(table(inspector.set_params(dispersion="quasi").fit(x, y))).all()
 
 
-def test_workers_do_not_matter():
-    model, y = MODELS["gamma"]
-    one = CoefficientInference(model, interval="profile").fit(X, y)
-    two = CoefficientInference(model, interval="profile", n_jobs=2).fit(X, y)
-    assert_allclose(table(two), table(one), rtol=1e-12)
-
-
 def test_profiles_of_least_squares_are_walds():
     wald = CoefficientInference(LinearRegression()).fit(X, NUMBERS)
     profile = CoefficientInference(LinearRegression(), interval="profile")

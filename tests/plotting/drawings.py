@@ -1,5 +1,7 @@
 """One table of all displays, each with functions that draw what it can show."""
 
+from functools import wraps
+
 import numpy as np
 
 from sklearn_interpret import (
@@ -612,3 +614,20 @@ DRAWINGS = {
     "LimeImageDisplay": [_lime_image],
     "TextCounterfactualDisplay": [_text_counterfactual],
 }
+
+
+def class_of(name):
+    """The class of a display, by its name."""
+    (found,) = (getattr(family, name) for family in FAMILIES if hasattr(family, name))
+    return found
+
+
+def patch_axes(monkeypatch, display_class, axes):
+    """Let displays of a class draw on the next of these axes where none are given."""
+    plot = display_class.plot
+
+    @wraps(plot)
+    def on_given_axes(self, ax=None, **looks):
+        return plot(self, next(axes) if ax is None else ax, **looks)
+
+    monkeypatch.setattr(display_class, "plot", on_given_axes)

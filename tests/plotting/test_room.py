@@ -1,7 +1,7 @@
 """Labels, legends and titles have room, and leave it to the panels."""
 
 import pickle
-from functools import wraps
+from itertools import count
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn_interpret.effects import (
     IndividualConditionalExpectationDisplay,
     PartialDependenceDisplay,
 )
-from tests.plotting.drawings import DRAWINGS, FAMILIES
+from tests.plotting.drawings import DRAWINGS, class_of, patch_axes
 
 GRID = np.linspace(0, 1, 5)
 
@@ -124,7 +124,7 @@ def tick_texts(figure, *, drawn):
 
 def texts_beyond(figure):
     """Texts that leave a figure."""
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     texts = set(figure.findobj(Text)) - tick_texts(figure, drawn=False)
     texts |= tick_texts(figure, drawn=True)
     boxes = {
@@ -141,18 +141,12 @@ def texts_beyond(figure):
 
 
 @pytest.mark.parametrize(
-    ("kind", "draw"),
-    [(kind, draw) for kind, draws in DRAWINGS.items() for draw in draws],
+    ("name", "draw"),
+    [(name, draw) for name, draws in DRAWINGS.items() for draw in draws],
 )
-def test_texts_stay_within_a_figure_without_a_layout(kind, draw, monkeypatch):
-    (kind,) = (getattr(f, kind) for f in FAMILIES if hasattr(f, kind))
-    plot = kind.plot
-
-    @wraps(plot)
-    def on_axes_of_the_user(self, ax=None, **looks):
-        return plot(self, plt.subplots()[1] if ax is None else ax, **looks)
-
-    monkeypatch.setattr(kind, "plot", on_axes_of_the_user)
+def test_texts_stay_within_a_figure_without_a_layout(name, draw, monkeypatch):
+    axes = (plt.subplots()[1] for _ in count())
+    patch_axes(monkeypatch, class_of(name), axes)
     assert texts_beyond(draw().figure_) == []
 
 

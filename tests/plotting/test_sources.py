@@ -30,6 +30,7 @@ from sklearn_interpret._plotting.sources import (
     inspectors_of_folds,
     outputs_have_names,
     parameter_names,
+    refuse_unknown,
     response_name,
     split_keywords,
 )
@@ -159,16 +160,14 @@ def test_folds_may_have_rows_of_their_own():
         },
     }
     assert fold_estimators(results) == [MODEL, MODEL]
-    rows = fold_rows(results, Data(X, Y))
-    np.testing.assert_array_equal(rows[1][0].X, X[10:])
-    np.testing.assert_array_equal(rows[1][1].y, Y[:10])
-    assert rows[0][0].sample_weight is None
+    train, test = fold_rows(results, Data(X, Y))
+    np.testing.assert_array_equal(train[1].X, X[10:])
+    np.testing.assert_array_equal(test[1].y, Y[:10])
+    assert train[0].sample_weight is None
     assert fold_rows({"estimator": [MODEL]}, Data(X, Y)) is None
     with pytest.raises(ValueError, match="index 29, but X has 20 rows"):
         fold_rows(results, Data(X[:20], Y[:20]))
-    inspectors = inspectors_of_folds(
-        results["estimator"], [train for train, _ in rows], {}, **OF_EFFECTS
-    )
+    inspectors = inspectors_of_folds(results["estimator"], train, {}, **OF_EFFECTS)
     assert inspectors[0].grid_values_[0].max() <= X[:20, 0].max()
 
 
@@ -180,9 +179,9 @@ def test_folds_that_differ():
 
 def test_keywords_go_to_all_who_know_them():
     given = {"a": 1, "b": 2}
-    assert split_keywords(given, [{"a"}, {"a", "b"}], "ADisplay") == [{"a": 1}, given]
+    assert split_keywords(given, [{"a"}, {"a", "b"}]) == [{"a": 1}, given]
     with pytest.raises(TypeError, match=r"ADisplay has no parameter 'colr'.*or colour"):
-        split_keywords({"colr": 1}, [{"color"}, {"colour"}], "ADisplay")
+        refuse_unknown({"colr": 1}, ["color", "colour"], "ADisplay")
     names = parameter_names(PartialDependence)
     assert names == PartialDependence(MODEL).get_params(deep=False).keys() - {
         "estimator"

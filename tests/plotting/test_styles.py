@@ -1,6 +1,6 @@
 """All that displays draw is seen and read in any style."""
 
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,7 +12,7 @@ from matplotlib.text import Text
 
 from tests.plotting.drawings import DRAWINGS, FAMILIES
 
-STYLES = ("default", "dark_background", "ggplot")
+OTHER_STYLES = ("dark_background", "ggplot")
 TEXT, LINE = 3.0, 1.8  # least contrasts
 
 
@@ -123,14 +123,26 @@ def test_every_display_is_drawn():
     assert {name for name in exported if name.endswith("Display")} == set(DRAWINGS)
 
 
-@pytest.mark.parametrize("style", STYLES)
+def drawn_in(style, draw):
+    """What is too faint in a drawing in a style."""
+    with plt.style.context(style):
+        figure = draw().figure_
+        figure.set_dpi(60)
+        return too_faint(figure)
+
+
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_seen_and_read(name, style):
+def test_seen_and_read(name):
     for draw in DRAWINGS[name]:
-        with plt.style.context(style):
-            figure = draw().figure_
-            figure.set_dpi(60)
-            assert too_faint(figure) == []
+        assert drawn_in("default", draw) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "style"), zip(DRAWINGS, cycle(OTHER_STYLES), strict=False)
+)
+def test_seen_and_read_in_other_styles(name, style):
+    """Displays take the styles in turns: all draw with the same parts."""
+    assert drawn_in(style, DRAWINGS[name][0]) == []
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,8 @@ def test_features_come_third():
     display = HStatisticDisplay.from_estimator(MODEL, X, ["bmi", "age"])
     assert set(display.feature_names) == {"bmi", "age"}
     with pytest.raises(TypeError, match="no parameter 'features'"):
+        ShapleyImportanceDisplay.from_estimator(MODEL, X, features=["bmi"])
+    with pytest.raises(TypeError, match="too many positional arguments"):
         ShapleyImportanceDisplay.from_estimator(MODEL, X, ["bmi"])
 
 

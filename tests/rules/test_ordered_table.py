@@ -8,8 +8,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.rules.coded_conditions import all_hold, rows_in_memory
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret.rules._conditions import ConditionSpace
-from sklearn_interpret.rules._ordered_table import OrderedTable
+from sklearn_interpret.rules._condition_space import ConditionSpace, OrderedTable
 from tests.rules.test_rules import random_table
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.datasets import load_iris, load_wine
 
 from sklearn_interpret.rules import RIPPERClassifier
 
@@ -47,26 +47,6 @@ def test_a_class_of_no_weight_is_never_predicted():
     model = RIPPERClassifier(random_state=0).fit(X, y, sample_weight=y != 1)
     assert model.classes_.tolist() == [0, 1, 2]
     assert (model.predict_proba(X)[:, 1] == 0).all()
-
-
-@pytest.mark.parametrize("prune", [True, False])
-def test_weights_are_repeated_rows_in_any_order(prune):
-    X, y = load_iris(return_X_y=True)
-    X[::7, 2] = np.nan
-    rng = np.random.default_rng(0)
-    counts = rng.integers(4, size=len(y))
-    repeated = rng.permutation(np.repeat(np.arange(len(y)), counts))
-    for seed in range(3):
-        model = RIPPERClassifier(prune=prune, random_state=seed)
-        rules = model.fit(X, y, sample_weight=counts).rules_
-        assert model.fit(X[repeated], y[repeated]).rules_ == rules
-
-
-def test_the_seed_decides():
-    X, y = load_digits(return_X_y=True)
-    X, y = X[:200], y[:200]
-    texts = [RIPPERClassifier(random_state=s).fit(X, y).to_text() for s in (0, 0, 1)]
-    assert texts[0] == texts[1] != texts[2]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.NoRuleWarning")

@@ -166,26 +166,6 @@ def test_identifiers_make_no_rules():
     assert len(SkopeRulesClassifier(random_state=0).fit(X, y).rules_) == 1
 
 
-def test_weights_are_repeated_rows_in_any_order():
-    X, y = load_iris(return_X_y=True)
-    X[::7, 2] = np.nan
-    rng = np.random.default_rng(0)
-    counts = rng.integers(4, size=len(y))
-    repeated = rng.permutation(np.repeat(np.arange(len(y)), counts))
-    model = SkopeRulesClassifier(n_estimators=5, random_state=3)
-    rules = model.fit(X, y, sample_weight=counts).rules_
-    assert model.fit(X[repeated], y[repeated]).rules_ == rules
-
-
-def test_the_seed_decides():
-    X, y = load_iris(return_X_y=True)
-    texts = [
-        SkopeRulesClassifier(n_estimators=3, random_state=s).fit(X, y).to_text()
-        for s in (0, 0, 1)
-    ]
-    assert texts[0] == texts[1] != texts[2]
-
-
 def test_a_class_of_no_weight_is_never_predicted():
     X, y = load_iris(return_X_y=True)
     model = SkopeRulesClassifier(n_estimators=3, random_state=0)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sklearn_interpret.shapley._plot._balance import force_edges, label_lines
+from sklearn_interpret.shapley._plot._force import force_edges, label_lines
 
 PUSHES = arrays(float, st.integers(1, 12), elements=st.integers(-9, 9).map(float))
 

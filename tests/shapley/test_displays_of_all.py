@@ -25,7 +25,7 @@ from tests.figures import draw
 pd = pytest.importorskip("pandas")
 
 RNG = np.random.default_rng(0)
-FRAME = pd.DataFrame(RNG.normal(size=(40, 4)), columns=["a", "b", "$c_<i>$", "d"])
+FRAME = pd.DataFrame(RNG.normal(size=(12, 4)), columns=["a", "b", "$c_<i>$", "d"])
 MODEL = LinearRegression().fit(FRAME, FRAME["a"] - 2 * FRAME["d"])
 ESTIMATORS = {
     "values": (ShapleyValues, {}),

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
@@ -320,12 +319,6 @@ def test_the_background_and_importances():
 
 
 # Bad input
-
-
-@pytest.mark.parametrize("name", ["explain", "transform"])
-def test_before_fit(name):
-    with pytest.raises(NotFittedError, match="LinearSHAP"):
-        getattr(LinearSHAP(Ridge()), name)(X)
 
 
 @pytest.mark.parametrize(

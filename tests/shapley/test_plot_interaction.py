@@ -1,7 +1,5 @@
 """Interaction values as a table of pairs, and of one pair row by row."""
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -194,13 +192,3 @@ def test_names_are_drawn_literally():
     display.figure_.draw_without_rendering()
     assert names(display)[0].replace(r"\$", "$") == feature_names[0]
     assert len(names(display)[1]) <= 18
-
-
-def test_absent_packages_are_named(monkeypatch):
-    display = ShapleyInteractionDisplay(np.eye(2), feature_names=["a", "b"])
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"Display\.to_frame needs pandas"):
-        display.to_frame()
-    with pytest.raises(ImportError, match=r"Display\.plot needs matplotlib"):
-        display.plot()

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.ensemble import (
     GradientBoostingRegressor,
@@ -237,18 +236,6 @@ def test_rows_of_a_fitted_model_do_not_depend_on_the_others(fitted, perturbation
         chosen = rng.integers(0, len(X), size)
         found = inspector.transform(X[chosen])
         np.testing.assert_allclose(found, everything[chosen], **CLOSE)
-
-
-@pytest.mark.parametrize("n_jobs, backend", [(2, "loky"), (3, "threading")])
-def test_workers_change_nothing(fitted, n_jobs, backend):
-    model, X = fitted
-    inspector = inspected(model, X[:40])
-    alone = inspector.transform(X[:20]), inspector.interaction_values(X[:20])
-    inspector.set_params(n_jobs=n_jobs)
-    with parallel_config(backend):
-        found = inspector.transform(X[:20]), inspector.interaction_values(X[:20])
-    for here, there in zip(found, alone, strict=True):
-        np.testing.assert_allclose(here, there, **CLOSE)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -1,7 +1,5 @@
 """A simple model that is taught the answers of another, and how closely it follows."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -98,19 +96,6 @@ def test_a_tree_taught_by_its_like_is_perfect(table):
     assert other.agreement_ == 1
     assert_allclose(other.predict_proba(X), model.predict_proba(X))
     assert_array_equal(other.predict(X), model.predict(X))
-
-
-def test_weights_are_repeated_rows(table):
-    X, _, labels = table
-    counts = WEIGHTS.astype(int)
-    more = np.repeat(X, counts, axis=0)
-    model = FrozenEstimator(LogisticRegression().fit(X, labels))
-    weighted = GlobalSurrogate(model, random_state=0).fit(X, sample_weight=counts)
-    repeated = GlobalSurrogate(model, random_state=0).fit(more)
-    assert weighted.fidelity_ == pytest.approx(repeated.fidelity_, abs=1e-12)
-    assert weighted.agreement_ == pytest.approx(repeated.agreement_, abs=1e-12)
-    assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
-    assert_allclose(weighted.feature_importances_, repeated.feature_importances_)
 
 
 @pytest.mark.parametrize(
@@ -484,22 +469,6 @@ def test_grid_search_over_the_surrogate(table):
     search = GridSearchCV(inspector, grid, cv=3, scoring=fidelity).fit(X, y)
     assert search.best_params_ == {"surrogate__max_depth": 4}
     assert search.predict(X).shape == (80,)
-
-
-def test_frame_equals_array_and_a_second_fit_forgets(table):
-    X, y, labels = table
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    one = GlobalSurrogate(LogisticRegression(), random_state=0).fit(X, labels)
-    two = GlobalSurrogate(LogisticRegression(), random_state=0).fit(frame, labels)
-    assert one.fidelity_ == two.fidelity_
-    assert_array_equal(one.predict(X), two.predict(frame))
-    with pytest.raises(ValueError, match="feature names"):
-        two.predict(frame[list("dcba")])
-    again = one.set_params(estimator=SVR()).fit(X, y)
-    assert not hasattr(again, "agreement_")
-    copied = pickle.loads(pickle.dumps(again))
-    assert_array_equal(copied.predict(X), again.predict(X))
-    assert copied.fidelity_score(X) == again.fidelity_
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e6])

@@ -1,7 +1,5 @@
 """LimeTabular: against closed forms, regressions by hand, and lime."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -578,13 +576,6 @@ def test_many_features():
     model = FrozenEstimator(Ridge().fit(X, X[:, :5].sum(axis=1)))
     explanation = lime_of(model, n_samples=128, n_features_to_select=5).fit(X)
     assert explanation.explain(X[:1]).selected.sum() == 5
-
-
-def test_pickled(curved):
-    model, X = curved
-    inspector = lime_of(model).fit(X)
-    again = pickle.loads(pickle.dumps(inspector))
-    np.testing.assert_array_equal(again.transform(X[:3]), inspector.transform(X[:3]))
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,143 @@
-"""Sums over boxes of cells: the cheapest point at which they are as wished, nearly."""
+"""Sums over boxes of cells, and near points at which they reach their needs."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import monotonic
 
 import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
 
-from sklearn_interpret._core.search.cell_values import CellValues
-
-# Points that are valued together.
-_AT_ONCE = 16
-# Starts that are followed, and those of them that are followed further if time allows.
+# Number of points that are evaluated in one block.
+_BLOCK = 16
+# Starts that are descended from, and the nearest results that are refined in time.
 _STARTS, _REFINED = 16, 12
-# Those that are in any case; with more boxes than `_MANY` a single one.
+# Results that are refined in any case; a single one with more boxes than `_MANY`.
 _SURELY, _MANY = 3, 1000
-# Rounds of changes that may come no nearer to the sums.
+# Rounds of changes without progress before a climb stops.
 _IDLE = 2
-# Costs that differ by less, relatively, are the same.
+# Relative difference of costs that count as equal.
 _SAME_COST = 1e-9
+# Relative rounding error of sums.
+_ROUNDING = 1e-12
+# Largest relative error of the constraints in solutions of `milp`.
+_MISSED = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class CellValues:
+    """Linear constraints on the values of some columns within their cells.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (k,), intp
+        Positions of the columns that constraints have coefficients of.
+    coefficients : ndarray of shape (m, k)
+        Coefficients of m constraints.
+    bounds : ndarray of shape (m,)
+        Upper bounds of the sums of coefficients times values.
+    nearest : list of ndarray
+        The value of each cell that costs no more than the cell, by column.
+    low, high : list of ndarray
+        Ends of the cells.
+    costs : ndarray of shape (k,)
+        Costs of a unit away from the nearest.
+    whole : ndarray of shape (k,), bool
+        Mask of columns whose values move by whole units.
+    """
+
+    columns: np.ndarray
+    coefficients: np.ndarray
+    bounds: np.ndarray
+    nearest: list
+    low: list
+    high: list
+    costs: np.ndarray
+    whole: np.ndarray
+
+    def _at(self, cells):
+        """Nearest values and ends at some cells of each column."""
+        return (
+            [values[at] for values, at in zip(part, cells, strict=True)]
+            for part in (self.nearest, self.low, self.high)
+        )
+
+    def kept(self, values):
+        """Whether values (p,) of all columns satisfy the constraints, to rounding."""
+        terms = self.coefficients * values[self.columns]
+        rounding = _ROUNDING * (np.abs(terms).sum(axis=1) + np.abs(self.bounds))
+        return (terms.sum(axis=1) <= self.bounds + rounding).all()
+
+    def shifts(self, point):
+        """The cheapest shifts (k,) from the nearest values of a point, and their cost.
+
+        None, at infinite cost, where no shifts satisfy the constraints.
+        """
+        near, low, high = (np.array(p) for p in self._at(point[self.columns]))
+        spare = self.bounds - self.coefficients @ near
+        if (spare >= 0).all():
+            return np.zeros(len(near)), 0.0
+        if not len(near):
+            return None, np.inf
+        found = milp(
+            np.tile(self.costs, 2),
+            integrality=np.tile(self.whole, 2),
+            bounds=Bounds(0, np.append(high - near, near - low)),
+            constraints=LinearConstraint(
+                np.hstack([self.coefficients, -self.coefficients]), -np.inf, spare
+            ),
+        )
+        if found.x is None:
+            return None, np.inf
+        up, down = np.split(found.x, 2)
+        shifts = up - down
+        shifts = np.where(self.whole, np.rint(shifts), shifts)
+        # Solvers miss constraints by a little: shifts are extended by that.
+        parts = np.where(self.whole, 0, shifts)
+        lacking = self.coefficients @ shifts - spare
+        rates = -(self.coefficients @ parts)
+        useful = (lacking > 0) & (rates > 0)
+        farther = (lacking[useful] / rates[useful]).max(initial=0)
+        shifts = np.clip(
+            shifts + min(farther, _MISSED) * parts, low - near, high - near
+        )
+        return shifts, np.abs(shifts) @ self.costs
+
+    def rows(self, cells, binaries, first, most):
+        """Rows of a program: variables, coefficients, upper limits of the sums.
+
+        Parameters
+        ----------
+        cells : list of ndarray
+            The cells of each column that are variables of the program.
+        binaries : list of ndarray
+            Variables of the cells from which on a point lies.
+        first : int
+            The first variable of the shifts up, then down.
+        most : float
+            Upper limit of the costs.
+        """
+        up, down = first + np.arange(2 * len(self.columns)).reshape(2, -1)
+        near, low, high = self._at(cells)
+        for k, of_column in enumerate(binaries):
+            paid = most / self.costs[k] if self.costs[k] > 0 else np.inf
+            rooms = high[k] - near[k], near[k] - low[k]
+            for shift, room in zip((up[k], down[k]), rooms, strict=True):
+                room = np.minimum(room, paid)
+                size = max(np.abs(np.diff(room)).max(initial=0), 1.0)
+                row = np.append(-np.diff(room), 1.0)
+                yield [*of_column, shift], row / size, room[0] / size
+        variables = np.concatenate([*binaries, up, down])
+        for row, bound in zip(self.coefficients, self.bounds, strict=True):
+            of_cells = [a * np.diff(value) for a, value in zip(row, near, strict=True)]
+            start = sum(a * value[0] for a, value in zip(row, near, strict=True))
+            row = np.concatenate([*of_cells, row, -row])
+            size = np.abs(row).max(initial=0) or 1.0
+            yield variables, row / size, (bound - start) / size
 
 
 @dataclass(frozen=True, eq=False)
 class BoxSums:
-    """Sums of values over the boxes that a point lies in, and what a point costs.
+    """Sums of values over the boxes that a point lies in, and the costs of points.
 
     A point has a cell in each column, columns have cells 0, 1, ..., and a box spans
     consecutive cells of each column. The boxes of one tree share out all points.
@@ -30,7 +145,7 @@ class BoxSums:
     Parameters
     ----------
     costs : list of ndarray
-        What each cell of each column costs; infinite for those that may not be taken.
+        Costs of the cells of each column; infinite for those that may not be taken.
     own : ndarray of shape (p,), intp
         The cells that cost nothing.
     tree : ndarray of shape (n_boxes,), intp
@@ -38,15 +153,15 @@ class BoxSums:
     low, high : ndarray of shape (n_boxes, p), intp
         First and last cell of each box in each column.
     gains : ndarray of shape (n_boxes, m)
-        What each box adds to each of m sums.
+        Contribution of each box to each of m sums.
     needs : ndarray of shape (m,)
-        What the sums must reach.
+        Lower bounds that the sums have to reach.
     change_weights : ndarray of shape (k, p)
-        Weights of columns, which may be no rows.
+        Weights of changed columns; k may be zero.
     most_changed : ndarray of shape (k,)
-        What the weights of columns that have another cell than their own may add up to.
+        Upper limits of the summed weights of columns off their own cell.
     within : CellValues or None
-        Linear constraints on values within the cells.
+        Linear constraints on the values within the cells.
     """
 
     costs: list
@@ -67,7 +182,7 @@ class BoxSums:
 
     @cached_property
     def _starts(self):
-        """Where the cells of each column start among all, one between columns."""
+        """Positions of each column's cells among all, with a gap between columns."""
         return np.cumsum(self.sizes + 1) - self.sizes - 1
 
     @cached_property
@@ -83,10 +198,10 @@ class BoxSums:
         """Box, column, first and last cell where a box does not span a whole column.
 
         First one of each box, then a second of those that have more, and so on, the
-        boxes with most of them in front; and where each of these turns starts.
+        boxes with most conditions in front; and the starts of these turns.
         """
         bounded = (self.low > 0) | (self.high < self.sizes - 1)
-        bounded[:, :1] |= ~bounded.any(axis=1, keepdims=True)  # every box has one
+        bounded[:, :1] |= ~bounded.any(axis=1, keepdims=True)  # at least one per box
         numbers = bounded.sum(axis=1)
         boxes = np.argsort(-numbers, kind="stable")
         place, column = np.nonzero(bounded[boxes])
@@ -99,7 +214,7 @@ class BoxSums:
         return box, column, low, high, np.flatnonzero(np.diff(turn[order], prepend=-1))
 
     def taken(self, kept):
-        """The same with some of the boxes."""
+        """The sums over some of the boxes."""
         return replace(
             self,
             tree=self.tree[kept],
@@ -109,9 +224,9 @@ class BoxSums:
         )
 
     def without(self, point):
-        """The same, where points in the same boxes never satisfy the target.
+        """The sums, where points in the same boxes never reach the needs.
 
-        One more tree takes from the sums in the box around these, and nowhere else.
+        One more tree subtracts from the sums in the box around these, and only there.
         """
         around = ((self.low <= point) & (point <= self.high)).all(axis=1)
         first, last = self.low[around].max(axis=0), self.high[around].min(axis=0)
@@ -124,7 +239,7 @@ class BoxSums:
                     boxes[-1][:, j] = sorted((cell, edge))
             box[:, j] = first[j], last[j]
         low, high = np.array([*boxes, box]).swapaxes(0, 1)
-        # More than all trees together can spare.
+        # This exceeds the slack of all trees together.
         size = np.abs(self.gains).max(axis=0) * (self.tree[-1] + 1)
         taken = np.zeros((len(low), len(self.needs)))
         taken[-1] = -2 * (size + np.abs(self.needs)) - np.finfo(float).tiny
@@ -137,7 +252,7 @@ class BoxSums:
         )
 
     def least_costs(self):
-        """The least that each box costs in each column, (n_boxes, p)."""
+        """Least costs of the cells of each box in each column, (n_boxes, p)."""
         least = np.empty(self.low.shape)
         for j, (cost, own) in enumerate(zip(self.costs, self.own, strict=True)):
             low, high = self.low[:, j], self.high[:, j]
@@ -151,7 +266,7 @@ class BoxSums:
         return least
 
     def within_cost(self, most):
-        """The same with the boxes alone that points of a cost may lie in."""
+        """The sums over the boxes that points up to a cost may lie in."""
         return self.taken(self.least_costs().sum(axis=1) <= most * (1 + _SAME_COST))
 
     def cost(self, points):
@@ -159,43 +274,43 @@ class BoxSums:
         return self._costs[0][self._starts + points].sum(axis=1)
 
     def total_cost(self, point):
-        """What a point costs whose values keep the constraints; infinite if none do."""
+        """The cost of a point within its constraints; infinite if they exclude it."""
         extra = 0.0 if self.within is None else self.within.shifts(point)[1]
         return self.cost(point[None])[0] + extra
 
     def n_changes(self, points):
-        """How many cells of points (n, p) are not the own."""
+        """Numbers of changed cells of points (n, p)."""
         return (points != self.own).sum(axis=1)
 
     def sums(self, points):
         """Sums at points (n, p): (n, m)."""
         sums = np.empty((len(points), len(self.needs)))
-        for start in range(0, len(points), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
+        for start in range(0, len(points), _BLOCK):
+            part = slice(start, start + _BLOCK)
             sums[part] = self._reached(self._missed(points[part])[1]).T
         return sums
 
     def missing(self, points):
-        """What is missing to the sums at points (n, p) in all: (n,)."""
+        """Shortfall of the sums at points (n, p), over all needs: (n,)."""
         return np.maximum(self.needs - self.sums(points), 0).sum(axis=1)
 
     def _reached(self, counts):
-        """Sums (m, n) over the boxes of which no conditions are missed."""
+        """Sums (m, n) over the boxes of which all conditions are met."""
         point, place = np.divmod(np.flatnonzero(counts == 0), counts.shape[1])
         gains = self.gains[self._conditions[0][place]].T
         return np.array([np.bincount(point, gain, len(counts)) for gain in gains])
 
     def holds(self, points):
-        """Whether the sums at points are as wished, and few columns are changed."""
+        """Whether the sums at points reach their needs, with few changed columns."""
         return self.holds_but_for_changes(points) & self._few(points)
 
     def _few(self, points):
-        """Whether no more columns of points are changed than may be."""
+        """Whether the changed columns of points are within their limits."""
         weights = (points != self.own) @ self.change_weights.T
         return (weights <= self.most_changed).all(axis=1)
 
     def _missed(self, points):
-        """Which conditions points do not meet, and how many of each box."""
+        """Mask of conditions that points miss, and their numbers by box."""
         _, column, low, high, starts = self._conditions
         cells = points.astype(low.dtype).take(column, axis=1)
         missed = (cells < low) | (cells > high)
@@ -209,7 +324,7 @@ class BoxSums:
         """Sums at points with any one cell replaced by any other: (m, n, n_cells)."""
         box, column, low, high, starts = self._conditions
         missed, counts = self._missed(points)
-        # Where all other conditions of the box are met.
+        # Conditions of boxes whose other conditions are all met.
         turns = np.split(missed, starts[1:], axis=1)
         near = [counts[:, : turn.shape[1]] == turn for turn in turns]
         at = np.flatnonzero(np.concatenate(near, axis=1))
@@ -218,7 +333,7 @@ class BoxSums:
         n_points, n_cells = len(points), len(self._costs[0])
         row = point * n_cells + self._starts[column[condition]]
         places = np.concatenate([row + low[condition], row + high[condition] + 1])
-        # Along a column of a box that is reached, it counts within its condition.
+        # In a column of a box that is met, its gain counts within the condition alone.
         lost_at = (point * len(self.sizes) + column[condition])[met]
         profiles = np.empty((len(self.needs), n_points, n_cells))
         for k, gain in enumerate(self.gains[box[condition]].T):
@@ -234,7 +349,7 @@ class BoxSums:
     def _moves(self, points):
         """The best change of one cell of each point: column, cell, cost reached.
 
-        The cost is infinite where no change of one cell leads to sums as wished.
+        The cost is infinite where no change of one cell reaches the needs.
         """
         enough = (self.profiles(points) >= self.needs[:, None, None]).all(axis=0)
         flat, column = self._costs
@@ -248,7 +363,7 @@ class BoxSums:
             total = changed @ weights
             after = (total[:, None] - changed[:, :, None] * weights)[:, column]
             after += ~is_own[:, None] * weights[column]
-            # Too many changes are fewer first.
+            # Points with too many changes may lower them.
             fewer = after < total[:, None]
             costs[~((after <= self.most_changed) | fewer).all(axis=2)] = np.inf
         costs[~enough] = np.inf
@@ -257,7 +372,7 @@ class BoxSums:
         return column[best], best - self._starts[column[best]], cost
 
     def descended(self, points):
-        """Points at which the sums are as wished, moved cell by cell to lower costs."""
+        """Points at which the sums reach the needs, moved to lower costs by cells."""
         points = points.copy()
         costs = self.cost(points)
         boxes = self.within_cost(costs.max())
@@ -271,7 +386,7 @@ class BoxSums:
         return points
 
     def climbed(self):
-        """From the own one by the best gain for the cost, or None."""
+        """The end of a climb from the own cells by the best gain per cost, or None."""
         point = self.own[None].copy()
         flat, column = self._costs
         for _ in range(4 * len(self.own)):
@@ -294,10 +409,10 @@ class BoxSums:
         return None
 
     def attained(self, points):
-        """A point as wished that changes of single cells attain, or None.
+        """A point that reaches the needs, by changes of single cells, or None.
 
-        They start from points (n, p), cost what they may, and are followed from those
-        where least is missing to the sums.
+        A beam search at any cost, from points (n, p): it keeps those of the smallest
+        shortfall.
         """
         flat, column = self._costs
         best, idle = np.inf, 0
@@ -306,7 +421,7 @@ class BoxSums:
             missing = np.maximum(missing, 0).sum(axis=0)
             missing[:, np.isinf(flat)] = np.inf
             least, first = np.unique(missing, return_index=True)
-            parent, cell = np.divmod(first[:_AT_ONCE], len(flat))
+            parent, cell = np.divmod(first[:_BLOCK], len(flat))
             points, changed = points[parent], column[cell]
             points[np.arange(len(cell)), changed] = cell - self._starts[changed]
             if least[0] == 0:
@@ -316,17 +431,17 @@ class BoxSums:
         return None
 
     def refined(self, point):
-        """A point after changes of two cells at once, one of which saves cost."""
+        """A point after changes of two cells together, one of which saves cost."""
         while True:
             cost = self.cost(point[None])[0]
             boxes = self.within_cost(cost)
-            # Changes of two cells lead to no other boxes.
+            # Changes of two cells enter no boxes with more missed conditions.
             few = np.flatnonzero(boxes._missed(point[None])[1][0] <= 2)
             near = boxes.taken(np.sort(boxes._conditions[0][few]))
             tried = near._savings(point)
             found = None
-            for start in range(0, len(tried), _AT_ONCE):
-                part = tried[start : start + _AT_ONCE]
+            for start in range(0, len(tried), _BLOCK):
+                part = tried[start : start + _BLOCK]
                 columns, cells, reached = near._moves(part)
                 best = reached.argmin()
                 if reached[best] < cost * (1 - _SAME_COST):
@@ -340,7 +455,7 @@ class BoxSums:
     def _savings(self, point):
         """Points with one cell replaced by a cheaper one, the largest saving first.
 
-        Of cells that no box tells apart, the cheapest.
+        Of cells in the same boxes, the cheapest.
         """
         flat, column = self._costs
         now = flat[self._starts + point]
@@ -358,9 +473,9 @@ class BoxSums:
         return tried
 
     def near_point(self, starts, end=0.0):
-        """A point as wished at low cost: from starts (n, p), and from the own point.
+        """A cheap point that reaches the needs: from starts (n, p) and the own point.
 
-        None where none is found. The cheapest are followed further, others until `end`.
+        None where none is found. The cheapest are refined, others until `end`.
         """
         usable = np.isfinite(self.cost(starts))
         starts = starts[usable]
@@ -393,5 +508,33 @@ class BoxSums:
         return best
 
     def holds_but_for_changes(self, points):
-        """Whether the sums at points are as wished."""
+        """Whether the sums at points reach the needs."""
         return (self.sums(points) >= self.needs).all(axis=1)
+
+    def widened(self, low, high, columns):
+        """A wider box of cells (p,) to (p,) in which the sums reach their needs.
+
+        Each side of some columns is moved by one cell in turn, until none can be.
+        """
+        low, high = low.copy(), high.copy()
+        n_missed = ((self.low > high) | (self.high < low)).sum(axis=1)
+        starts = np.flatnonzero(np.diff(self.tree, prepend=-1))
+        sides = [(j, step) for j in columns for step in (-1, 1)]
+        while sides:
+            wider = []
+            for j, step in sides:
+                at, ends = (low, self.high) if step < 0 else (high, self.low)
+                cell = at[j] + step
+                usable = 0 <= cell < len(self.costs[j])
+                if not usable or np.isinf(self.costs[j][cell]):
+                    continue
+                entered = ends[:, j] == cell
+                met = (n_missed == entered)[:, None]
+                gains = np.where(met, self.gains, np.inf)
+                least = np.minimum.reduceat(gains, starts, axis=0).sum(axis=0)
+                if (least >= self.needs).all():
+                    at[j] = cell
+                    n_missed -= entered
+                    wider.append((j, step))
+            sides = wider
+        return low, high

@@ -1,13 +1,13 @@
-"""The cheapest moves that bring linear functions to where they are wished."""
+"""The cheapest moves by which linear functions rise by their needs."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-# Where moves have no end, for what needs one.
+# Limit of endless moves, in multiples of the largest need.
 _FAR = 100
-# Costs are the same if they differ by less, relatively.
+# Relative difference of costs that count as equal.
 _SAME = 1e-7
 
 
@@ -18,18 +18,17 @@ class Moves:
     Parameters
     ----------
     gains : ndarray of shape (n_moves, m)
-        What a unit of each move adds to each of m functions.
+        Gain of each of m functions per unit of each move.
     costs : ndarray of shape (n_moves,)
-        What a unit costs.
+        Costs of a unit.
     most : ndarray of shape (n_moves,)
-        How many units there may be; may be infinite.
+        Largest numbers of units; may be infinite.
     whole : ndarray of shape (n_moves,), bool
         Which moves are made in whole units.
     column : ndarray of shape (n_moves,), intp
-        What each moves: one of several moves that are not made in part excludes the
-        others of its column.
+        The column that each move changes.
     exclusive : ndarray of shape (n_moves,), bool
-        Which moves exclude others of their column.
+        Moves that exclude others of their column.
     """
 
     gains: np.ndarray
@@ -51,7 +50,7 @@ class Moves:
         return None if units is None else self.completed(units, needs)
 
     def fewest(self, needs, weights, most_moved):
-        """The least number of columns whose moves do it, or None."""
+        """The least number of moved columns that is enough, or None."""
         units = self._filled(needs)
         few = units is not None and self._few_moved(units, weights, most_moved)
         if not few or self._n_moved(units) > 1:
@@ -66,10 +65,10 @@ class Moves:
         return (weights[:, moved].sum(axis=1) <= most_moved).all()
 
     def _filled(self, needs):
-        """Moves made to their end, the best gain for the cost first.
+        """Moves made to their end, the best gain per cost first.
 
-        These are the cheapest where one function is to rise, and the others, and what
-        is whole or exclusive, allow them; else None.
+        These are the cheapest where one function has to rise and the other conditions
+        hold; else None.
         """
         if (needs > 0).sum() != 1:
             return None
@@ -90,7 +89,7 @@ class Moves:
         return units
 
     def completed(self, units, needs):
-        """Units a little farther where functions lack a little of their needs."""
+        """Units extended where functions lack a little of their needs."""
         units = units.copy()
         usable = (units > 0) & (units < self.most) & ~self.whole
         rates = usable[:, None] * self.gains / self.costs[:, None]
@@ -103,10 +102,7 @@ class Moves:
         return units
 
     def _solved(self, costs, needs, weights, most_moved):
-        """By a program: units of all moves, and whether each column is moved.
-
-        Without costs these are the numbers of columns moved.
-        """
+        """Units from a mixed-integer program; of the fewest columns without costs."""
         n_moves = len(self.costs)
         columns, place = np.unique(self.column, return_inverse=True)
         n = n_moves + len(columns)
@@ -119,7 +115,7 @@ class Moves:
         wish = np.hstack([self.gains.T, np.zeros((len(needs), len(columns)))])
         constraints = [LinearConstraint(wish / sizes[:, None], needs / sizes, np.inf)]
         counted = costs is None or len(most_moved) > 0
-        # Whole units without an end mislead older solvers.
+        # Older solvers fail on whole units without an end.
         ended = np.minimum(self.most, self._far(needs / sizes, sizes))
         most = ended if counted else np.where(self.whole, ended, self.most)
         if counted:
@@ -148,7 +144,7 @@ class Moves:
             units = np.where(self.whole, np.rint(units), units)
             if not counted:
                 return units
-            # Solvers let go what nearly is not moved: ask again without it.
+            # Solvers tolerate tiny moves of closed columns: solve again without these.
             moved = found.x[n_moves:] > 0.5
             few = replace(self, most=np.where(moved[place], self.most, 0))
             units = few._solved(self.costs, needs, weights[:0], most_moved[:0])
@@ -160,9 +156,38 @@ class Moves:
             constraints.append(LinearConstraint(others[None], 1, np.inf))
 
     def _far(self, needs, sizes):
-        """More than each move is needed for, (n_moves,)."""
+        """Limits of moves beyond any need, (n_moves,)."""
         gains = np.abs(self.gains / sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
             alone = np.abs(needs).max() / gains
         alone = np.where(gains > 0, alone, 0).max(axis=1, initial=0)
         return np.maximum(1.0, np.ceil(_FAR * alone))
+
+
+def shared_room(rooms, losses, slack, whole):
+    """Rooms (n,) in which no function loses more than its slack; the slack left.
+
+    Parameters
+    ----------
+    rooms : ndarray of shape (n,)
+        Upper limits of the rooms.
+    losses : ndarray of shape (n, m)
+        Loss of each function per unit of each move.
+    slack : ndarray of shape (m,)
+        The most that all moves together may take. Each has an equal share of the rest
+        that those before leave.
+    whole : ndarray of shape (n,), bool
+        Moves in whole units.
+    """
+    moved, slack = np.array(rooms, dtype=np.float64), slack.copy()
+    n_left = (losses > 0).sum(axis=0)
+    for move, loss in enumerate(losses):
+        loses = loss > 0
+        if loses.any():
+            share = (slack / np.maximum(n_left, 1))[loses] / loss[loses]
+            moved[move] = max(min(moved[move], share.min()), 0)
+        if whole[move]:
+            moved[move] = np.floor(moved[move])
+        slack[loses] -= moved[move] * loss[loses]
+        n_left -= loses
+    return moved, slack

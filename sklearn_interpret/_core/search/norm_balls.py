@@ -1,20 +1,26 @@
-"""Steps within a box that go far along a direction for their norm: inf, 2 and 1.
+"""The best steps within norm balls and boxes, in the norms inf, 2 and 1.
 
-All take many rows at once. Boxes hold the origin: ``low <= 0 <= high``.
+All functions take many rows in one block. Boxes hold the origin: ``low <= 0 <= high``.
 """
 
 import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog, lsq_linear, nnls
 
 NORMS = {"inf": np.inf, "2": 2, "1": 1}
+# Rounding error of gains, relative to the size of their terms.
+_ROUNDING = 1e-12
+# A smaller residual of the dual says that the program has no solution.
+_NOTHING = 1e-9
 
 
 def farthest(slopes, low, high, radius, norm):
-    """The steps that gain most, of a norm of at most `radius`, within boxes.
+    """The steps of largest gain, of a norm of at most `radius`, within boxes.
 
     Parameters
     ----------
     slopes : ndarray of shape (n, p)
-        What a unit of each coordinate gains.
+        Gains per unit of each coordinate.
     low, high : ndarray of shape (n, p)
         Ends of the boxes.
     radius : float or ndarray of shape (n,)
@@ -39,21 +45,21 @@ def farthest(slopes, low, high, radius, norm):
 
 
 def nearest_beyond(slopes, low, high, needs, norm):
-    """The shortest steps that gain what is needed, within boxes.
+    """The shortest steps that gain their needs, within boxes.
 
     Parameters
     ----------
     slopes, low, high, norm
         As of :func:`farthest`.
     needs : ndarray of shape (n,)
-        What has to be gained, not negative; infinite steps where boxes have no room.
+        Gains that are needed, not negative.
 
     Returns
     -------
     steps : ndarray of shape (n, p)
-        The steps; where the box allows less than is needed, its farthest corner.
+        The steps; where the box has no room for the need, its farthest corner.
     enough : ndarray of shape (n,), bool
-        Whether they gain what is needed.
+        Whether they gain their needs.
     """
     rates, room = _rates(slopes, low, high, norm)
     gains = np.abs(slopes)
@@ -68,6 +74,65 @@ def nearest_beyond(slopes, low, high, needs, norm):
     return np.copysign(sizes, slopes), enough
 
 
+def nearest_beyond_all(slopes, low, high, needs, norm):
+    """The shortest steps by which each of m functions gains what it needs.
+
+    Where the longest of the steps for single functions serves all, it is the shortest;
+    the others follow from a program each.
+
+    Parameters
+    ----------
+    slopes : ndarray of shape (n, m, p)
+        Gains per unit of each coordinate.
+    low, high : ndarray of shape (n, p)
+        Ends of the boxes.
+    needs : ndarray of shape (n, m)
+        Gains that are needed; negative where a function may fall.
+    norm : {inf, 2, 1}
+        The norm.
+
+    Returns
+    -------
+    steps : ndarray of shape (n, p)
+        The steps; any where no steps are enough.
+    enough : ndarray of shape (n,), bool
+        Whether all functions gain their needs.
+    """
+    n, m, p = slopes.shape
+    low_each, high_each = (np.repeat(part, m, axis=0) for part in (low, high))
+    flat = slopes.reshape(-1, p), low_each, high_each, np.maximum(needs.ravel(), 0)
+    steps, each = nearest_beyond(*flat, norm)
+    steps, enough = steps.reshape(n, m, p), each.reshape(n, m).all(axis=1)
+    hardest = np.linalg.norm(steps, norm, axis=2).argmax(axis=1)
+    steps = steps[np.arange(n), hardest]
+    if m == 1:
+        return steps, enough
+    gains = np.einsum("nmp,np->nm", slopes, steps)
+    sizes = np.einsum("nmp,np->nm", np.abs(slopes), np.abs(steps))
+    lacking = (gains < needs - _ROUNDING * sizes).any(axis=1)
+    program = _shortest if norm == 2 else _by_linear_program
+    for row in np.flatnonzero(enough & lacking):
+        # This lower bound of the norm is the unit of the program.
+        unit = np.linalg.norm(steps[row], norm)
+        unit = unit if unit > 0 else 1.0
+        free = np.flatnonzero((low[row] < high[row]) & slopes[row].any(axis=0))
+        some = slopes[row][:, free]
+        scales = np.linalg.norm(some, axis=1)
+        used = (scales > 0) & np.isfinite(needs[row])
+        found = program(
+            some[used] / scales[used, None],
+            low[row, free] / unit,
+            high[row, free] / unit,
+            needs[row, used] / scales[used] / unit,
+            norm,
+        )
+        enough[row] = found is not None
+        if found is not None:
+            found = np.clip(found * unit, low[row, free], high[row, free])
+            steps[row, free] = found
+    return steps, enough
+
+
 def shrunk(steps, radius, norm):
     """The nearest steps of a norm of at most `radius`; none of the entries grows."""
     if norm == np.inf:
@@ -80,7 +145,7 @@ def shrunk(steps, radius, norm):
     if norm == 2:
         steps[outside] *= (radius / sizes[outside])[:, None]
         return steps
-    # Duchi et al. (2008): what is subtracted from all sizes, none becoming negative.
+    # Duchi et al. (2008): the same amount is subtracted from all sizes, down to zero.
     far = np.abs(steps[outside])
     falling = -np.sort(-far, axis=1)
     excess = (np.cumsum(falling, axis=1) - radius) / np.arange(1, far.shape[1] + 1)
@@ -91,13 +156,13 @@ def shrunk(steps, radius, norm):
 
 
 def _rates(slopes, low, high, norm):
-    """How fast coordinates move, and how far they may."""
+    """Rates at which coordinates move, and their room."""
     rates = np.abs(slopes) if norm == 2 else (slopes != 0).astype(float)
     return rates, np.where(slopes > 0, high, -low)
 
 
 def _until(times, rates, room):
-    """How far coordinates have moved by some times, (n,)."""
+    """Sizes of the moves of coordinates at some times (n,)."""
     sizes = np.zeros(room.shape)
     moving = rates > 0
     times = np.broadcast_to(times[:, None], room.shape)[moving]
@@ -106,14 +171,15 @@ def _until(times, rates, room):
 
 
 def _over(room, rates):
-    """When coordinates that move at these rates have no room left."""
+    """Times at which coordinates reach the ends of their room."""
     return np.divide(room, rates, out=np.full(room.shape, np.inf), where=rates > 0)
 
 
 def _time_when(rates, until, wanted, *, squared=False):
-    """When sums of what coordinates gain, until each stops, reach what is wanted.
+    """Times at which the summed gains of coordinates reach what is wanted.
 
-    A coordinate gains `rates` times the time, or its square; infinite if never.
+    A coordinate gains `rates` times the time, or its square, until it stops. The time
+    is infinite where the sum stays below.
     """
     power = 2 if squared else 1
     order = np.argsort(until, axis=1)
@@ -139,7 +205,7 @@ def _sums_before(parts):
 
 
 def _in_order(gains, room, spent, total):
-    """Sizes of coordinates that spend a total one after the other, by what they gain.
+    """Sizes of coordinates that spend a total one by one, the largest gain first.
 
     A unit of each coordinate spends `spent`.
     """
@@ -152,3 +218,45 @@ def _in_order(gains, room, spent, total):
     out = np.empty(room.shape)
     np.put_along_axis(out, order, np.minimum(sizes, room), axis=1)
     return np.where(gains > 0, out, 0)
+
+
+def _shortest(slopes, low, high, needs, norm):
+    """The step of least Euclidean norm, or None (Lawson & Hanson 1974, chapter 23)."""
+    unit = np.eye(slopes.shape[1])
+    above, below = np.isfinite(low), np.isfinite(high)
+    normals = np.vstack([slopes, unit[above], -unit[below]])
+    ends = np.concatenate([needs, low[above], -high[below]])
+    target = np.append(np.zeros(slopes.shape[1]), 1.0)
+    system = np.vstack([normals.T, ends])
+    try:
+        weights, _ = nnls(system, target, maxiter=30 * system.shape[1])
+    except RuntimeError:  # SciPy 1.14 may cycle
+        weights = lsq_linear(system, target, (0, np.inf), method="bvls").x
+    residual = system @ weights - target
+    if np.linalg.norm(residual) < _NOTHING:
+        return None
+    return -residual[:-1] / residual[-1]
+
+
+def _by_linear_program(slopes, low, high, needs, norm):
+    """The step of least norm 1 or inf, or None."""
+    p = slopes.shape[1]
+    unit = sparse.eye_array(p)
+    if norm == 1:
+        # Moves up and down are separate variables.
+        matrix, ends = np.hstack([-slopes, slopes]), -needs
+        objective = np.ones(2 * p)
+        limits = np.column_stack([np.zeros(2 * p), np.append(high, -low)])
+    else:
+        radius = sparse.csr_array(np.full((p, 1), -1.0))
+        matrix = sparse.block_array(
+            [[sparse.csr_array(-slopes), None], [unit, radius], [-unit, radius]],
+            format="csr",
+        )
+        ends = np.append(-needs, np.zeros(2 * p))
+        objective = np.append(np.zeros(p), 1.0)
+        limits = np.column_stack([np.append(low, 0), np.append(high, np.inf)])
+    found = linprog(objective, A_ub=matrix, b_ub=ends, bounds=limits)
+    if found.x is None:
+        return None
+    return found.x[:p] - found.x[p:] if norm == 1 else found.x[:p]

@@ -2,19 +2,20 @@
 
 import numpy as np
 
+# Rounds of shrinking; they end sooner where a round saves little.
 _MOST_ROUNDS = 20
-# What saves less than this part is not worth the questions.
+# Least saving of a round, relative to the cost, that starts another one.
 _LEAST_SAVING = 1e-2
-# A change is cut so often, in the part in which it ceases to hold.
+# Cuts of a change, each within the part in which it ceases to hold.
 _CUTS = 3
-# Where it is cut; what cannot move even by the first share is left.
+# Shares at which it is cut; changes that fail at the first share stay.
 _SHARES = np.append([1e-5, 1e-4, 1e-3, 1e-2], np.arange(1, 21) / 20)[:, None]
 
 
 class Refinement:
     """Undoes and shrinks changes of points while something holds.
 
-    All points are worked on together: each question is asked for all of them at once.
+    All points are refined together: each question is asked for all of them.
 
     Parameters
     ----------
@@ -23,9 +24,9 @@ class Refinement:
     origins : ndarray of shape (m, n_columns)
         Where each point comes from.
     index : ndarray of shape (m,), int
-        Which point each is, for the callables.
+        Position of each point, for the callables.
     costs : ndarray of shape (n_columns,)
-        What a unit of change costs, or any change of a column that has no units.
+        Costs of a unit of change, or of any change of a column without units.
     has_units : ndarray of shape (n_columns,), bool
         Whether the changes of a column can be small.
     holds : callable
@@ -41,7 +42,7 @@ class Refinement:
         self._holds, self._projected = holds, projected
 
     def costs_of_changes(self):
-        """What each change costs, (m, n_columns)."""
+        """Costs of the changes, (m, n_columns)."""
         return self._costs(self.values, self.origins, slice(None))
 
     def _costs(self, values, origins, column):
@@ -56,7 +57,7 @@ class Refinement:
             rounds -= 1
             point, column = np.nonzero(self.costs_of_changes() * active[:, None])
             cells, origins = self.values[point, column], self.origins[point, column]
-            # What has no units may be undone only.
+            # Changes without units are undone as a whole.
             kept = np.where(self.has_units[column], 1 - share, 0)
             undone = origins + kept * (cells - origins)
             undone, holds = self._tried(point, column, undone)
@@ -68,13 +69,13 @@ class Refinement:
             active[point] = True
 
     def keep(self, points):
-        """Go on with some points alone."""
+        """Keep some points alone."""
         self.values, self.origins, self.index = (
             part[points] for part in (self.values, self.origins, self.index)
         )
 
-    def polish(self):
-        """Undo changes and shrink what remains of them, until little is saved."""
+    def refine(self):
+        """Undo changes and shrink the others, until little is saved."""
         self.undo()
         active = np.ones(len(self.values), dtype=bool)
         for _ in range(_MOST_ROUNDS):
@@ -88,15 +89,15 @@ class Refinement:
     def _shrink(self, active):
         """Move cells of active points towards their origins as far as it holds.
 
-        Each column by itself; what this finds is taken, the largest gain first, as far
-        as it holds together.
+        Each column is moved by itself; moves are taken, the largest gain first, as far
+        as they hold together.
         """
         point, column = np.nonzero(self.costs_of_changes() * active[:, None])
         start, end = self.values[point, column], self.origins[point, column]
         good, moves = start.copy(), np.arange(len(point))
         for _ in range(_CUTS):
             near, far = good[moves], end[moves]
-            # What has no units may be undone only.
+            # Changes without units are undone as a whole.
             cells = np.where(
                 self.has_units[column[moves]], near + _SHARES * (far - near), far
             )
@@ -107,14 +108,14 @@ class Refinement:
             last = (holds * np.arange(1, len(cells) + 1)[:, None]).max(axis=0)
             cuts, every = np.vstack([near, cells]), np.arange(len(moves))
             good[moves] = cuts[last, every]
-            # Most cannot move even a little; some are undone.
+            # Changes that cannot move, and those undone, are finished.
             between = (last > 0) & (last < len(cells))
             end[moves[between]] = cells[last[between], every[between]]
             moves = moves[between]
         self._take(point, column, good, self._costs(good, start, column))
 
     def _tried(self, point, column, cells):
-        """The nearest possible values of single cells; whether it holds with them."""
+        """The nearest possible values of single cells, and whether they hold."""
         if not len(point):
             return cells, np.zeros(0, dtype=bool)
         at = np.arange(len(point)), column

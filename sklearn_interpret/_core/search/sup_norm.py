@@ -1,9 +1,9 @@
-"""The nearest point at which sums over boxes are as wished: its dearest cell is cheap.
+"""The point of least largest cost at which sums over boxes reach their needs.
 
-What the dearest cell costs is one of finitely many sizes. At each size the cells that
-cost more are left out, and the question is whether any point is as wished: sums of the
-best boxes often say no, changes of one cell after the other yes, and branch and bound
-tells the rest. Bisection finds the size at which the answer changes.
+The largest cost of a point's cells is one of finitely many sizes. A size is feasible if
+some point without dearer cells reaches the needs: sums of the best boxes often refute
+it, changes of single cells often confirm it, and branch and bound decides the rest.
+Bisection finds the least feasible size.
 """
 
 from dataclasses import replace
@@ -11,38 +11,33 @@ from time import monotonic
 
 import numpy as np
 
-from sklearn_interpret._core.search.box_program import (
-    Program,
-    Solved,
-    within_reach,
-)
+from sklearn_interpret._core.search.programs import Program, Solved, within_reach
 
-# Known points that are followed at each size.
+# Known points from which climbs start at each size.
 _STARTS = 16
-# The share of the time for one question at first, and how much longer it gets.
+# Share of the time for each size at first, and the factor by which it grows.
 _FIRST, _LONGER = 1 / 32, 4
-# What is left unknown of an interval of sizes until there is more time for a question.
+# Share of an interval of sizes that is left undecided until sizes get more time.
 _ROUGHLY = 0.1
 
 
-def nearest_point(ways, starts, time_limit):
-    """Search for the point as wished whose dearest cell costs least.
+def nearest_point(ways, time_limit):
+    """Search for the point of least largest cost.
 
     Parameters
     ----------
-    ways : list of BoxSums
-        Ways in which the wish comes true: they differ by their gains and needs.
-    starts : list of ndarray of shape (n, p)
-        For each way, points as wished.
+    ways : list of (BoxSums, ndarray of shape (n, p))
+        Sums, any of which has to reach its needs, and points to start from. The costs
+        are those of the first.
     time_limit : float
-        Seconds; without any, what heuristics find and what sums of boxes prove.
+        Seconds; zero leaves it at heuristics and bounds from sums of boxes.
 
     Returns
     -------
     Solved
     """
     end = monotonic() + time_limit
-    search = _Search(ways, starts)
+    search = _Search(ways)
     search.low = search.first(search.reachable)
     if time_limit:
         search.low = search.first(
@@ -61,21 +56,22 @@ def nearest_point(ways, starts, time_limit):
 
 
 class _Search:
-    """Sizes of changes: the lowest that may be enough, and the one that is."""
+    """The interval of sizes between the lowest not refuted and the least confirmed."""
 
-    def __init__(self, ways, starts):
-        costs = ways[0].costs if ways else []
+    def __init__(self, ways):
+        self.ways = [boxes for boxes, _ in ways]
+        self.starts = [starts for _, starts in ways]
+        costs = self.ways[0].costs if ways else []
         self.sizes = np.unique(np.concatenate([*costs, [np.inf]]))
         self.low, self.high = 0, len(self.sizes) - 1
-        self.ways, self.starts = ways, starts
-        # From which size on each way may come true.
+        # The lowest size not refuted, of each way.
         self.lowest = np.zeros(len(ways), dtype=np.intp)
         self.best = None
 
     def first(self, enough, step=1, roughly=0.0):
-        """The first size for which a function of its position is true, or a bit less.
+        """The first position for which a function is true, or a little before it.
 
-        The positions asked about are farther and farther apart, from `step` on.
+        Positions are tried in growing steps, from `step` on.
         """
         low, high = self.low, self.high
         while high - low > roughly * (self.high - self.low):
@@ -87,7 +83,7 @@ class _Search:
         return low
 
     def _left(self, at):
-        """Ways that may come true at a size, with the cells up to it alone."""
+        """Ways not refuted at a size, with the cells up to it alone."""
         for number in np.flatnonzero(self.lowest <= at).tolist():
             way = self.ways[number]
             costs = [np.where(c <= self.sizes[at], c, np.inf) for c in way.costs]
@@ -98,11 +94,11 @@ class _Search:
                 yield number, reached
 
     def reachable(self, at):
-        """Whether the best boxes of all trees together would be as wished."""
+        """Whether the best boxes of all trees together would reach the needs."""
         return next(self._left(at), None) is not None
 
     def climbs(self, at):
-        """Whether changes of one cell after the other lead to a point as wished."""
+        """Whether changes of single cells lead to a point that reaches the needs."""
         best = [] if self.best is None else [self.best[1]]
         return any(
             self._climbs(number, boxes, [*best, boxes.own, *self.starts[number]])
@@ -110,7 +106,7 @@ class _Search:
         )
 
     def status(self, at, seconds, end):
-        """Whether a point is as wished, or may be for all that is told in some time."""
+        """True if a size is feasible, or undecided at the time limit."""
         until = min(monotonic() + seconds, end)
         if monotonic() >= end:
             return True
@@ -126,7 +122,7 @@ class _Search:
                 point = program.point()
                 if part.holds(point[None])[0]:
                     return self._keep(number, point)
-                # Climbing takes as long as a program: from few of them.
+                # A climb takes as long as a program: only the last part starts one.
                 if not parts and self._climbs(number, part, [point]):
                     return True
                 if monotonic() > until:
@@ -136,7 +132,7 @@ class _Search:
         return False
 
     def _climbs(self, number, boxes, points):
-        """Note a point as wished to which changes of single cells lead, if any do."""
+        """Keep the point that a climb by single cells attains, if it attains one."""
         cells = [np.flatnonzero(np.isfinite(cost)) for cost in boxes.costs]
         near = [
             c[np.abs(c - x[:, None]).argmin(axis=1)]
@@ -146,7 +142,7 @@ class _Search:
         return found is not None and self._keep(number, found)
 
     def _keep(self, number, point):
-        """Note a point as wished."""
+        """Keep a point that reaches the needs."""
         costs = self.ways[number].costs
         size = max(cost[cell] for cost, cell in zip(costs, point, strict=True))
         self.high = int(np.searchsorted(self.sizes, size))
@@ -154,7 +150,7 @@ class _Search:
         return True
 
     def few_changed(self):
-        """The best point without changes that are not needed, or None."""
+        """The best point without needless changes, or None."""
         if self.best is None:
             return None
         number, point = self.best

@@ -95,6 +95,58 @@ class Moments:
         return np.sqrt(self.variance / np.where(size > 0, size, 1.0))
 
 
+@dataclass(frozen=True)
+class Averages:
+    """Means over rows (n_points, k), for several grids of points, and their errors.
+
+    With masses, the errors of values centred by these follow: (n_points, 2 k).
+
+    Parameters
+    ----------
+    means, standard_errors : list of ndarray
+        For each grid.
+    """
+
+    means: list
+    standard_errors: list
+
+    @classmethod
+    def of_blocks(cls, blocks, k):
+        """Averages from each grid's `Moments` by `RowMoments`, block by block."""
+        none = np.empty((0, k))
+        return cls(
+            [np.concatenate([none, *(b.mean[:, :k] for b in own)]) for own in blocks],
+            [
+                np.concatenate([b.standard_error for b in own] or [none])
+                for own in blocks
+            ],
+        )
+
+
+class RowMoments:
+    """Reduction of values (n_rows, n_points, k) to moments over the rows.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights of all rows.
+    masses : list of ndarray of shape (n_points,) or None, optional
+        For each grid, weights of its points that sum to one. The values less each row's
+        mean by these then stand behind the values: (n_rows, n_points, 2 k).
+    """
+
+    def __init__(self, weights, masses=None):
+        self.weights, self.masses = weights, masses
+
+    def __call__(self, grid, index, points, values):
+        """Moments of the rows `index`, of which the values are given."""
+        masses = None if self.masses is None else self.masses[grid]
+        if masses is not None:
+            means = np.tensordot(values, masses, (1, 0))
+            values = np.concatenate([values, values - means[:, None, :]], axis=2)
+        return Moments.of_rows(values, self.weights[index])
+
+
 def weighted_quantile(values, probabilities, weights=None):
     """Inverse of the weighted empirical distribution function.
 

@@ -1,1 +1,1 @@
-"""What may change in a row, and what the model should answer then."""
+"""Searches for rows: targets of the answer, and constraints on changes."""

@@ -1,4 +1,4 @@
-"""Rows as numbers, what they may become, how far that is, and the way back."""
+"""Actionability: the values that rows may take, their distances, and encodings."""
 
 from copy import copy
 
@@ -7,14 +7,14 @@ import numpy as np
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.rows.base import is_missing, label_key
 
-# Whole numbers up to here are floats too.
+# Up to here floats hold all whole numbers.
 LARGEST_INTEGER = 2.0**53
-# By how much a linear constraint may be missed, relative to the size of its terms.
+# Largest excess over a linear constraint, relative to the size of its terms.
 _ROUNDING = 1e-9
 
 
 class Actionability:
-    """Which rows a search may return for a row, and their distances from it.
+    """The rows that a search may return for a row, and their distances from it.
 
     Rows are encoded as floats: numbers as they are, a category as the position of its
     level among those that the dtype declares and the known rows have, -1 where none of
@@ -31,22 +31,22 @@ class Actionability:
     vary : ndarray of shape (n_columns,), bool
         Which columns may change.
     ranges : dict of int to (low, high) or list of levels
-        What some columns may become. A value that lies outside stays as it is.
+        Values that some columns may take. A value that lies outside stays as it is.
     directions : dict of int to {"increase", "decrease"}
         Which way some columns may go.
     distance : {"mad", "std", "gower", "raw"} or dict of int to float
         The unit of numbers, a change of category being one: the median absolute
         deviation (the standard deviation, else 1, where that is zero), the standard
         deviation, the range times the number of columns, or the number itself.
-        A dict gives what a unit of some columns, or a change of category, costs.
+        A dict gives the cost of a unit of some columns, or of a change of category.
     norm : {1, 2, inf, 0}, default=1
         The norm of changes in their units that is their distance.
     within_data : ndarray of shape (n_columns,), bool, default=None
         Which columns take values between the lowest and the highest known one and their
         own, or known levels. None means none.
     two_valued : ndarray of shape (n_columns,), bool, default=None
-        Which of these have two successive whole numbers, and take no other, whatever
-        ranges are lifted.
+        Which of these have two successive whole numbers, and take only these, even
+        where ranges are lifted.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Actionability:
             known.cast(j, levels) if levels else None
             for j, levels in enumerate(self.levels)
         ]
-        # Missing entries turn integers into floats; without rows there are none.
+        # Missing entries turn integers into floats: dtypes are those of no rows.
         empty = known.take(np.arange(0))
         self.dtypes = [
             np.dtype(
@@ -155,7 +155,7 @@ class Actionability:
         ]
 
     def beyond(self, values, origins):
-        """Which cells changed to what the known rows do not reach, or do not have."""
+        """Mask of cells changed to values beyond the known rows."""
         low, high = self._observed
         beyond = (values < low) | (values > high)
         for j, known in enumerate(self._known_levels):
@@ -165,7 +165,7 @@ class Actionability:
         return beyond & (self.changes(values, origins) > 0)
 
     def _costs(self, weights, distance):
-        """What a unit of each column costs, or a change of category."""
+        """Costs of a unit of each column, or of a change of category."""
         n_columns = self.known.n_columns
         units = np.ones(n_columns)
         kind = distance if isinstance(distance, str) else "mad"
@@ -182,28 +182,25 @@ class Actionability:
         return costs
 
     def constrained(self, coefficients, bounds):
-        """The same with linear constraints: ``coefficients @ row <= bounds``."""
+        """A copy with linear constraints: ``coefficients @ row <= bounds``."""
         some = copy(self)
         some.coefficients, some.bounds = coefficients, bounds
         return some
 
     def excess(self, values):
-        """By how much encoded rows exceed the bounds of constraints, (n, n_bounds).
-
-        And the size of the terms that this is the sum of.
-        """
+        """Excess of encoded rows over the bounds (n, n_bounds), and its terms' size."""
         terms = self.coefficients * values[:, None]
         terms = np.where(self.coefficients != 0, terms, 0)
         sizes = np.abs(terms).sum(axis=2) + np.abs(self.bounds)
         return terms.sum(axis=2) - self.bounds, sizes
 
     def keeps(self, values):
-        """Whether encoded rows keep all linear constraints, to rounding."""
+        """Whether encoded rows satisfy all linear constraints, to rounding."""
         excess, sizes = self.excess(values)
         return (excess <= _ROUNDING * sizes).all(axis=1)
 
     def without(self, limits):
-        """The same without one of its limits, a parameter of the methods."""
+        """A copy without one of its limits, a parameter of the methods."""
         if limits == "constraints":
             return self.constrained(self.coefficients[:0], self.bounds[:0])
         free = copy(self)
@@ -240,7 +237,7 @@ class Actionability:
         for j, possible in enumerate(self.possible_levels):
             if possible is not None:
                 low[:, j], high[:, j] = 0, len(possible) - 1
-        # A row beyond the known ones may come nearer to them.
+        # Values beyond the known range may move towards it.
         own = np.clip(values, *self._of_dtype)
         low = np.where(self._within_data, np.minimum(low, own), low)
         high = np.where(self._within_data, np.maximum(high, own), high)
@@ -248,7 +245,7 @@ class Actionability:
         low[:, up] = np.maximum(low, values)[:, up]
         high[:, down] = np.minimum(high, values)[:, down]
         outside = ~((values >= low) & (values <= high))  # missing ones too
-        # A category may leave a level that is unknown, or not possible, if any way.
+        # A category without a direction may leave unknown and impossible levels.
         free = self.categorical & (self._directions == 0)
         outside[:, free] &= np.isnan(values[:, free])
         fixed = outside | ~self.vary
@@ -311,7 +308,7 @@ class Actionability:
         for j, dtype in enumerate(self.dtypes):
             if dtype.kind == "f" and dtype.itemsize < 8:
                 ends = values[:, j].astype(dtype), origins[:, j].astype(dtype)
-                # The dtype need not hold the origin.
+                # The origin may not be a number of the dtype.
                 nearer[:, j] = np.where(
                     np.equal(*ends), origins[:, j], np.nextafter(*ends)
                 )
@@ -323,16 +320,16 @@ class Actionability:
         return np.linalg.norm(sizes, self.norm, axis=1)
 
     def changes(self, values, origins):
-        """How far each cell is from its origin: units of numbers, 1 for a category."""
+        """Distance of each cell from its origin: of numbers, and 1 for a category."""
         changes = np.abs(values - origins)
         changed = changes > 0
         changes[:, self.categorical] = changed[:, self.categorical]
         return np.nan_to_num(changes, nan=0.0, posinf=np.inf)
 
     def returning(self, rows, values):
-        """Columns whose cells are the same after `encode` and `decode`.
+        """Mask of columns whose cells survive `encode` and `decode`.
 
-        Not those with missing or unknown entries, nor those of any objects.
+        Columns with missing or unknown entries, or with other objects, do not.
         """
         returning = np.zeros(rows.n_columns, dtype=bool)
         for j, levels in enumerate(self.levels):
@@ -401,7 +398,7 @@ class Actionability:
     def _native_column(self, j, values, changed):
         """New values of a column: a vector of its dtype, and places in it, (m,).
 
-        Of cells that did not change, some may be none that the dtype holds: any other.
+        Unchanged cells get the value of a changed one: the dtype may not hold theirs.
         """
         values = np.where(changed, values, values[changed][0])
         if self.levels[j] is None:
@@ -410,10 +407,10 @@ class Actionability:
 
 
 def _unit(kind, values, weights):
-    """What a number of a column is measured in."""
+    """The unit of the numbers of a column."""
     if not len(values) or kind == "raw":
         return 1.0
-    # Scaled first: squares of large numbers overflow, and those of small ones vanish.
+    # Without scaling squares of large numbers overflow, and those of small ones vanish.
     exponent = np.frexp(np.abs(values).max())[1]
     values = np.ldexp(values, -exponent)
     mean = np.average(values, weights=weights)

@@ -1,22 +1,22 @@
-"""The rows to be explained, and the rows of `fit`, as a search sees them."""
+"""The rows to be explained and those of `fit`, encoded for a search."""
 
 import numpy as np
 
 
 class SearchProblem:
-    """The rows to be explained, encoded, and what the model says of changed ones.
+    """The rows to be explained, encoded, and the model's answers to changed copies.
 
     Parameters
     ----------
     outcome : TargetOutcome
-        What the model should answer.
+        The target.
     actionability : Actionability
-        What rows may become.
+        The constraints on changes.
     rows : Rows
         The explained rows.
     classes : ndarray of shape (n_rows,), int, default=None
-        Positions of the classes that others are wished than; None takes the model's
-        own answers.
+        Positions of the classes to be left, where the target is any other; None takes
+        the model's own answers.
     """
 
     def __init__(self, outcome, actionability, rows, classes=None):
@@ -31,6 +31,10 @@ class SearchProblem:
         elif classes is not None:
             self.fulfilled = own != classes
 
+    def own_of(self, index):
+        """Positions of the classes to be left by the rows at `index`, or None."""
+        return None if self.own is None else self.own[index]
+
     def decode(self, values, index):
         """Changed copies of the rows at `index`, as the model takes them."""
         return self.actionability.decode(
@@ -38,14 +42,12 @@ class SearchProblem:
         )
 
     def margins(self, values, index):
-        """By how much the model's answers are as wished; values that may be taken."""
-        own = None if self.own is None else self.own[index]
-        return self.outcome.margins(self.decode(values, index), own)
+        """Margins of the model's answers, at values that are possible."""
+        return self.outcome.margins(self.decode(values, index), self.own_of(index))
 
     def holds(self, values, index):
-        """Whether the model answers as wished when asked about the rows themselves."""
-        own = None if self.own is None else self.own[index]
-        return self.outcome.holds(self.decode(values, index), own)
+        """Whether the model's own answers satisfy the target."""
+        return self.outcome.holds(self.decode(values, index), self.own_of(index))
 
     def distances(self, values, index):
         """Distances from the rows at `index`."""
@@ -57,21 +59,21 @@ class SearchProblem:
 
 
 class KnownRows:
-    """The rows of `fit`, each once, and which of them the model answers as wished.
+    """The distinct rows of `fit`, and which of them satisfy the target.
 
     Parameters
     ----------
     rows : Rows
         The rows.
     outcome : TargetOutcome
-        What the model should answer.
+        The target.
     actionability : Actionability
         Encodes them.
     """
 
     def __init__(self, rows, outcome, actionability):
         values = actionability.encode(rows)
-        # Missing ones are equal.
+        # Missing entries count as equal.
         comparable = np.nan_to_num(values, nan=np.inf)
         _, first = np.unique(comparable, axis=0, return_index=True)
         self.values, self.rows = values[first], rows.take(first)
@@ -79,8 +81,8 @@ class KnownRows:
         self._answers = outcome.answers(native)
         self._holds = None if outcome.is_other else outcome.holds(native)
 
-    def wished(self, problem, index):
-        """Which are as wished for the rows of a task at `index`: (n, n_known)."""
+    def satisfying(self, problem, index):
+        """Which satisfy the target of rows of a problem at `index`, (n, n_known)."""
         if self._holds is None:
             return self._answers != problem.own[index][:, None]
         return np.tile(self._holds, (len(index), 1))

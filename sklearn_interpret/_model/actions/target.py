@@ -1,9 +1,10 @@
-"""What a model should answer instead: another class, a probability, an interval."""
+"""Targets: a class, a probability or an interval, of the response or of its sums."""
 
 from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
+from scipy.special import logit
 
 from sklearn_interpret._model.response import (
     Response,
@@ -12,22 +13,35 @@ from sklearn_interpret._model.response import (
     unfrozen,
 )
 from sklearn_interpret._model.rows.features import shortened
+from sklearn_interpret.exceptions import UnreadableModelError
+
+_INVERSE = {
+    "identity": lambda response: response,
+    "logistic": logit,
+    "exp": np.log,
+}
+
+# Relative difference of distances that count as equal.
+SAME = 1e-6
+_DOUBLE = np.finfo(np.float64).eps
+# Rounding errors of links, in units of the precision.
+_ULPS = 4
 
 
 @dataclass(frozen=True)
 class TargetOutcome:
-    """A wish for the model's answers, built by :meth:`of`.
+    """The target of a model's answers, built by :meth:`of`.
 
     Parameters
     ----------
     estimator : fitted predictor
         The model.
     response : Response
-        What the wish is about: scores of all classes, or one output.
+        Scores of all classes, or one output.
     interval : (float, float) or None
-        The wished interval of the response; None where a class is wished.
+        The target interval of the response; None for a class.
     wanted : int or None
-        Position of the wished class; None for any other than the row's own.
+        Position of the target class; None for any other than the row's own.
     """
 
     estimator: object
@@ -37,13 +51,13 @@ class TargetOutcome:
 
     @classmethod
     def of(cls, estimator, desired, target=None):
-        """The wish that `desired` names; a ValueError says what is accepted."""
+        """The target that `desired` names; a ValueError says what is accepted."""
         interval = _interval(desired)
         if not is_classifier(estimator):
             if interval is None:
                 raise ValueError(
-                    f"desired={desired!r}: of a regressor an interval (low, high) of "
-                    "the prediction can be wished, with None for an open end."
+                    f"desired={desired!r}: a regressor takes an interval (low, high) "
+                    "of the prediction, with None for an open end."
                 )
             return cls(estimator, make_response(estimator, "predict", target), interval)
         if interval is not None:
@@ -76,14 +90,14 @@ class TargetOutcome:
                 f'desired={desired!r} is neither "other", nor one of the classes '
                 f"{shortened(classes.tolist())}, nor an interval (low, high) of a "
                 "probability."
-                + " It holds for all rows: explain those of other wishes apart."
+                + " It holds for all rows: explain those of other targets apart."
                 * several
             )
         return cls(estimator, response, wanted=int(found[0]))
 
     @property
     def is_other(self):
-        """Whether any class but a row's own is wished."""
+        """Whether the target is any class but a row's own."""
         return self.interval is None and self.wanted is None
 
     def answers(self, X):
@@ -93,7 +107,7 @@ class TargetOutcome:
         return self.response.answers(X)
 
     def scores(self, X):
-        """Scores (n, n_outputs) of rows; one output where an interval is wished."""
+        """Scores (n, n_outputs) of rows; one output for an interval."""
         scores = self.response(X)
         if self.interval is not None and scores.shape[1] > 1:
             raise ValueError(
@@ -103,10 +117,9 @@ class TargetOutcome:
         return scores
 
     def margins(self, X, own=None):
-        """By how much the answers are as wished, (n,): not negative where they are.
+        """Margins of the answers, (n,): not negative where they satisfy the target.
 
-        `own` are the classes that the origins of the rows have, for the wish of any
-        other one.
+        `own` are the classes of the origins, for the target of any other class.
         """
         scores = self.scores(X)
         if self.interval is not None:
@@ -124,11 +137,124 @@ class TargetOutcome:
         return -margins if self.is_other else margins
 
     def holds(self, X, own=None):
-        """Whether the model answers rows as wished, (n,), when it is asked."""
+        """Whether the model's own answers to rows satisfy the target, (n,)."""
         if self.interval is not None:
             return self.margins(X) >= 0
         answers = self.answers(X)
         return answers != own if self.is_other else answers == self.wanted
+
+
+@dataclass(frozen=True)
+class SumTarget:
+    """A target of the sums (k,) that a response is a function of.
+
+    It has one or several ways, ``weights @ sums >= needs`` each.
+
+    Parameters
+    ----------
+    n_sums : int
+        Number of sums: one for two classes or an interval, or one per class.
+    interval : (float, float) or None
+        The target interval of one sum.
+    wanted : int or None
+        Position of the target class; None for any other.
+    output : int
+        Position of the sum that has the interval.
+    margin : float
+        Excess of the sums over their needs.
+    rounding : (float, float)
+        Rounding errors of the link, in units of the sums, at the ends of the interval.
+    tied_class : {0, 1}
+        Which of two classes wins where their one sum is zero.
+    """
+
+    n_sums: int
+    interval: tuple | None = None
+    wanted: int | None = None
+    output: int = 0
+    margin: float = 0.0
+    rounding: tuple = (0.0, 0.0)
+    tied_class: int = 0
+
+    @classmethod
+    def of(
+        cls, outcome, n_sums, link, scale, margin, *, precision=_DOUBLE, tied_class=0
+    ):
+        """The target of the sums whose `link` is the response of a `TargetOutcome`.
+
+        `precision` is that of the numbers which the model returns.
+        """
+        error = _ULPS * precision
+        if outcome.interval is None:
+            n_classes = len(outcome.response.classes)
+            if n_sums not in (n_classes, 1) or (n_sums == 1 and n_classes != 2):
+                raise UnreadableModelError(
+                    f"{n_sums} sums do not determine which of {n_classes} classes wins."
+                )
+            rounding = 0.0 if link == "identity" else error / scale
+            return cls(
+                n_sums,
+                wanted=outcome.wanted,
+                margin=margin,
+                rounding=(rounding, rounding),
+                tied_class=tied_class,
+            )
+        if link not in _INVERSE or (n_sums > 1 and link == "logistic"):
+            raise UnreadableModelError(
+                f"desired={outcome.interval!r} is an interval of a response that is no "
+                "known function of a single sum; a class can be the target."
+            )
+        (low, high), rounding = outcome.interval, (0.0, 0.0)
+        if link != "identity":
+            if link == "logistic" and outcome.response.target == 0:
+                low, high = 1 - high, 1 - low
+            most = 1 if link == "logistic" else np.inf
+            ends = np.clip([low, high], 0, most)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                # The ends 0 and 1 of all responses stay: only rounding leads beyond.
+                errors = np.fmin(error, np.fmin(ends, most - ends) / 2)
+                errors = error * ends if link == "exp" else errors
+                inverse = _INVERSE[link]
+                wide = inverse(ends + errors * [-1, 1]) / scale
+                low, high = inverse(ends) / scale
+                rounding = tuple(np.nan_to_num(np.abs(wide - [low, high]), posinf=0.0))
+        # Sums of other outputs may be there too.
+        output = outcome.response.target or 0 if n_sums > 1 else 0
+        return cls(n_sums, (low, high), output, margin=margin, rounding=rounding)
+
+    def ways(self, own):
+        """Ways: weights (m, k), needs (m,), whether equality will do, rounding errors.
+
+        `own` is the class of the origin.
+        """
+        if self.interval is not None:
+            low, high = self.interval
+            weights, needs = np.zeros((2, self.n_sums)), np.array([low, -high])
+            weights[:, self.output] = 1, -1
+            # Infinite needs cannot be met; those of open ends are no needs.
+            some = needs > -np.inf
+            needs = needs[some] + self.margin
+            return [(weights[some], needs, some[some], np.array(self.rounding)[some])]
+        if self.n_sums == 1:
+            wanted = 1 - own if self.wanted is None else self.wanted
+            sign = 1.0 if wanted == 1 else -1.0
+            equal = np.array([wanted == self.tied_class])
+            needs, rounding = np.array([self.margin]), np.array(self.rounding[:1])
+            return [(np.array([[sign]]), needs, equal, rounding)]
+        if self.wanted is not None:
+            others = np.delete(np.arange(self.n_sums), self.wanted)
+            return [self._beats([(self.wanted, other) for other in others])]
+        # One class that beats the own is enough: then another class wins.
+        return [
+            self._beats([(other, own)]) for other in range(self.n_sums) if other != own
+        ]
+
+    def _beats(self, pairs):
+        better, worse = np.array(pairs).T
+        unit = np.eye(self.n_sums)
+        # Of equal sums the first class wins.
+        needs, rounding = np.tile([[self.margin], [self.rounding[0]]], len(pairs))
+        return unit[better] - unit[worse], needs, better < worse, rounding
 
 
 def _interval(desired):

@@ -1,4 +1,4 @@
-"""Kernels between rows and points, and what sums of them are pulled back to.
+"""Kernels between rows and points, and the gradients of their weighted sums.
 
 A kernel returns (n_rows, n_points) values; `vjp(X, points, weights)` the gradients of
 ``(weights * values).sum(axis=1)`` with respect to rows X.

@@ -1,4 +1,4 @@
-"""By how much a model's scores are as wished, against each rival, and the slopes."""
+"""Margins of a model's scores against each rival, and their slopes."""
 
 from functools import cached_property
 
@@ -9,10 +9,11 @@ from sklearn_interpret._model.response import unfrozen
 from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.exceptions import UnreadableModelError
 
-# Half the difference that a derivative is taken over, in the unit of a column.
+# Half of the difference quotients' step, in the unit of a column.
 _STEP = 1e-4
+# Number of known rows at which slopes are tested for being zero.
 _SOME_ROWS = 20
-# Slopes of fewer rows, of columns that have any, are those of a response in steps.
+# Share of slopes that differ from zero below which a response changes in steps.
 _SLOPING = 0.25
 _FOR_STEPS = (
     "MinimalPerturbation finds the smallest change of tree models by a program, and "
@@ -21,12 +22,12 @@ _FOR_STEPS = (
 
 
 class Margins:
-    """Margins of a wish as functions with slopes, in the units of `Actionability`.
+    """Margins of a target as functions with slopes, in the units of `Actionability`.
 
-    A wish for another class has a margin for each class: it holds where the largest is
-    positive. A wish for a class, or an interval, has one against each other class, or
-    for each end: it holds where the smallest is. Where pairs of classes vote, a class
-    is sure to win that beats every other: its margin is that against the hardest.
+    The target of any other class has a margin for each class: it is satisfied where the
+    largest is positive. A class or an interval has one against each other class, or for
+    each end: it is satisfied where the smallest is. Where pairs of classes vote, a
+    class is sure to win that beats every other: its margin is that against the hardest.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class Margins:
                 ) from error
             self.by_formula = False
         if outcome.interval is not None:
-            # The outputs of a formula are all; those of a response are the target's.
+            # A formula has all outputs, a response those of the target.
             some = self.scores.function(known.rows.take([0]).native)
             target = outcome.response.target if self.by_formula else None
             self._of_output = np.eye(some.shape[1])[target or 0]
@@ -90,9 +91,8 @@ class Margins:
         """Raise where slopes of known rows are zero though their scores differ."""
         n_rows = known.rows.n_rows
         rows = np.linspace(0, n_rows - 1, min(n_rows, _SOME_ROWS)).astype(np.intp)
-        own = None if known.own is None else known.own[rows]
         native = known.rows.take(rows).native
-        rival, _ = self.binding(self.margins(native, own))
+        rival, _ = self.binding(self.margins(native, known.own_of(rows)))
         sloping = self.slopes(known, known.values[rows], rows, rival) != 0
         used = sloping.any(axis=0)
         flat = not used.any() or sloping[:, used].mean() < _SLOPING
@@ -107,7 +107,7 @@ class Margins:
     def margins(self, native, own):
         """Margins (n, n_rivals); -inf, or inf, against the class itself.
 
-        `own` are positions of the rows' classes, for the wish of any other.
+        `own` are positions of the rows' classes, for the target of any other.
         """
         scores, outcome = self.scores.function(native), self.outcome
         if outcome.interval is not None:
@@ -135,7 +135,7 @@ class Margins:
         return self.scores.pairs is not None and self.n_classes > 2
 
     def _of_pairs(self, scores):
-        """By how much each class beats each other one, (n, k, k)."""
+        """Margins of each class over each other one, (n, k, k)."""
         classes = np.arange(self.n_classes)
         weights = self.scores.differences(classes[:, None], classes, self.n_classes)
         margins = np.einsum("np,klp->nkl", scores, weights)
@@ -143,20 +143,26 @@ class Margins:
         return margins
 
     def binding(self, margins):
-        """The rival (n,) that decides: the weakest for another class, else the worst.
+        """The rival (n,) of the largest margin for any other class, else of the least.
 
         And its margin.
         """
         rival = (margins.argmax if self.outcome.is_other else margins.argmin)(axis=1)
         return rival, margins[np.arange(len(margins)), rival]
 
+    def at(self, problem, values, index):
+        """Binding rivals, their margins and all margins of encoded rows."""
+        own = problem.own_of(index)
+        margins = self.margins(problem.decode(values, index), own)
+        return *self.binding(margins), margins
+
     def slopes(self, problem, values, index, rival):
         """Slopes (n, n_columns) of margins against a rival each, per unit of columns.
 
-        Zero where cells may not vary. `values` are encoded rows that those of the task
-        at `index` have become.
+        Zero where cells may not vary. `values` are encoded copies of the rows of a
+        problem at `index`.
         """
-        own = None if problem.own is None else problem.own[index]
+        own = problem.own_of(index)
         if self.by_formula:
             native = problem.decode(values, index)
             if self.outcome.is_other and self._vote:
@@ -182,7 +188,7 @@ class Margins:
         return self.scores.differences(outcome.wanted, rival, self.n_classes)
 
     def _differences(self, problem, values, index, weights):
-        """Gradients by central differences, of cells as their columns take them."""
+        """Gradients by central differences, between projected cells."""
         actionability = problem.actionability
         gradients = np.zeros(values.shape)
         for j in np.flatnonzero(

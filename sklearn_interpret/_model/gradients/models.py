@@ -33,7 +33,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of a model, and which classes they tell apart.
+    """Scores of a model, and which classes they compare.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Scores:
     pairs: list | None = None
 
     def differences(self, better, worse, n_classes):
-        """Weights (n, k) of the scores in by how much one class beats another."""
+        """Weights (n, k) of the scores in the margin of one class over another."""
         of_class = np.eye(n_classes)
         if self.pairs is None:
             return of_class[better] - of_class[worse]
@@ -195,7 +195,7 @@ class Network:
         return self._at(parameters)(inputs).transpose(1, 0, 2)
 
     def moves_of(self, parameters, changes):
-        """By how much outputs of rows change with the parameters, (n_rows, c, k)."""
+        """Changes of the outputs of rows with the parameters, (n_rows, c, k)."""
         without, own = self._at(parameters + changes), self.at(parameters)
         return lambda inputs: without(inputs).transpose(1, 0, 2) - own(inputs)[:, None]
 

@@ -1,4 +1,4 @@
-"""What models minimise when they are fitted: losses of rows, slopes of parameters."""
+"""Training objectives of models: losses of rows, slopes of parameters."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -47,7 +47,7 @@ from sklearn_interpret.exceptions import (
     UnreadableModelError,
 )
 
-# From here on parameters are not at the optimum of the rows.
+# Distance from the optimum above which parameters count as fitted on other rows.
 _FAR = 0.1
 
 
@@ -79,7 +79,7 @@ class LinearLayer:
         return scores.reshape(len(inputs), c, self.n_outputs)
 
     def moves_of(self, parameters, changes):
-        """By how much scores of rows change with the parameters, (n_rows, c, k)."""
+        """Changes of the scores of rows with the parameters, (n_rows, c, k)."""
         return lambda inputs: self.scores_at(inputs, changes)
 
     def scores_of_pairs(self, inputs, parameters):
@@ -137,7 +137,7 @@ class Objective:
 
     @property
     def loss_scale(self):
-        """What makes halves, summed over outputs, the squared error or deviance."""
+        """The factor from halves, summed over outputs, to squared error or deviance."""
         halved = isinstance(self.loss, HalfSquared | HalfTweedie | HalfHuber)
         return 2 / self.network.n_outputs if halved else 1.0
 
@@ -390,7 +390,7 @@ def _penalties_of(model):
     if isinstance(model, LinearSVC | LogisticRegression):
         ratio = getattr(model, "l1_ratio_", getattr(model, "l1_ratio", 0))
         if getattr(model, "penalty", "l2") in ("l1", "elasticnet") or any(
-            np.ravel(ratio)  # None is none
+            np.ravel(ratio)  # None means no penalty
         ):
             raise UnreadableModelError("its penalty is no sum of squares.")
         C = np.ravel(model.C_ if hasattr(model, "C_") else model.C)

@@ -79,7 +79,7 @@ def _constant(transformer, _):
 
 
 def _affine(transformer, n_columns):
-    """A transformer that is affine: what it makes of unit vectors, less of zero."""
+    """An affine transformer, by its results for unit vectors less that for zero."""
     rows = np.vstack([np.zeros(n_columns), np.eye(n_columns)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # these rows have no names

@@ -1,4 +1,4 @@
-"""Cells of the columns of a table, within which no tree tells values apart."""
+"""Cells of the columns of a table, within which all trees are constant."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Numbers beyond are none that a row has.
+# Larger numbers are taken for infinite.
 _MOST = 1e30
 
 
@@ -23,25 +23,19 @@ class TreeCells:
         The model.
     ensemble : TreeEnsemble
         Its trees, with the outputs wanted.
-    actionability : Actionability
-        The columns.
-    rows : Rows
+    problem : SearchProblem
         Known rows.
-    decode : callable
-        From encoded rows, and positions of the known rows they come from, to rows as
-        the model takes them.
     """
 
-    def __init__(self, model, ensemble, actionability, rows, decode):
-        self.model, self.ensemble = model, ensemble
-        self.actionability, self.rows, self._decode = actionability, rows, decode
-        known = actionability.encode(rows)
-        codes = self.codes(rows)
+    def __init__(self, model, ensemble, problem):
+        self.model, self.ensemble, self._problem = model, ensemble, problem
+        self.actionability, known = problem.actionability, problem.values
+        codes = self.codes(problem.rows)
         self.low, self.high, self.cell_codes, self.ordered = [], [], [], []
         searched = self._boundaries()
         for j in range(model.n_columns):
             cells = None
-            if not actionability.categorical[j]:
+            if not self.actionability.categorical[j]:
                 cells = self._intervals(j, searched.get(j), known[:, j], codes)
             self.ordered.append(cells is not None)
             low, high, of_cells = cells or self._points(j, known[:, j])
@@ -60,7 +54,7 @@ class TreeCells:
     def _codes_at(self, columns, values):
         """Codes of a known row with one number replaced; -1 where the model refuses.
 
-        Codes of other columns are of any number: they share the rows asked about.
+        Codes of other columns mean nothing: columns share the rows that are encoded.
         """
         n = len(values)
         if not n:
@@ -69,12 +63,10 @@ class TreeCells:
         for j in np.unique(columns):
             row[columns == j] = np.arange((columns == j).sum())
         n_rows = row.max() + 1
-        changed = np.repeat(
-            self.actionability.encode(self.rows.take([0])), n_rows, axis=0
-        )
+        changed = np.repeat(self._problem.values[:1], n_rows, axis=0)
         changed[row, columns] = values
         try:
-            native = self._decode(changed, np.zeros(n_rows, dtype=np.intp))
+            native = self._problem.decode(changed, np.zeros(n_rows, dtype=np.intp))
             with np.errstate(all="ignore"):
                 return self.ensemble.codes(self.model.encode(native))[row]
         except ValueError:
@@ -120,7 +112,7 @@ class TreeCells:
 
     def _grid(self, j):
         """The numbers that a column may hold."""
-        dtype = self.rows.values(j).dtype
+        dtype = self._problem.rows.values(j).dtype
         if self.actionability.integer[j]:
             most = 2**53
             if dtype.kind in "iu":
@@ -147,7 +139,7 @@ class TreeCells:
             low = np.append(low, grid.numbers(last + 1))
             high = np.append(grid.numbers(last), high)
         ends = np.array([np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])])
-        # A single cell has no end: any number will do.
+        # A single cell without ends: any number represents it.
         ends[np.isinf(ends)] = np.append(known[~np.isnan(known)], 0.0)[0]
         at_low, at_high = (
             self._codes_at(np.full(len(low), j), end)[:, features] for end in ends
@@ -174,7 +166,7 @@ class TreeCells:
         """Cells of numbers whose codes are known; -1 where they have none."""
         first = np.clip(np.searchsorted(low, values, side="right") - 1, 0, None)
         cells = np.full(len(values), -1)
-        # Between the last number of a cell and the next cell there may be others.
+        # Numbers of other precision may lie between two cells: their codes decide.
         for cell in (np.minimum(first + 1, len(low) - 1), first):
             same = (cell_codes[cell] == codes).all(axis=1)
             cells[same] = cell[same]
@@ -288,7 +280,7 @@ class TreeCells:
                 steps = np.diff(np.r_[0, met[condition].astype(int), 0])
                 ends = np.flatnonzero(steps < 0) - 1
                 runs = list(zip(np.flatnonzero(steps > 0), ends, strict=True))
-                # A row with another value than any cell may still come here.
+                # Rows with a value outside of all cells may still reach the box.
                 runs = runs or [(len(self.low[j]), len(self.low[j]) - 1)]
             for k, (first, last) in enumerate(runs):
                 index.append(box)
@@ -330,7 +322,7 @@ class TreeCells:
         met = np.append(self.conditions_met(codes), True)  # True for no condition
         kept = met[self.condition[:, fixed]].all(axis=1)
         kept &= ~self.repeated[:, fixed].any(axis=1)
-        # What only missing values reach has no cells.
+        # Boxes that only missing values reach have no cells.
         kept &= (self.low_cells <= self.high_cells)[:, ~fixed].all(axis=1)
         return (
             self.tree[kept],

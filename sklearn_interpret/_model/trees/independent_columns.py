@@ -7,7 +7,7 @@ follow from the trees themselves: see `moments`.
 
 import numpy as np
 
-from sklearn_interpret._core.trees.effects.steps import MovedFeatures
+from sklearn_interpret._core.trees.effects.condition_steps import MovedFeatures
 from sklearn_interpret._core.trees.moments import TreeProducts
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError

@@ -1,111 +1,52 @@
-"""The nearest rows that models of trees answer as wished."""
+"""The nearest rows for which models of trees reach a target."""
 
 from dataclasses import dataclass, replace
 from time import monotonic
 
 import numpy as np
 
-from sklearn_interpret._core.search.box_program import Solved, cheapest_point
-from sklearn_interpret._core.search.boxes import BoxSums
-from sklearn_interpret._core.search.cell_values import CellValues
-from sklearn_interpret._core.search.regions import widened
-from sklearn_interpret._model.actions.target_sums import SAME, SumTarget
+from sklearn_interpret._core.search.boxes import BoxSums, CellValues
+from sklearn_interpret._core.search.programs import solve
+from sklearn_interpret._core.search.sup_norm import nearest_point
+from sklearn_interpret._model.actions.target import SAME, SumTarget
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.cells import TreeCells
 from sklearn_interpret._model.trees.tree_response import read_trees, tree_response
 
-# Sums that are nearer to what is needed, relative to their size, may be on either side:
-# of models that add up in double, and in single precision.
+# Relative rounding error of sums, of models that add up in double or single precision.
 _DOUBLE, _SINGLE = 1e-10, 1e-6
-# By how much constraints may be missed, relative to the size of their terms.
+# Largest excess over constraints, relative to the size of their terms.
 _ROUNDING = 1e-13
-# Relative rounding errors of shares times their number.
+# Relative rounding error of a share times their number.
 _LAST_BITS = 1e-15
-# By how much of this doubt sums exceed what is needed, where it must not matter.
+# Multiple of the rounding error by which sums must exceed needs to be sure.
 _SURELY = 100
-# How often numbers may make up for all others of a constraint.
+# Limit of numbers, in multiples of the value that offsets all others of a constraint.
 _FAR = 100
-# The share of the time for rows that are not proved.
-_STARTING = 0.3
-# Known rows as wished that are considered as starts.
+# Number of the nearest known rows with the target outcome that searches start from.
 _NEAREST = 64
 
 
-@dataclass(frozen=True)
-class Cheapest:
-    """Seeks the cheapest point of all ways in which a wish comes true.
-
-    Parameters
-    ----------
-    time_limit : float
-        Seconds; without any, what heuristics find.
-    """
-
-    time_limit: float
-
-    def limits(self, n_columns):
-        """Weights of columns (k, n_columns): those of changed ones add up to most (k,).
-
-        There are none.
-        """
-        return np.zeros((0, n_columns)), np.zeros(0)
-
-    def solved(self, ways, end):
-        """`Solved` for some `BoxSums`, with the starts of each, until a time."""
-        best, least, bounds = None, np.inf, []
-        for number, (boxes, starts) in enumerate(ways):
-            share = 2 / (len(ways) - number + 1)
-            until = monotonic() + (end - monotonic()) * share
-            solved = self.solved_way(boxes, starts, best, until)
-            bounds.append(solved.lower_bound)
-            if solved.point is not None:
-                cost = self.cost(boxes, solved.point)
-                if best is None or cost < least:
-                    best, least = solved.point, cost
-        return Solved(best, min(bounds, default=np.inf))
-
-    def solved_way(self, boxes, starts, best, end):
-        """A point by heuristics, and if there is time the best.
-
-        Or one that is as wished in another way, if none is better.
-        """
-        now = monotonic()
-        until = now + _STARTING * (end - now) if self.time_limit else 0.0
-        known = np.inf if best is None else boxes.total_cost(best)
-        point = boxes.within_cost(known).near_point(starts, until)
-        if point is None or boxes.total_cost(point) > known:
-            point = best
-        if not self.time_limit:
-            return Solved(point, 0.0)
-        return cheapest_point(boxes, point, end - monotonic())
-
-    def cost(self, boxes, point):
-        """What is least at the best point."""
-        return boxes.total_cost(point)
-
-
 class TreeSearch:
-    """Finds the nearest rows that a model of trees answers as wished.
+    """Finds the nearest rows for which a model of trees reaches a target.
 
     Parameters
     ----------
-    outcome : TargetOutcome
-        The wish.
     known : SearchProblem
         Known rows.
     margin : float
-        By how much more than needed the sums have to be as wished.
+        Excess of the sums over their needs.
 
     Attributes
     ----------
     relative_gap : float
-        Up to which relative difference from its lower bound a distance is the least.
+        Relative difference from the lower bound up to which a distance is the least.
     """
 
     relative_gap = SAME
 
-    def __init__(self, outcome, known, margin):
-        actionability, rows = known.actionability, known.rows
+    def __init__(self, known, margin):
+        outcome, rows = known.outcome, known.rows
         model = read_trees(outcome.estimator)
         ensemble = model.ensemble
         link, scale = model.link, model.link_scale
@@ -116,7 +57,7 @@ class TreeSearch:
                 link, scale = "identity", 1.0
         returned = np.asarray(outcome.response.raw(rows.take([0]).native))
         single = returned.dtype == np.float32
-        self.outcome = SumTarget.of(
+        self.target = SumTarget.of(
             outcome,
             ensemble.n_outputs,
             link,
@@ -125,52 +66,47 @@ class TreeSearch:
             precision=np.finfo(np.float32 if single else np.float64).eps,
             tied_class=model.tied_class,
         )
-        self.cells = TreeCells(model, ensemble, actionability, rows, known.decode)
+        self.cells = TreeCells(model, ensemble, known)
         self.ensemble = ensemble
         codes = self.cells.codes(rows)
         self.known = self.cells.own_cells(known.values, codes)
         self.known_sums = ensemble.raw_of_codes(codes)
         self.tolerance = _SINGLE if single else _DOUBLE
         terms = np.vstack([ensemble.value, ensemble.base]) * model.n_averaged
-        # Whole numbers add up without rounding: all equal sums are answered alike.
+        # Whole numbers add up without rounding: equal sums get the same answer.
         self.sums_are_exact = not single and np.allclose(
             terms, np.rint(terms), rtol=_LAST_BITS, atol=0
         )
 
-    def found(self, problem, row, settings, actionability):
-        """Encoded row or None, and a lower bound that is infinite if there is none.
-
-        `settings` say what is sought, as `Cheapest`.
-        """
+    def found(self, problem, row, goal, actionability):
+        """Encoded row or None, and a lower bound that is infinite if there is none."""
         if np.isnan(actionability.excess(problem.values[[row]])[0]).any():
             return None, np.inf
         ways = self._possible_ways(problem, row)
-        end = monotonic() + settings.time_limit
-        best, lower, holds = self._nearest(
-            problem, row, ways, settings, actionability, end
-        )
+        end = monotonic() + goal.time_limit
+        best, lower, holds = self._nearest(problem, row, ways, goal, actionability, end)
         if best is None or holds:
             return best, lower
         space = _Space.of_row(self.cells, actionability, problem, row, _SINGLE)
-        searched = [self._searched(space, way, settings, sure=True) for way in ways]
-        solved = settings.solved(_nearest_first(space, searched), end)
+        searched = [self._searched(space, way, goal, sure=True) for way in ways]
+        solved = _solved(space, searched, goal, end)
         if solved.point is None:
             return None, lower
         values = space.values(solved.point)[None]
         return actionability.projected(values, problem.values[[row]])[0], lower
 
-    def _nearest(self, problem, row, ways, settings, actionability, end):
+    def _nearest(self, problem, row, ways, goal, actionability, end):
         """The nearest row or None, a lower bound, and whether it satisfies the target.
 
-        Rows whose sums may or may not be enough are asked about, the nearest first,
-        for half of the time.
+        The model is asked about rows whose sums are within rounding of their needs, the
+        nearest first, for half of the time.
         """
         origin, index = problem.values[[row]], np.array([row])
         space = _Space.of_row(self.cells, actionability, problem, row)
-        searched = [self._searched(space, way, settings) for way in ways]
+        searched = [self._searched(space, way, goal) for way in ways]
         lower = 0.0
         while True:
-            solved = settings.solved(_nearest_first(space, searched), end)
+            solved = _solved(space, searched, goal, end)
             lower = max(lower, solved.lower_bound)
             if solved.point is None:
                 return None, lower, False
@@ -178,7 +114,7 @@ class TreeSearch:
             best = actionability.projected(values, origin)
             holds = problem.holds(best, index)[0]
             moved = not np.array_equal(best, values, equal_nan=True)
-            if holds or moved or monotonic() > end - settings.time_limit / 2:
+            if holds or moved or monotonic() > end - goal.time_limit / 2:
                 return best[0], lower, holds and actionability.keeps(best)[0]
             searched = [
                 (self._without(boxes, doubt, solved.point), starts, doubt)
@@ -187,11 +123,11 @@ class TreeSearch:
 
     def _possible_ways(self, problem, row):
         """Ways in which the target can be reached, as of `SumTarget`."""
-        ways = self.outcome.ways(None if problem.own is None else problem.own[row])
+        ways = self.target.ways(problem.own_of(row))
         return [way for way in ways if np.isfinite(way[1]).all()]
 
     def _without(self, boxes, doubt, point):
-        """The same sums without a point at which the model answers otherwise."""
+        """The sums without a point at which the model misses the target."""
         spare = boxes.sums(point[None])[0] - boxes.needs
         if (spare < 0).any():
             return boxes
@@ -200,9 +136,9 @@ class TreeSearch:
             return replace(boxes, needs=boxes.needs + np.where(tied, 2 * doubt, 0))
         return boxes.without(point)
 
-    def region(self, problem, row, values, settings):
-        """Ends of a box around an encoded row in which all rows are as wished."""
-        # The cells of trees as they are, which constraints would cut.
+    def region(self, problem, row, values, goal):
+        """Ends of a box around an encoded row in which all rows satisfy the target."""
+        # Constraints would cut the cells of the trees.
         actionability, origin = (
             problem.actionability.without("constraints"),
             problem.values[row],
@@ -218,17 +154,17 @@ class TreeSearch:
             & actionability.vary
             & (cells >= 0)
         )
-        if settings.max_changes is not None:
+        if goal.max_changes is not None:
             wide &= changed
         for way in self._possible_ways(problem, row):
             if not len(space.own):
                 continue
-            boxes, _ = self._boxes(space, way, settings, sure=True)
+            boxes, _ = self._boxes(space, way, goal, sure=True)
             if (boxes.sums(first[None])[0] < boxes.needs).any():
                 continue
             for columns in (wide & changed, wide & ~changed):
                 columns = np.flatnonzero(columns[space.free])
-                first, last = widened(boxes, first, last, columns)
+                first, last = boxes.widened(first, last, columns)
             break
         low, high = values.copy(), values.copy()
         least, most = (part[0] for part in actionability.limits(origin[None]))
@@ -239,15 +175,15 @@ class TreeSearch:
             high[j] = max(high[j], min(self.cells.high[j][cells[1, j]], most[j]))
         return low, high
 
-    def _searched(self, space, way, settings, *, sure=False):
+    def _searched(self, space, way, goal, *, sure=False):
         """`BoxSums` of a way, points to start from, and the doubt about its sums."""
-        boxes, doubt = self._boxes(space, way, settings, sure=sure)
+        boxes, doubt = self._boxes(space, way, goal, sure=sure)
         return boxes, self._starts(space, way), doubt
 
-    def _boxes(self, space, way, settings, *, sure):
-        """`BoxSums` of a way, and by how much its sums may be wrong.
+    def _boxes(self, space, way, goal, *, sure):
+        """`BoxSums` of a way, and the rounding errors of its sums.
 
-        Their needs are lowered by this, unless rows have to be `sure`.
+        The needs are lowered by these, or raised by many times as much to be `sure`.
         """
         weights, needs, equal, rounding = way
         values = self.ensemble.value[space.leaf] @ weights.T
@@ -257,7 +193,7 @@ class TreeSearch:
         raised = ~equal if self.sums_are_exact else np.zeros_like(equal)
         signs = np.where(raised, 1, -1)
         needs = needs - base + doubt * (_SURELY if sure else signs)
-        change_weights, most_changed = settings.limits(len(space.free))
+        change_weights, most_changed = goal.limits(len(space.free))
         boxes = BoxSums(
             space.costs,
             space.own,
@@ -273,10 +209,10 @@ class TreeSearch:
         return boxes, doubt
 
     def _starts(self, space, way):
-        """Cells of the nearest known rows as wished."""
+        """Cells of the nearest known rows that satisfy the target."""
         weights, needs, *_ = way
-        wished = (self.known_sums @ weights.T >= needs).all(axis=1)
-        cells = space.split(self.known[wished][:, space.free])
+        reached = (self.known_sums @ weights.T >= needs).all(axis=1)
+        cells = space.split(self.known[reached][:, space.free])
         for j, cost in enumerate(space.costs):
             usable = np.append(np.isfinite(cost), False)
             cells[:, j] = np.where(usable[cells[:, j]], cells[:, j], space.own[j])
@@ -287,18 +223,21 @@ class TreeSearch:
         return cells[np.argsort(costs, kind="stable")[:_NEAREST]]
 
 
-def _nearest_first(space, searched):
-    """Sums and starts of ways; those for which little is missing come first."""
-    if not len(space.own):
-        return []
-    own = space.own[None]
-    searched = sorted(searched, key=lambda way: way[0].missing(own)[0])
-    return [(boxes, starts) for boxes, starts, _ in searched]
+def _solved(space, searched, goal, end):
+    """`Solved` of some ways until a time; those that lack least come first."""
+    ways = []
+    if len(space.own):
+        own = space.own[None]
+        searched = sorted(searched, key=lambda way: way[0].missing(own)[0])
+        ways = [(boxes, starts) for boxes, starts, _ in searched]
+    if goal.objective != "largest_change":
+        return solve(ways, goal, end)
+    return nearest_point(ways, end - monotonic() if goal.time_limit else 0.0)
 
 
 @dataclass(frozen=True)
 class _Space:
-    """Where a row may go: cells of its free columns, and the boxes left there."""
+    """The cells of a row's free columns, and the boxes left there."""
 
     origin: np.ndarray
     free: np.ndarray
@@ -316,7 +255,7 @@ class _Space:
     def of_row(cls, cells, actionability, problem, row, spare=0.0):
         """The space around an explained row.
 
-        Constraints are kept with so much to spare, relative to the size of their terms.
+        `spare` is the slack of constraints, relative to the size of their terms.
         """
         origin = problem.values[row]
         codes = cells.codes(problem.rows.take([row]))
@@ -352,11 +291,11 @@ class _Space:
 
     @property
     def costs(self):
-        """What the cells of each column cost."""
+        """Costs of the cells of each column."""
         return [column.costs for column in self.columns]
 
     def split(self, cells):
-        """Cells of trees (n, p) where some columns have their own one in three."""
+        """Cells of trees (n, p) as cells of the space, with own cells cut in three."""
         own = self.own - self.in_three
         return cells + self.in_three * ((cells >= own) * 1 + (cells > own))
 
@@ -381,7 +320,7 @@ class _Space:
         return values
 
     def _returned(self, point, values):
-        """Values at their origins, where those keep the constraints as well."""
+        """Values moved back to their origins where the constraints allow it."""
         values, origin = values.copy(), self.origin[self.free]
         moves = np.abs(values - origin)
         moves[(np.abs(point - self.own) > 1) | ~self.in_three] = 0
@@ -394,7 +333,7 @@ class _Space:
 
 @dataclass(frozen=True)
 class _Column:
-    """Cells of a column: what they cost, their nearest values, and their ends."""
+    """Cells of a column: costs, nearest values, and ends."""
 
     costs: np.ndarray
     nearest: np.ndarray
@@ -428,7 +367,7 @@ def _column(cells, actionability, j, origin, own, least, most):
 
 
 def _far(cells, actionability, origin):
-    """How far numbers go: often as far as one makes up for all of a constraint."""
+    """Limits of numbers, from the values that offset all others of a constraint."""
     coefficients = np.abs(actionability.coefficients)
     far = np.full(len(origin), np.inf)
     used = np.flatnonzero(coefficients.any(axis=0))

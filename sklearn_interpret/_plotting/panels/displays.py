@@ -7,6 +7,7 @@ import numpy as np
 
 from sklearn_interpret._plotting.axes import add_legend, legend_entries, take_axes
 from sklearn_interpret._plotting.labels import literal, wrapped
+from sklearn_interpret._plotting.panels.effects import Effect, with_outputs
 from sklearn_interpret._plotting.panels.lines import (
     EFFECT,
     ERROR_BAND,
@@ -15,6 +16,7 @@ from sklearn_interpret._plotting.panels.lines import (
     ROWS,
     SHARES,
     VALUES,
+    SurfacePanel,
     earlier_lines,
 )
 from sklearn_interpret._plotting.surfaces import draw_colour_bar
@@ -92,6 +94,83 @@ class PanelDisplay(ABC):
             setattr(self, f"{part}_", [getattr(drawn, part) for drawn in artists])
 
 
+class EntryDisplay(PanelDisplay):
+    """Base of displays of effects, each entry that of a feature or of a pair."""
+
+    categorical = None
+    _zero = True
+
+    @abstractmethod
+    def _effect(self, entry):
+        """Numbers of one entry, as an `Effect`."""
+
+    @property
+    def _n_entries(self):
+        return len(self.feature_names)
+
+    def _most_important(self, entries, max_entries):
+        if max_entries is None or max_entries >= len(entries):
+            return list(entries)
+        importances = [self._importance(entry) for entry in entries]
+        order = np.argsort(-np.array(importances), kind="stable")[:max_entries]
+        return [entries[place] for place in order]
+
+    def _importance(self, entry):
+        """As given, else the spread of the effect over its grid."""
+        if self.importances is not None and np.isfinite(self.importances[entry]):
+            return self.importances[entry]
+        values = self._effect(entry).values
+        return np.nanstd(values) if np.isfinite(values).any() else 0.0
+
+    def _entry(self, entry, places, values, **parts):
+        """An `Effect` from the arrays of one entry, with an axis of outputs each."""
+        name = self.feature_names[entry]
+        names = (name,) if isinstance(name, str) else tuple(name)
+        if len(names) == 1:
+            places = (places,)
+        places = tuple(map(np.asarray, places))
+        levelled = self._levelled(entry, places)
+        data = None if self.data is None else self.data[entry]
+        if data is not None and len(names) == 1:
+            data = (data,)
+        return Effect(
+            names,
+            places,
+            levelled,
+            with_outputs(values, len(names)),
+            data=data,
+            **parts,
+        )
+
+    def _n_axes(self, entry):
+        return 1 if isinstance(self.feature_names[entry], str) else 2
+
+    def _levelled(self, entry, places):
+        if self.categorical is None:
+            return tuple(place.dtype.kind not in "iuf" for place in places)
+        return tuple(np.atleast_1d(self.categorical[entry]).tolist())
+
+    def _surface(self, effect, output, limits, words):
+        return SurfacePanel(
+            effect.names,
+            effect.places,
+            effect.levelled,
+            effect.values[output],
+            limits,
+            *words,
+            bounds=effect.bounds,
+            held=effect.held,
+            counts=effect.counts,
+            data=effect.data,
+            diverging=self._zero,
+            by_similarity=effect.by_similarity,
+        )
+
+    def _outputs(self, n_outputs):
+        """Names of the outputs; positions where they have none."""
+        return range(n_outputs) if self.output_names is None else self.output_names
+
+
 def earlier_legend(canvas):
     """The legend of a display that has drawn on the axes before, or None."""
     owners = [canvas.frame, *canvas.main]
@@ -123,7 +202,7 @@ def _share_values(panels, axes):
 
 
 def _draw_scales(panels, artists, canvas):
-    """Colour bars of coloured curves, beside their panels and those below."""
+    """Draw colour bars of coloured curves, to the right of their panels."""
     for place, panel in enumerate(panels):
         if artists[place].scale is not None:
             pair = [ax for ax in (canvas.main[place], canvas.below[place]) if ax]

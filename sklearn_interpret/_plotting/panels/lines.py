@@ -1,6 +1,6 @@
 """Panels with lines along one feature or a surface over two."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -53,12 +53,12 @@ from sklearn_interpret._plotting.surfaces import (
 
 ERROR_BAND = "± 2 standard errors"
 BY_SIMILARITY = "\n(ordered by similarity)"
-BESIDE_MEAN = 0.12  # how far from the mean's point those of the folds stand
-BESIDE_BAR = 0.6  # share of its width that an axes keeps beside a colour bar
-MANY_LEVELS = 12  # more stand below each other, where their names are read
-NAME_LENGTH = 30  # of a level there
-MOST_ROWS, PITCH = 120, 0.18  # of them with a name each, in inches
-EFFECT = "effect"  # mark of the lines, by which later displays know them
+FOLD_SHIFT = 0.12  # distance of the folds' points from that of their mean
+BAR_SHARE = 0.6  # share of its width that an axes with a colour bar keeps
+MANY_LEVELS = 12  # more levels are below each other, which leaves room for names
+NAME_LENGTH = 30  # characters of a level there
+MOST_ROWS, PITCH = 120, 0.18  # largest number of names, and inches per name
+EFFECT = "effect"  # group id of the lines, by which later displays find them
 VALUES, SHARES = "values in the data", "share of the rows"
 ROWS, JITTERED, NO_ROWS = "rows", "rows (jittered at levels)", "no rows"
 
@@ -82,6 +82,12 @@ class Looks:
     points_kw: dict | None = None
     curve_kw: dict | None = None
     residual_kw: dict | None = None
+
+    @classmethod
+    def of(cls, arguments):
+        """Those options that are among the arguments of a `plot`."""
+        names = cls.__dataclass_fields__
+        return cls(**{name: arguments[name] for name in names & arguments.keys()})
 
 
 @dataclass
@@ -130,7 +136,7 @@ class Shades:
         return (known.min(), known.max()) if len(known) else (0.0, 1.0)
 
     def colours(self, ax):
-        """A colour for each value; grey for what is missing or beyond the palette."""
+        """A colour for each value; grey for missing ones and others."""
         if self.levels is None:
             low, high = self.limits
             shares = (self.values - low) / ((high - low) or 1.0)
@@ -139,9 +145,8 @@ class Shades:
             return [
                 c if k else NEUTRAL_COLOUR for c, k in zip(shades, known, strict=True)
             ]
-        places = level_places(self.values, self.levels)
-        palette = dict(enumerate(OKABE_ITO))
-        return [palette.get(place, NEUTRAL_COLOUR) for place in places]
+        palette = dict(zip(map(label_key, self.levels), OKABE_ITO, strict=False))
+        return [palette.get(label_key(v), NEUTRAL_COLOUR) for v in self.values]
 
     def entries(self, ax):
         """Handles of the legend by label, for a category."""
@@ -149,14 +154,13 @@ class Shades:
 
         if self.levels is None:
             return {}
-        shown = {level_text(level): [level] for level in self.levels[: len(OKABE_ITO)]}
+        texts = list(map(level_text, self.levels))[: len(OKABE_ITO)]
+        palette = dict(zip(texts, OKABE_ITO, strict=False))
         if len(self.levels) > len(OKABE_ITO):
-            shown["others"] = [object()]
+            palette["others"] = NEUTRAL_COLOUR
         return {
-            f"{self.name}: {text}": Line2D(
-                [], [], color=seen(replace(self, values=level).colours(ax)[0], ax)
-            )
-            for text, level in shown.items()
+            f"{self.name}: {text}": Line2D([], [], color=seen(colour, ax))
+            for text, colour in palette.items()
         }
 
 
@@ -166,21 +170,21 @@ class LinePanel:
 
     name: str  # the feature
     series: list  # the lines; along a category, x are positions of `levels`
-    what: str  # what is shown
-    of: str  # of which response
+    what: str  # the quantity shown
+    of: str  # the response
     levels: np.ndarray | None = None  # levels of a category
     data: np.ndarray | None = None  # the feature's values (labels) in the data
     title: Any = None  # the output, where colours do not show it
     # (n, G): one thin curve per row, behind the first line.
     curves: np.ndarray | None = None
-    shades: Shades | None = None  # what colours the curves
-    zero: bool = False  # whether zero is a reference
+    shades: Shades | None = None  # the feature that colours the curves
+    zero: bool = False  # whether a line marks zero
     missing: Any = None  # for each line, its value where the feature is missing
-    by_similarity: bool = False  # whether like levels stand together
+    by_similarity: bool = False  # whether levels are ordered by similarity
 
     @property
     def has_bar(self):
-        """Whether a colour bar stands beside it."""
+        """Whether the panel has a colour bar."""
         return self.shades is not None and self.shades.levels is None
 
     @property
@@ -204,7 +208,7 @@ class LinePanel:
         return list(map(level_text, self.levels)) if self.has_levels else []
 
     def slot(self, below):
-        """Space that it needs."""
+        """Space that the panel needs."""
         if not self.across:
             return Slot(below, self.has_bar, level_inches(self.level_texts))
         side = level_side_inches(self.level_texts, NAME_LENGTH)
@@ -213,7 +217,7 @@ class LinePanel:
 
     @property
     def _places(self):
-        """Where the lines are along the feature, all together."""
+        """Places along the feature of all lines."""
         return np.concatenate([series.x for series in self.series])
 
     def draw(self, ax, looks):
@@ -267,7 +271,7 @@ class LinePanel:
         kind = {"as_points": self.has_levels, "across": self.across}
         shown, entries = colour, artists.entries
         if self.curves is not None and "color" not in style:
-            # Black (or white) is visible among many coloured curves.
+            # Black (or white) stands out among many coloured curves.
             taken = [line.get_color() for line in earlier_lines(ax)]
             shown = colour if ink(ax) in taken else ink(ax)
         text = self._series_text(series, style)
@@ -282,7 +286,7 @@ class LinePanel:
         if text is not None:
             entries[text] = line
         if series.folds is not None:
-            shifted = x + BESIDE_MEAN * self.has_levels / len(self.series)
+            shifted = x + FOLD_SHIFT * self.has_levels / len(self.series)
             folds = draw_thin_lines(
                 ax, shifted, series.folds, shown, looks.fold_kw, **kind
             )
@@ -296,7 +300,7 @@ class LinePanel:
             entries.setdefault(text, band)
 
     def _series_text(self, series, style):
-        """What a legend calls a line: the user's label, the output, both or None."""
+        """Text of a line in a legend: the user's label, the output, both or None."""
         several = len(self.series) > 1
         parts = [style.get("label"), series.label if several else None]
         return ", ".join(str(part) for part in parts if part is not None) or None
@@ -309,7 +313,7 @@ class LinePanel:
         return draw_aside(ax, place, self.missing, colours, "missing")
 
     def _draw_data(self, ax, style, artists):
-        """Mark where the data lies, unless another display has done so."""
+        """Mark the data, unless another display has done so."""
         text = SHARES if self.has_levels else VALUES
         if any(lines.get_label() == text for lines in ax.collections):
             return
@@ -344,7 +348,7 @@ class LinePanel:
             )
 
     def tidy_numbers(self, ax):
-        """Few ticks on a small panel of our own arranging."""
+        """Few ticks on a small panel of a grid."""
         if not self.has_levels:
             tidy_number_ticks(ax, self._places)
 
@@ -388,16 +392,16 @@ class SurfacePanel:
     levelled: tuple  # which of them are categories
     values: np.ndarray  # (G1, G2): the effect
     limits: tuple  # range of the colours
-    what: str  # what is shown
-    of: str  # of which response
+    what: str  # the quantity shown
+    of: str  # the response
     # Ends of the cells, where values belong to cells and not to points.
     bounds: tuple | None = None
-    held: np.ndarray | None = None  # (G1, G2): which values rest on rows
+    held: np.ndarray | None = None  # (G1, G2): which values border on rows
     # Weight of the rows in the cells between values.
     counts: np.ndarray | None = None
     data: tuple | None = None  # the features' values in the data
     diverging: bool = False  # whether zero is the middle
-    by_similarity: tuple = (False, False)  # along which like levels stand together
+    by_similarity: tuple = (False, False)  # where levels are ordered by similarity
 
     values_along = None
     has_bar = True
@@ -407,7 +411,7 @@ class SurfacePanel:
         return list(map(level_text, levels))
 
     def slot(self, below):
-        """Space that it needs."""
+        """Space that the panel needs."""
         ticks, side = level_inches(self._level_texts(0)), self._level_texts(1)
         width = level_side_inches(side, NAME_LENGTH)
         return Slot(below, True, ticks, width, levels_height(len(side)))
@@ -446,7 +450,7 @@ class SurfacePanel:
             if self.levelled[side]:
                 levels = list(map(level_text, self.places[side]))
                 most = {"most": NAME_LENGTH} if which == "y" else {}
-                label_levels(ax, levels, which=which, share=BESIDE_BAR, **most)
+                label_levels(ax, levels, which=which, share=BAR_SHARE, **most)
         artists.colorbars = draw_colour_bar(ax, shown, two_lines(self.what, self.of))
         return artists
 
@@ -454,7 +458,7 @@ class SurfacePanel:
         if self.levelled[side]:
             return np.arange(len(self.places[side]) + 1) - 0.5
         bounds = None if self.bounds is None else self.bounds[side]
-        # A first cell that goes from a value to itself gets a width to be seen.
+        # A first cell without width gets one, to be visible.
         if bounds is None or bounds[0] >= bounds[1]:
             return cell_bounds(self.places[side])
         return bounds
@@ -466,7 +470,7 @@ class SurfacePanel:
         return jittered(level_places(values, self.places[side]), seed=side)
 
     def tidy_numbers(self, ax):
-        """Few ticks on a small panel of our own arranging."""
+        """Few ticks on a small panel of a grid."""
         for side, which in enumerate("xy"):
             if not self.levelled[side]:
                 tidy_number_ticks(ax, self.places[side], which, most=4)
@@ -506,5 +510,5 @@ def _line_style(style):
 
 
 def levels_height(n_levels):
-    """Height in inches of a panel, all told, with so many names along y."""
+    """Height in inches of a panel with `n_levels` names along y."""
     return PITCH * min(n_levels, MOST_ROWS) + 1 if n_levels else 0.0

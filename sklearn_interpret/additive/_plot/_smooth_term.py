@@ -2,49 +2,108 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.bars import check_count
-from sklearn_interpret._plotting.colours import OKABE_ITO, colours
+from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.displays import DisplayMixin
-from sklearn_interpret._plotting.labels import shorten
-from sklearn_interpret._plotting.panels.displays import PanelDisplay
+from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.panels.displays import EntryDisplay
+from sklearn_interpret._plotting.panels.effects import (
+    effect_columns,
+    long_frame,
+    with_outputs,
+)
 from sklearn_interpret._plotting.panels.lines import (
+    LinePanel,
     Looks,
-    Series,
-    SurfacePanel,
     level_places,
     level_text,
+)
+from sklearn_interpret._plotting.points import (
+    clipped_range,
+    draw_points,
+    jittered,
+    point_area,
 )
 from sklearn_interpret._plotting.sources import (
     ForwardedSignature,
     keyword_names,
-    split_keywords,
+    model_within,
 )
 from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret._plotting.tables import stacked
-from sklearn_interpret.additive._gam import RESPONSES, BaseGAM
-from sklearn_interpret.additive._plot._term_panel import (
-    LABEL_WIDTH,
-    TermPanel,
-    term_label,
-)
+from sklearn_interpret.additive._gam import RESPONSES
+from sklearn_interpret.additive._gam_classifier import GAMClassifier
+from sklearn_interpret.additive._gam_regressor import GAMRegressor
 from sklearn_interpret.explanations._selection import output_position
 
-LEVEL = 0.95
-MAX_DATA_ROWS = 5000
+LEVEL = 0.95  # of the bands
+MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
+# Share of the partial residuals in each tail that does not widen the axes: those of
+# rare classes are huge.
+TAIL = 0.01
+# Characters of a label of a panel in a grid.
+LABEL_WIDTH = 28
+
+
+@dataclass(frozen=True)
+class TermPanel(LinePanel):
+    """Lines along one feature, and partial residuals."""
+
+    # For each line, the feature's values and the residuals.
+    residuals: list | None = None
+    # Residuals extend the axes by at most this multiple of the range of the lines:
+    # those of log-odds are far away, and would flatten the lines.
+    reach: float = np.inf
+
+    def draw(self, ax, looks: Any):
+        """Draw on an axes; return the artists."""
+        artists = super().draw(ax, looks)
+        if self.residuals is not None:
+            artists.points = self._draw_residuals(ax, looks.residual_kw, artists)
+        return artists
+
+    def _draw_residuals(self, ax, style, artists):
+        alone, found = len(self.series) == 1, []
+        n_points = max(len(values) for _, values in self.residuals)
+        lines = zip(self.series, self.residuals, artists.lines, strict=True)
+        low, high = ax.dataLim.intervalx if self.across else ax.dataLim.intervaly
+        reach, beyond = self.reach * max(high - low, 1.0), False
+        for place, (_, (x, y), line) in enumerate(lines):
+            looks = {"s": point_area(n_points), "linewidth": 0, "zorder": 1.2}
+            looks["color"] = shade(ax, 0.45) if alone else seen(line.get_color(), ax)
+            looks["alpha"] = 0.5
+            x = jittered(level_places(x, self.levels), place) if self.has_levels else x
+            limits = ax.dataLim.frozen()
+            pair = (y, x) if self.across else (x, y)
+            points = draw_points(ax, *pair, style, **looks)
+            ax.dataLim.set(limits)
+            ends = np.clip(clipped_range(y, TAIL), low - reach, high + reach)
+            beyond |= (y < ends[0]).any() or (y > ends[1]).any()
+            middle = np.full(2, line.get_xydata()[0, int(self.across)])
+            pairs = (ends, middle) if self.across else (middle, ends)
+            ax.update_datalim(np.transpose(pairs))
+            found.append(points)
+        ax.autoscale_view()
+        text = "residuals, some out of view" if beyond else "partial residuals"
+        artists.entries[text] = found[0]
+        return found
+
+    def label(self, ax, *, with_y=True):
+        """Name the axes; the term also on panels whose scale is to the left."""
+        super().label(ax, with_y=with_y)
+        if not with_y and not self.across:
+            ax.set_ylabel(literal(self.of))
 
 
 @dataclass(eq=False, repr=False)
-class SmoothTermDisplay(DisplayMixin, PanelDisplay):
+class SmoothTermDisplay(DisplayMixin, EntryDisplay):
     """The terms of an additive model: curves, levels and surfaces, with bands.
 
     Build it with `from_estimator`. A label such as "s(age, 3.2)" has a term's effective
@@ -70,7 +129,7 @@ default=None
     output_names : list, default=None
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="prediction"
-        What the terms sum to.
+        Name of the sum of the terms, for labels.
     data : list of ndarray of shape (n,), or pair of those, default=None
         The features' values in the data, to be marked on the axes.
     residuals : list of ndarray of shape (n,), default=None
@@ -172,7 +231,7 @@ default=None
         target : class label, default=None
             Of several classes, the one to show; None shows all.
         target_name : str, default=None
-            What labels call the target; None takes the name of `y`, if it has one.
+            Name of the target in labels; None takes the name of `y`, if it has one.
         unit : str, default=None
             Unit of the linear predictor.
         ax : matplotlib Axes or array of Axes, default=None
@@ -194,10 +253,12 @@ default=None
         ValueError
             An unknown term or class; `y` without `X`; bad input.
         """
-        split_keywords(params, [keyword_names(cls.plot)], cls.__name__)
-        model, X = _model_within(estimator, X, cls.__name__)
+        kinds = GAMRegressor, GAMClassifier
+        model, steps = model_within(estimator, kinds, cls.__name__)
+        for step in steps if X is not None else ():
+            X = step.transform(X)
         if y is not None and X is None:
-            raise ValueError("Partial residuals are of rows: pass X beside y.")
+            raise ValueError("Partial residuals belong to rows: pass X with y.")
         outputs, output_names = _outputs(model, target)
         if terms is None:
             shown = list(range(len(model.term_names_)))
@@ -264,8 +325,8 @@ default=None
         n_cols : int, default=3
             Largest number of panels in a row, of a grid made here.
         max_entries : int, default=20
-            Show the terms alone that vary most, the first of them first, where there
-            are more. None shows all; the figure grows with them.
+            Largest number of terms, those that vary most. None shows all; the figure
+            grows with them.
         share_y : bool, default=True
             Give all panels the same range of values: those of lines one axis, those of
             surfaces one range of colours, that of all effects shown.
@@ -295,25 +356,12 @@ default=None
             The display.
         """
         check_count(max_entries, "max_entries")
-        looks = Looks(
-            rug=rug,
-            band=band,
-            line_kw=line_kw,
-            band_kw=band_kw,
-            rug_kw=rug_kw,
-            residual_kw=residual_kw,
-            contour_kw=contour_kw,
-            heatmap_kw=heatmap_kw,
-            points_kw=points_kw,
-        )
-        shown, note = range(len(self.effects)), None
-        if max_entries is not None and max_entries < len(shown):
-            strengths = self.importances
-            if strengths is None:
-                strengths = [np.std(effects) for effects in self.effects]
-            order = np.argsort(-np.array(strengths), kind="stable")
-            note = f"The {max_entries} that vary most of {len(shown)} terms"
-            shown = order[:max_entries]
+        looks = Looks.of(locals())
+        n_terms = self._n_entries
+        shown = self._most_important(range(n_terms), max_entries)
+        note = None
+        if len(shown) < n_terms:
+            note = f"The {len(shown)} that vary most of {n_terms} terms"
         limits = None
         if share_y and len(shown):
             every = [np.ravel(self.effects[term]) for term in shown]
@@ -324,122 +372,100 @@ default=None
         self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
-    def _term(self, term):
-        """Names, places, which are levels, effects (k, ...), and their bands."""
-        names, places = self.feature_names[term], self.values[term]
-        if isinstance(names, str):
-            names, places = (names,), (places,)
-        places = tuple(map(np.asarray, places))
-        levelled = tuple(place.dtype.kind not in "iuf" for place in places)
-        shape = (-1, *map(len, places))
-        effects = np.reshape(self.effects[term], shape)
-        ends = None, None
-        if self.standard_errors is not None:
-            reach = stdtrit(self.residual_dof or np.inf, (1 + LEVEL) / 2)
-            reach = reach * np.reshape(self.standard_errors[term], shape)
-            ends = effects - reach, effects + reach
-        return tuple(names), places, levelled, effects, ends
+    def _effect(self, entry):
+        effect = self._entry(entry, self.values[entry], self.effects[entry])
+        if self.standard_errors is None:
+            return effect
+        errors = with_outputs(self.standard_errors[entry], self._n_axes(entry))
+        reach = stdtrit(self.residual_dof or np.inf, (1 + LEVEL) / 2) * errors
+        return replace(effect, low=effect.values - reach, high=effect.values + reach)
 
-    def _data(self, term, n_outputs):
-        """Values of its features in the data, and residuals (k, n), or None."""
-        data = None if self.data is None else self.data[term]
-        if data is not None and isinstance(self.feature_names[term], str):
-            data = (data,)
-        residuals = None
-        if self.residuals is not None:
-            residuals = np.reshape(self.residuals[term], (n_outputs, -1))
-        return data, residuals
+    def _residuals(self, term, n_outputs):
+        """Partial residuals (n_outputs, n), or None for each output."""
+        if self.residuals is None:
+            return [None] * n_outputs
+        return np.reshape(self.residuals[term], (n_outputs, -1))
 
     def _text(self, names, term, outputs):
         """The term with its effective degrees of freedom."""
         if self.effective_dof is None:
             return f"s({':'.join(names)})"
-        dofs = np.reshape(self.effective_dof, (-1, len(self.effects)))
+        dofs = np.reshape(self.effective_dof, (-1, self._n_entries))
         return term_label(names, dofs[outputs, term])
 
     @property
     def _reach(self):
-        """Ranges of the lines by which residuals widen the axes."""
+        """Multiple of the range of the lines by which residuals widen the axes."""
         return 1.0 if self.response_name == RESPONSES["logit"] else np.inf
 
     def _what(self, output):
-        """What the terms sum to, in words."""
+        """Name of the sum of the terms."""
         return shorten(self._response_label(self.output_names, output), LABEL_WIDTH)
 
     def _panels(self, term, limits):
         """Panels of a term; colours have these limits, or None for their own."""
-        names, places, levelled, effects, ends = self._term(term)
-        data, residuals = self._data(term, len(effects))
-        if len(names) == 1:
-            return [self._own_panel(term, effects, ends, data, residuals)]
-        texts = [self._text(names, term, output) for output in range(len(effects))]
-        if levelled == (True, False):  # the number goes along x
-            names, places, levelled = names[::-1], places[::-1], levelled[::-1]
-            data = None if data is None else data[::-1]
-            effects = effects.swapaxes(1, 2)
-            ends = [None if end is None else end.swapaxes(1, 2) for end in ends]
-        by_level = levelled == (False, True) and len(places[1]) <= len(OKABE_ITO)
+        effect = self._effect(term)
+        n_outputs = len(effect.values)
+        residuals = self._residuals(term, n_outputs)
+        if len(effect.names) == 1:
+            return [self._own_panel(term, effect, residuals)]
+        texts = [self._text(effect.names, term, output) for output in range(n_outputs)]
+        if effect.levelled == (True, False):  # the number goes along x
+            effect = effect.swapped()
+        n_levels = len(effect.places[1])
+        by_level = effect.levelled == (False, True) and n_levels <= len(OKABE_ITO)
+        limits = limits or colour_limits(effect.values, True)
         panels = []
         for output, text in enumerate(texts):
             words = self._what(output), text
             if by_level:
-                rows = None if residuals is None else residuals[output]
-                bands = [None if end is None else end[output].T for end in ends]
-                lines = places, effects[output].T, bands
-                panel = self._panel_of_levels(names, lines, data, rows, words, output)
+                rows = residuals[output]
+                panels.append(self._panel_of_levels(effect, rows, words, output))
             else:
-                panel = SurfacePanel(
-                    names,
-                    places,
-                    levelled,
-                    effects[output],
-                    limits or colour_limits(effects, True),
-                    *words,
-                    data=data,
-                    diverging=True,
-                )
-            panels.append(panel)
+                panels.append(self._surface(effect, output, limits, words))
         return panels
 
-    def _own_panel(self, term, effects, ends, data, residuals):
+    def _own_panel(self, term, effect, residuals):
         """The panel of a term of one feature: a line for each output."""
-        names, (places,), (levelled,), *_ = self._term(term)
-        n_outputs = len(effects)
-        labels = range(n_outputs) if self.output_names is None else self.output_names
-        x = np.arange(len(places)) if levelled else places
-        if residuals is not None:
-            residuals = [(data[0], each) for each in residuals]
-        return TermPanel(
-            names[0],
-            _series(x, effects, ends, labels),
+        n_outputs = len(effect.values)
+        words = (
             self._what(0 if n_outputs == 1 else None),
-            self._text(names, term, slice(None)),
-            levels=places if levelled else None,
-            data=None if data is None else data[0],
+            self._text(effect.names, term, slice(None)),
+        )
+        points = None
+        if self.residuals is not None:
+            points = [(effect.data[0], each) for each in residuals]
+        missing = self.missing_effects and self.missing_effects[term]
+        labels = self._outputs(n_outputs)
+        return self._lines(effect, labels, words, points, missing=missing)
+
+    def _panel_of_levels(self, effect, rows, words, output):
+        """The panel of a number and a category: a line for each level."""
+        levels, points = effect.places[1], None
+        labels = [f"{effect.names[1]}: {level_text(level)}" for level in levels]
+        if rows is not None:
+            x, own = effect.data[0], level_places(effect.data[1], levels)
+            points = [(x[own == k], rows[own == k]) for k in range(len(levels))]
+        several = self.output_names is not None and len(self.output_names) > 1
+        title = self.output_names[output] if several else None
+        return self._lines(effect.by_level(output), labels, words, points, title=title)
+
+    def _lines(self, effect, labels, words, residuals, **parts):
+        """A panel of lines along one feature, and of partial residuals."""
+        palette = colours(len(labels))
+        return TermPanel(
+            effect.names[0],
+            [
+                effect.series(k, label, colour)
+                for k, (label, colour) in enumerate(zip(labels, palette, strict=True))
+            ],
+            *words,
+            levels=effect.levels,
+            data=None if effect.data is None else effect.data[0],
             zero=True,
-            missing=self.missing_effects and self.missing_effects[term],
             residuals=residuals,
             reach=self._reach,
-        )
-
-    def _panel_of_levels(self, names, lines, data, rows, words, output):
-        """The panel of a number and a category: a line for each level."""
-        (x, levels), effects, ends = lines
-        labels = [f"{names[1]}: {level_text(level)}" for level in levels]
-        points = None
-        if rows is not None:
-            own = level_places(data[1], levels)
-            points = [(data[0][own == k], rows[own == k]) for k in range(len(levels))]
-        several = self.output_names is not None and len(self.output_names) > 1
-        return TermPanel(
-            names[0],
-            _series(x, effects, ends, labels),
-            *words,
-            data=None if data is None else data[0],
-            title=self.output_names[output] if several else None,
-            zero=True,
-            residuals=points,
-            reach=self._reach,
+            **parts,
         )
 
     def to_frame(self) -> Any:
@@ -456,56 +482,15 @@ default=None
         ImportError
             pandas is not installed.
         """
-        parts, pairs = [], any(not isinstance(n, str) for n in self.feature_names)
-        for term in range(len(self.effects)):
-            names, places, _, effects, ends = self._term(term)
-            points = [np.ravel(x) for x in np.meshgrid(*places, indexing="ij")]
-            for k, effect in enumerate(effects):
-                output = k if self.output_names is None else self.output_names[k]
-                part = {"term": ":".join(names), "output": output, "x": points[0]}
-                if pairs:
-                    part["x2"] = points[1] if len(points) > 1 else None
-                part["effect"] = effect.ravel()
-                for name, end in zip(("low", "high"), ends, strict=True):
-                    part |= {} if end is None else {name: end[k].ravel()}
-                parts.append(part)
-        return stacked(parts, caller=f"{type(self).__name__}.to_frame")
-
-
-def _series(x, effects, ends, labels):
-    """Lines (k, n) over the same places, with ends of bands (k, n) or None."""
-    return [
-        Series(
-            np.asarray(x, dtype=np.float64),
-            effect,
-            *(None if end is None else end[k] for end in ends),
-            label=label,
-            colour=colour,
-        )
-        for k, (effect, label, colour) in enumerate(
-            zip(effects, labels, colours(len(effects)), strict=True)
-        )
-    ]
-
-
-def _model_within(estimator, X, display):
-    """The additive model inside of pipelines and searches, and its own rows."""
-    model = estimator
-    while not isinstance(model, BaseGAM):
-        check_is_fitted(model)
-        if hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        elif isinstance(model, Pipeline):
-            if X is not None and len(model.steps) > 1:
-                X = model[:-1].transform(X)
-            model = model[-1]
-        else:
-            raise TypeError(
-                f"{display} shows GAMRegressor and GAMClassifier, and pipelines that "
-                f"end with one; got {type(model).__name__}."
-            )
-    check_is_fitted(model)
-    return model, X
+        blocks = []
+        for term in range(self._n_entries):
+            effect = self._effect(term)
+            outputs = self._outputs(len(effect.values))
+            name = ":".join(effect.names)
+            blocks += effect_columns(effect, outputs, term=name)
+        table = long_frame(blocks, f"{type(self).__name__}.to_frame")
+        table = table.drop(columns=["feature", "feature2"], errors="ignore")
+        return table.rename(columns={"value": "effect"})
 
 
 def _outputs(model, target):
@@ -564,3 +549,11 @@ def _of_rows(model, X, y, shown, outputs):
     if y is not None:
         found["residuals"] = list(by_term(model.partial_residuals(rows.native, y)))
     return found
+
+
+def term_label(names, dofs):
+    """A term with its effective degrees of freedom, as in "s(age, 3.2)"."""
+    low, high = (f"{dof:.1f}" for dof in (np.min(dofs), np.max(dofs)))
+    dofs = low if low == high else f"{low} to {high}"
+    name = shorten(":".join(names), LABEL_WIDTH - len(dofs) - 5)
+    return f"s({name}, {dofs})"

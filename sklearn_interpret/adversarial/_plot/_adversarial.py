@@ -10,20 +10,15 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import (
-    Slot,
     axes_inches,
-    take_axes,
     take_single,
 )
 from sklearn_interpret._plotting.bars import (
     check_count,
-    draw_bars,
-    label_ends,
     name_rows,
-    reach_ends,
     row_height,
 )
-from sklearn_interpret._plotting.colours import DIVERGING_MAP, shade, sign_colours
+from sklearn_interpret._plotting.colours import DIVERGING_MAP
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
@@ -34,18 +29,19 @@ from sklearn_interpret._plotting.labels import (
     literal,
     number_beside,
     number_text,
-    plain_number_ticks,
     value_text,
 )
-from sklearn_interpret._plotting.sources import Data, ForwardedSignature
+from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
+from sklearn_interpret._plotting.sources import Data
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.text_layout import write_title
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 from sklearn_interpret.explanations import RowExplanation
 
-# Inches: widths of the bars with their names and of an image, what is above and below
-# an image, a line of a title; narrower images have small titles.
-_WIDTH, _PANEL, _AROUND, _TITLE_LINE, _NARROW = 7.0, 2.9, 1.6, 0.25, 1.7
+# Inches: widths of the bars with their names and of an image, and the height around an
+# image; narrower images have small titles.
+_WIDTH, _PANEL, _AROUND, _NARROW = 7.0, 2.9, 1.6, 1.7
 
 
 class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
@@ -114,6 +110,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
 
     _kinds = (ProjectedGradient, "robust_score")
     _explanation_kind = RowExplanation
+    _without = frozenset()
 
     def __init__(
         self,
@@ -127,63 +124,9 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         self.image_shape = image_shape
         self.spreads = spreads
 
-    @ForwardedSignature
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        y: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        target_name: str | None = None,
-        unit: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Attack a row, and draw what becomes of it.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A fitted attack is used as it is, and not fitted again. A predictor is
-            attacked by :class:`ProjectedGradient` as it is.
-        X : {array-like, DataFrame} of shape (n_samples, n_features), default=None
-            Rows, of which `row` is attacked; they have to be given. Those that a
-            predictor's attack is fitted on.
-        y : array-like of shape (n_samples,), default=None
-            True classes, which the model is led away from; None takes its predictions.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows that a predictor's attack is fitted on.
-        target_name : str, default=None
-            What labels call the target; None takes the name of the `y` that a fitted
-            attack has seen, where it had one.
-        unit : str, default=None
-            Unit of the response, for labels.
-        ax : matplotlib Axes or array of Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of the display's constructor, of `plot`, and of the attack.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector that is no attack, or an unknown parameter.
-        ValueError
-            Parameters of an attack that is already fitted; rows missing; bad input.
-        """
-        names = target_name, unit
-        return cls._of_estimator(estimator, X, sample_weight, params, names, ax, y=y)
-
     @classmethod
     def _from_inspector(
-        cls, inspector, X, sample_weight, *, y=None, row: int = 0, **choices
+        cls, inspector, X, sample_weight, *, y, row: int = 0, **choices
     ):
         position = cls._row_position(row, as_rows(X).n_rows)
         one = Data(X, y).take([position])
@@ -278,40 +221,24 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         lines = self._title(row, found) + self._failed(row, found)
         if len(features) < n_changed:
             lines.append(f"(the {len(features)} largest of {n_changed} changes)")
-        size = _WIDTH, row_height(len(features))
-        own, ax = (
-            ax is None,
-            take_single(ax, size, caller=f"{type(self).__name__}.plot"),
-        )
+        size, own_figure = (_WIDTH, row_height(len(features))), ax is None
+        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
         self.figure_, self.axes_ = ax.figure, np.array([ax], dtype=object)
-        name_rows(ax, [self.explanation.feature_names[j] for j in features])
-        if own:
+        names = [self.explanation.feature_names[j] for j in features]
+        name_rows(ax, names)
+        if own_figure:
             self.figure_.draw_without_rendering()  # settles the axes' width
-        most = _letters(axes_inches(ax)[0])
-        text = "\n".join(fill(line, most) for line in lines)
-        ax.set_title(literal(text), fontsize="medium", loc="left")
-        if own:
-            lines = _TITLE_LINE * (text.count("\n") + 1)
-            self.figure_.set_figheight(self.figure_.get_figheight() + lines)
+        write_title(ax, lines, axes_inches(ax)[0], own_figure=own_figure)
         if not len(features):
             unchanged = self.explanation.status[row] == "unchanged"
-            note_empty(
-                ax, "it is as wished already" if unchanged else "nothing changes"
-            )
+            text = "it satisfies the target already" if unchanged else "nothing changes"
+            note_empty(ax, text)
             ax.set_axis_off()
             return
-        places = np.arange(len(features))[::-1]
-        looks = {"height": 0.7}
-        self.bars_ = draw_bars(ax, places, moves, sign_colours(moves), style, **looks)
-        ax.axvline(0, color=shade(ax, 0.6), linewidth=0.8, zorder=2.5)
         texts = self._texts(row, found, features)
-        reach = np.abs(moves).max() or 1.0
-        reach_ends(ax, moves, reach, max(map(len, texts)))
-        label_ends(ax, moves, places, moves, texts=texts, signed=True, gap=3)
-        plain_number_ticks(ax)
+        self.bars_, _ = draw_ranked_bars(ax, names, moves, style, texts=texts)
         unit = "" if self.spreads is None else " (standard deviations)"
         ax.set_xlabel(f"Perturbation{unit}")
-        ax.spines[["top", "right", "left"]].set_visible(False)
 
     def _texts(self, row, found, features):
         """Values of features before and after, as exact as they differ."""
@@ -332,14 +259,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         before, after, change = self._as_images(row, found)
         titles = self._titles(row, found)
         ratio = np.clip(change.shape[0] / change.shape[1], 0.3, 1.5)
-        canvas = take_axes(
-            ax,
-            [Slot()] * 3,
-            n_columns=3,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=(_PANEL, ratio * _PANEL + _AROUND),
-        )
-        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        canvas = self._take_grid(ax, 3, 3, (_PANEL, ratio * _PANEL + _AROUND))
         wide = _PANEL if canvas.own_figure else axes_inches(canvas.main[0])[0]
         size = "medium" if wide > _NARROW else "x-small"
         # On one scale.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -14,20 +13,11 @@ from sklearn_interpret._plotting.axes import (
     SINGLE_WIDTH,
     legend_entries,
     named_legend,
-    take_single,
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
-from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.sources import (
-    Data,
-    ForwardedSignature,
-    check_same_in_folds,
-    fold_estimators,
-    fold_rows,
-    inspectors_of_folds,
-    is_inspector,
-)
+from sklearn_interpret._plotting.displays import Display, FoldsMixin
+from sklearn_interpret._plotting.sources import Data, check_same_in_folds
 from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
@@ -35,7 +25,7 @@ from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 _MOST_SIZES = 101
 
 
-class RobustnessCurveDisplay(Display):
+class RobustnessCurveDisplay(FoldsMixin, Display):
     """Accuracy under attack against the size of the perturbation.
 
     Build it with `from_estimator` or `from_cv_results`. At zero stands the accuracy
@@ -87,8 +77,10 @@ class RobustnessCurveDisplay(Display):
     """
 
     _kinds = (ProjectedGradient, "robustness_curve")
-    _choices = frozenset({"label"})
-    _shows_rows = _weighs_rows = True
+    _choices = frozenset({"label", "sizes"})
+    _without = frozenset({"target_name", "unit"})
+    _leading = ("sizes",)
+    _shows_rows = _weighs_rows = _inspects_training_rows = True
 
     def __init__(
         self,
@@ -105,134 +97,47 @@ class RobustnessCurveDisplay(Display):
         self.size_name = size_name
         self.score_name = score_name
 
-    @ForwardedSignature
-    def from_estimator(
+    @classmethod
+    def _from_inspector(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: ArrayLike | None = None,
-        sizes: ArrayLike | None = None,
+        inspector,
+        X,
+        sample_weight,
         *,
-        sample_weight: ArrayLike | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Attack rows with perturbations of several sizes, and draw the curve.
+        y,
+        sizes: ArrayLike | None = None,
+        **choices,
+    ):
+        """The display of an attack's curve.
 
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A fitted attack is used as it is, and not fitted again. A predictor is
-            attacked by :class:`ProjectedGradient` as it is.
-        X : {array-like, DataFrame} of shape (n_samples, n_features), default=None
-            Rows to attack, which have to be given: such as the model has not seen.
-            Those that a predictor's attack is fitted on.
-        y : array-like of shape (n_samples,), default=None
-            True classes; None takes the model's own predictions, of which the curve
-            then says how many stay.
         sizes : array-like of shape (n_sizes,), default=None
             Sizes of perturbations, in the norm and the units of the attack. None takes
             eleven from zero to twice the budget of an attack that has one; of a
             search, the distances at which the curve falls.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of the attack, of the display's constructor, and of `plot`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector that is no attack, or an unknown parameter.
-        ValueError
-            Parameters of an attack that is already fitted; rows missing; bad input.
         """
-        names = None, None
-        given = {"y": y, "sizes": sizes}
-        return cls._of_estimator(
-            estimator, X, sample_weight, params, names, ax, **given
-        )
-
-    @ForwardedSignature
-    def from_cv_results(
-        cls,
-        cv_results: Mapping[str, Any],
-        X: Any,
-        y: ArrayLike | None = None,
-        sizes: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Attack the models of a cross-validation, and draw their curves and the mean.
-
-        Parameters
-        ----------
-        cv_results : dict
-            Result of :func:`~sklearn.model_selection.cross_validate` with
-            ``return_estimator=True``. Its estimators are attacks, which are used as
-            they are, or predictors. With ``return_indices=True`` each is attacked on
-            its own rows of test, else on all rows.
-        X : {array-like, DataFrame} of shape (n_samples, n_features)
-            The rows that went to `cross_validate`.
-        y : array-like of shape (n_samples,), default=None
-            True classes, as in `from_estimator`.
-        sizes : array-like of shape (n_sizes,), default=None
-            As in `from_estimator`.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            As in `from_estimator`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn: the mean over the folds, one standard deviation to each
-            side, and a thin line for each fold.
-
-        Raises
-        ------
-        ValueError
-            No key "estimator"; indices of other rows; bad input.
-        TypeError
-            Inspectors that are no attacks, or an unknown parameter.
-        """
-        estimators = fold_estimators(cv_results)
-        fitted = is_inspector(estimators[0], cls._kinds)
-        parameters, choices, looks = cls._split(params, fitted)
-        data = Data(X, y, sample_weight)
-        pairs = fold_rows(cv_results, data) or [(data, data)] * len(estimators)
-        train = [part for part, _ in pairs]
-        attacks = inspectors_of_folds(
-            estimators,
-            [cls._data(part.X, part.sample_weight, fitted) for part in train],
-            parameters,
-            kinds=cls._kinds,
-            display=cls.__name__,
-        )
-        check_same_in_folds([_size_name(attack) for attack in attacks], "units")
-        display = cls._from_attacks(
-            attacks, [test for _, test in pairs], sizes, choices
-        )
-        return display.plot(ax=ax, **looks)
-
-    @classmethod
-    def _from_inspector(
-        cls, inspector, X, sample_weight, *, y=None, sizes=None, **choices
-    ):
         data = Data(X, y, sample_weight)
         return cls._from_attacks([inspector], [data], sizes, choices)
+
+    @classmethod
+    def _from_folds(
+        cls,
+        inspectors,
+        X,
+        sample_weight,
+        *,
+        y,
+        tests,
+        sizes: ArrayLike | None = None,
+        **choices,
+    ):
+        """The display of the mean of the folds' curves.
+
+        sizes : array-like of shape (n_sizes,), default=None
+            As in `from_estimator`.
+        """
+        check_same_in_folds([_size_name(attack) for attack in inspectors], "units")
+        parts = tests or [Data(X, y, sample_weight)] * len(inspectors)
+        return cls._from_attacks(inspectors, parts, sizes, choices)
 
     @classmethod
     def _from_attacks(cls, attacks, parts, sizes, choices):
@@ -300,10 +205,7 @@ class RobustnessCurveDisplay(Display):
                 f"scores has the shape {np.shape(self.scores)}, but there are sizes of "
                 f"the shape {sizes.shape}."
             )
-        ax = take_single(
-            ax, (SINGLE_WIDTH, SINGLE_HEIGHT), caller=f"{type(self).__name__}.plot"
-        )
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
         (colour,) = unused_colours([OKABE_ITO[0]], ax)
         mean, label = scores.mean(axis=0), self.label
         self.line_ = draw_line(ax, sizes, mean, colour, line_kw)

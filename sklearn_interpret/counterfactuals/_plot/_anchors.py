@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +17,6 @@ from sklearn_interpret._plotting.labels import (
     response_label,
     value_text,
 )
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret._plotting.text_layout import draw_text
 from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
@@ -32,7 +30,6 @@ from sklearn_interpret.explanations import RuleExplanation
 
 MOST_LINES = 14
 _ALWAYS = "always: the rule has no conditions"
-LINE_WIDTH = 76  # of a title above a text, in letters
 
 
 class AnchorsDisplay(FeaturesDisplay):
@@ -228,7 +225,7 @@ class AnchorsDisplay(FeaturesDisplay):
         ax, self.texts_, *_ = draw_text(
             ax,
             _marked(text, rule),
-            [part for line in title for part in wrap(line, LINE_WIDTH)],
+            title,
             colour_of=lambda ax, _: tint(ax, OKABE_ITO[0]),
             most_lines=MOST_LINES,
             caller=f"{type(self).__name__}.plot",
@@ -249,14 +246,13 @@ class AnchorsDisplay(FeaturesDisplay):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         row, data = self._position(), self.explanation.data
         rule = self.explanation.rules[row]
         columns = {"condition": [str(condition) for condition in rule]}
         if not _are_texts(data):
             columns["feature"] = [condition.name for condition in rule]
             columns["value"] = self._values(row)
-        return pandas.DataFrame(columns)
+        return self._make_frame(columns)
 
 
 def _ends(condition):

@@ -1,12 +1,10 @@
 """A panel for each feature: where the data lie, and what is marked among them."""
 
-from textwrap import fill
-
 import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._plotting.axes import Slot, axes_inches, take_axes
+from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     mixed,
@@ -17,21 +15,20 @@ from sklearn_interpret._plotting.colours import (
 from sklearn_interpret._plotting.curves import draw_histogram, name_axes
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.labels import (
-    CHARACTERS_PER_INCH,
     LEVEL_WIDTH,
     label_levels,
     level_inches,
-    literal,
     number_beside,
     plain_number_ticks,
     shorten,
     value_text,
 )
 from sklearn_interpret._plotting.points import clipped_range
+from sklearn_interpret._plotting.text_layout import write_title
 
 # Inches: of a panel, of the data in it, and of what is around.
 PANEL_WIDTH, DATA_HEIGHT, AROUND = 3.6, 0.9, 0.65
-ALONE_WIDTH, LEAST_WIDTH, TITLE_LINE = 5.6, 2.2, 0.25
+ALONE_WIDTH, LEAST_WIDTH = 5.6, 2.2
 MOST_LEVELS = 10
 # Share of the smallest and of the largest numbers that may lie outside.
 TAIL = 0.005
@@ -141,24 +138,15 @@ class FeaturesDisplay(OneRowDisplay):
         width = ALONE_WIDTH if n_panels == 1 else PANEL_WIDTH
         if hasattr(ax, "get_subplotspec"):  # one axes, which is divided up
             n_cols = min(n_cols, max(1, int(axes_inches(ax)[0] / LEAST_WIDTH)))
-        canvas = take_axes(
-            ax,
-            [Slot()] * n_panels,
-            n_columns=n_cols,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=(width, height + AROUND + max(ticks, default=0)),
-        )
+        size = width, height + AROUND + max(ticks, default=0)
+        canvas = self._take_grid(ax, n_panels, n_cols, size)
         figure, first = canvas.figure, canvas.main[0]
-        self.figure_, self.axes_ = figure, np.array(canvas.main, dtype=object)
         width = axes_inches(canvas.frame or first)[0]
         if canvas.own_figure:
             width = figure.get_figwidth()
-        most = int(CHARACTERS_PER_INCH * width)
-        text = literal("\n".join(fill(line, most) for line in title))
-        self.title_ = first.set_title(text, fontsize="medium", loc="left")
-        if canvas.own_figure:
-            lines = TITLE_LINE * (text.count("\n") + 1)
-            figure.set_figheight(figure.get_figheight() + lines)
+        own = canvas.own_figure
+        self.title_ = write_title(first, title, width, own_figure=own)
+        if own:
             figure.draw_without_rendering()  # settles the axes' sizes
 
 

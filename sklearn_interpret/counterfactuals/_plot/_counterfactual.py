@@ -20,6 +20,7 @@ from sklearn_interpret._plotting.labels import (
     MINUS,
     literal,
 )
+from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
 from sklearn_interpret.counterfactuals._plot._base import (
@@ -178,7 +179,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         self.before_lines_, self.arrows_, self.boxes_ = [], [], []
         if not shown:
             self.axes_[0].set_axis_off()
-            reason = self.explanation.reasons[row] or "it is as wished already"
+            reason = self.explanation.reasons[row] or "it satisfies the target already"
             text = fill(f"{self.explanation.status[row]}: {reason}", 48)
             note_empty(self.axes_[0], literal(text))
         for panel, (j, column) in zip(self.axes_, shown.items(), strict=False):
@@ -273,12 +274,5 @@ def _write_over(ax, text, start, end, place):
     room = (start - left) / (right - left) * axes_inches(ax)[0]
     other = axes_inches(ax)[0] - room
     backwards = room > min(inches, other) if end < start else other < min(inches, room)
-    ax.annotate(
-        literal(text),
-        (start, place),
-        xytext=(-3 if backwards else 3, 0),
-        textcoords="offset points",
-        ha="right" if backwards else "left",
-        fontsize="small",
-        annotation_clip=False,
-    )
+    looks = {"ha": "right" if backwards else "left", "annotation_clip": False}
+    write_near(ax, text, (start, place), (-3 if backwards else 3, 0), **looks)

@@ -10,8 +10,7 @@ from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import UP_COLOUR, seen
 from sklearn_interpret._plotting.displays import OneRowDisplay
-from sklearn_interpret._plotting.labels import number_text, shorten, wrapped
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.labels import number_text, shorten
 from sklearn_interpret._plotting.text_layout import draw_text, strike_out
 from sklearn_interpret.counterfactuals._text import TextCounterfactual
 from sklearn_interpret.explanations import RemovalExplanation
@@ -154,12 +153,11 @@ class TextCounterfactualDisplay(OneRowDisplay):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         row = self._position()
         text = "".join(self.explanation.pieces[row])
         spans = self.explanation.spans(row)
         places = [(text[start:end], start, end) for start, end in spans]
-        return pandas.DataFrame(places, columns=["word", "start", "end"])
+        return self._make_frame(places, columns=["word", "start", "end"])
 
     def _title(self, row):
         """Prediction and response, before and after; how many words, or why none."""
@@ -174,7 +172,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
             last = [f"{n_words} word{'s'[: n_words != 1]} struck out{proof}"]
         else:
             parts = explanation.status[row], explanation.reasons[row]
-            last = wrapped(": ".join(filter(None, parts)), 80).split("\n")
+            last = [": ".join(filter(None, parts))]
         lines = [f"{what}: {' → '.join(answers)}"]
         if responses is not None:
             label, numbers = responses

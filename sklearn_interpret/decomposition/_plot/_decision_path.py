@@ -13,19 +13,11 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import (
     axes_inches,
     legend_columns,
-    merged_style,
     named_legend,
-    take_single,
 )
-from sklearn_interpret._plotting.bars import draw_bars, name_rows, row_height
-from sklearn_interpret._plotting.colours import (
-    OKABE_ITO,
-    colours,
-    ink,
-    paper,
-    seen,
-    shade,
-)
+from sklearn_interpret._plotting.bars import name_rows, row_height
+from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, shade
+from sklearn_interpret._plotting.curves import draw_line
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
     literal,
@@ -33,7 +25,8 @@ from sklearn_interpret._plotting.labels import (
     number_text,
     plain_number_ticks,
 )
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars
+from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import row_position
 
@@ -197,8 +190,7 @@ class DecisionPathDisplay(Display):
             names = self._class_names(values)
             legend_rows = -(-len(names) // legend_columns(names, 0.6 * size[0]))
             size = size[0], size[1] + _LEGEND_PITCH * (legend_rows - 1)
-        ax = take_single(ax, size, caller="DecisionPathDisplay.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         name_rows(ax, self.conditions)
         places = np.arange(len(counts))[::-1]
         self.bars_, self.lines_, self.legend_ = [], [], None
@@ -229,39 +221,27 @@ class DecisionPathDisplay(Display):
 
     def _draw_shares(self, ax, places, shares, style):
         """Shares of the classes, one behind the other."""
-        names = self._class_names(shares)
-        starts = np.cumsum(shares, axis=1) - shares
-        for share, start, colour in zip(
-            shares.T, starts.T, colours(shares.shape[1]), strict=True
-        ):
-            looks = {"height": 0.62, "starts": start}
-            self.bars_.append(draw_bars(ax, places, share, colour, style, **looks))
+        self.bars_ = draw_stacked_bars(ax, places, shares, style, height=0.62)
         ax.set_xlim(0, 1)
+        names = self._class_names(shares)
         n_columns = legend_columns(names, axes_inches(ax)[0])
         above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
         self.legend_ = named_legend(ax, self.bars_, names, ncols=n_columns, **above)
 
     def _draw_means(self, ax, places, means, deviations, style):
         """Means from node to node, and deviations around them."""
-        from matplotlib.lines import Line2D
-
         ax.axvline(means[0], color=shade(ax, 0.4), linewidth=0.8, linestyle=":")
         if deviations is not None:
             reach = means - deviations, means + deviations
             looks = {"color": shade(ax, 0.3), "linewidth": 5, "zorder": 1.5}
             ax.hlines(places, *reach, **looks)
-        looks = {"color": seen(MEAN_COLOUR, ax), "marker": "o", "zorder": 3}
-        looks = merged_style(looks, style, Line2D)
-        self.lines_ = ax.plot(means, places, **looks)
+        self.lines_ = [draw_line(ax, means, places, MEAN_COLOUR, style)]
         sides = {-1: "right", 0: "center", 1: "left"}  # away from the line from above
-        for mean, place, move in zip(
-            means, places, np.sign(np.diff(means, prepend=means[0])), strict=True
-        ):
-            at = {"xytext": (move, 6), "textcoords": "offset points"}
-            at["ha"] = sides[move]
-            at["bbox"] = {"facecolor": paper(ax), "alpha": 0.7, "lw": 0, "pad": 0.5}
-            text = number_beside(mean, np.ptp(means))
-            ax.annotate(text, (mean, place), **at, fontsize="small", color=ink(ax))
+        moves = np.sign(np.diff(means, prepend=means[0]))
+        box = {"facecolor": paper(ax), "alpha": 0.7, "lw": 0, "pad": 0.5}
+        for mean, place, move in zip(means, places, moves, strict=True):
+            text, looks = number_beside(mean, np.ptp(means)), {"ha": sides[move]}
+            write_near(ax, text, (mean, place), (move, 6), bbox=box, **looks)
         ax.margins(x=0.15)  # for the numbers beside the points
         plain_number_ticks(ax)
 
@@ -287,7 +267,6 @@ class DecisionPathDisplay(Display):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas("DecisionPathDisplay.to_frame")
         values, counts, deviations = self._arrays()
         table = {"condition": list(self.conditions), "n_rows": counts}
         if values.ndim == 2:
@@ -296,4 +275,4 @@ class DecisionPathDisplay(Display):
             table["mean"] = values
             if deviations is not None:
                 table["standard_deviation"] = deviations
-        return pandas.DataFrame(table)
+        return self._make_frame(table)

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_interpret._plotting.panels.effects import with_outputs
 from sklearn_interpret.effects._accumulated_local_effects import (
     AccumulatedLocalEffects,
 )
-from sklearn_interpret.effects._plot._effect import (
-    EffectDisplay,
-    with_outputs,
-)
+from sklearn_interpret.effects._plot._effect import EffectDisplay
 
 
 @dataclass(eq=False, repr=False)
@@ -36,7 +34,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     output_names : list, default=None
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="response"
-        What the values are effects on.
+        Name of the response, for labels.
     categorical : list of bool or pair of bool, default=None
         Which axes are categories; None takes those whose values are not numbers.
     data : list of ndarray of shape (n,), or pair of those, default=None
@@ -44,14 +42,14 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     importances : list of float, default=None
         Ranks the entries for `max_entries`; None takes the spread of the effects.
     by_similarity : list of bool or pair of bool, default=None
-        Which axes have levels in an order by similarity, as their labels then say.
+        Which axes have levels ordered by similarity, as their labels then say.
     intervals_low, intervals_high : list of ndarray or None, default=None
         Ends of the confidence bands, of the shapes of `effects`.
     confidence_level : float, default=None
         Level of those bands, for the legend.
     interval_counts : list of ndarray, default=None
         Of pairs, the total weight of the rows in each cell: between edges, or at
-        levels. Cells of none are hatched, and the colours leave them out.
+        levels. Cells without rows are hatched, and the colours leave them out.
     fold_effects : list of ndarray of shape (n_folds, ...), default=None
         The effects of several models, of which `effects` is the mean. Bands then
         reach one standard deviation over folds to each side.

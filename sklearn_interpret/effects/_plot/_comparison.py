@@ -2,40 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._plotting.colours import colours
+from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.panels.displays import PanelDisplay
-from sklearn_interpret._plotting.panels.lines import (
-    LinePanel,
-    Looks,
-    level_places,
-)
-from sklearn_interpret.effects._plot._compared import (
-    COMPARED,
-)
-from sklearn_interpret.effects._plot._effect import (
+from sklearn_interpret._plotting.panels.effects import (
     Effect,
-    check_order,
     effect_columns,
     fold_band,
     long_frame,
     with_outputs,
 )
-from sklearn_interpret.effects._plot._sources import ComparisonSources
+from sklearn_interpret._plotting.panels.lines import (
+    LinePanel,
+    Looks,
+    level_places,
+)
+from sklearn_interpret._plotting.sources import (
+    fold_estimators,
+    inspectors_of_folds,
+    is_inspector,
+    keyword_names,
+    parameter_names,
+    response_name,
+    split_keywords,
+)
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.effects._accumulated_local_effects import (
+    AccumulatedLocalEffects,
+)
+from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
+from sklearn_interpret.effects._partial_dependence import PartialDependence
+from sklearn_interpret.effects._plot._effect import check_order
+from sklearn_interpret.effects._plot._sources import (
+    check_outputs,
+    chosen_entries,
+    data_along,
+    increasing,
+    output_texts,
+)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A method: its inspector, what it is called, and where its results are."""
+
+    kind: type
+    text: str
+    points: str
+    values: str
+
+
+COMPARED = {
+    "partial_dependence": Compared(
+        PartialDependence, "partial dependence", "grid_values_", "average_"
+    ),
+    "conditional_dependence": Compared(
+        ConditionalDependence, "M-plot (conditional mean)", "centers_", "average_"
+    ),
+    "accumulated_local_effects": Compared(
+        AccumulatedLocalEffects, "accumulated local effects", "edges_", "effects_"
+    ),
+}
 
 
 @dataclass(eq=False, repr=False)
-class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
+class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
     """Several effects of one feature, all centred at zero over the rows.
 
-    With dependent features the three part: partial dependence averages over rows that
-    the data does not have, the conditional mean (M-plot) mixes in the effects of the
-    features that go along with this one, and accumulated local effects do neither.
+    With dependent features the three differ: partial dependence averages over rows that
+    the data does not have, the conditional mean (M-plot) includes the effects of
+    correlated features, and accumulated local effects do neither.
+
+    `from_estimator` and `from_cv_results` take predictors; `from_estimator` also takes
+    a list of fitted inspectors, which are drawn as they are.
 
     Parameters
     ----------
@@ -50,7 +97,7 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
     output_names : list, default=None
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="response"
-        What the values are effects on.
+        Name of the response, for labels.
     fold_effects : list of ndarray of shape (n_folds, ...), default=None
         The effects of several models, of which `effects` are the means. Bands then
         reach one standard deviation over folds to each side.
@@ -60,9 +107,9 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
     data : ndarray of shape (n,), default=None
         The feature's values in the data, to be marked on the axes.
     by_similarity : bool, default=False
-        Whether the levels stand in an order by similarity, as the label then says.
-        All methods share one order: that of accumulated local effects where they are
-        shown, as these accumulate along it.
+        Whether the levels are ordered by similarity, as the label then says.
+        All methods share one order: that of accumulated local effects, if they are
+        shown, since these accumulate along it.
 
     Attributes
     ----------
@@ -99,6 +146,9 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
     3
     """
 
+    _choices = frozenset({"feature", "methods", "centered"})
+    _leading = ("feature",)
+
     points: list[Any]
     effects: list[Any]
     _: KW_ONLY
@@ -110,6 +160,125 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
     categorical: bool | None = None
     data: Any = None
     by_similarity: bool = False
+
+    @classmethod
+    def _takers(cls, method):
+        takers = [
+            (parameter_names(compared.kind) - {"features"}, compared.kind)
+            for compared in COMPARED.values()
+        ]
+        plot = keyword_names(cls.plot), cls.plot
+        return [(cls._choices, cls._from_inspector), *takers, plot]
+
+    @classmethod
+    def _of_estimator(cls, estimator, data, params, names, ax):
+        if isinstance(estimator, BaseInspector):
+            raise TypeError(
+                f"{cls.__name__} compares several effects: pass the predictor, or a "
+                f"list of fitted inspectors; got {type(estimator).__name__}."
+            )
+        if not isinstance(estimator, list | tuple):
+            return cls._drawn([[estimator]], data, params, names, ax)
+        methods = [method_of(inspector, cls.__name__) for inspector in estimator]
+        params = {**params, "methods": methods}
+        return cls._drawn([estimator], data, params, names, ax)
+
+    @classmethod
+    def _of_folds(cls, cv_results, data, params, names, ax):
+        folds = [[estimator] for estimator in fold_estimators(cv_results)]
+        return cls._drawn(folds, data, params, names, ax, again=True)
+
+    @classmethod
+    def _drawn(cls, folds, data, params, names, ax, *, again=False):
+        """The display of each fold's predictor, or of its inspectors, drawn."""
+        if params.get("centered", True) is None:
+            params = {name: params[name] for name in params.keys() - {"centered"}}
+        methods = checked_methods(params.get("methods", COMPARED))
+        kinds = [COMPARED[method].kind for method in methods]
+        takers = [cls._choices, keyword_names(cls.plot), *map(parameter_names, kinds)]
+        choices, looks, *parameters = split_keywords(params, takers)
+        feature = choices.get("feature")
+        if not isinstance(feature, str | Integral):
+            raise TypeError(
+                f"feature={feature!r} must be one feature: an int or a str."
+            )
+        inspectors = {}
+        for place, (method, given) in enumerate(zip(methods, parameters, strict=True)):
+            estimators = [fold[place % len(fold)] for fold in folds]
+            # With fitted inspectors, weights only define the mean that becomes zero.
+            shown = is_inspector(estimators[0]) and not again
+            inspectors[method] = inspectors_of_folds(
+                estimators,
+                data._replace(sample_weight=None) if shown else data,
+                given if shown else {**given, "features": [feature]},
+                kinds=(COMPARED[method].kind,),
+                display=cls.__name__,
+                again=again,
+            )
+            check_outputs(inspectors[method])
+        X, sample_weight = data.X, data.sample_weight
+        make = cls._from_folds if again else cls._from_inspector
+        display = make(inspectors, X, sample_weight, **choices)
+        display._call(next(iter(inspectors.values())), *names)
+        return display.plot(ax=ax, **looks)
+
+    @classmethod
+    def _from_folds(cls, inspectors, X, sample_weight, **choices):
+        return cls._from_inspector(inspectors, X, sample_weight, folds=True, **choices)
+
+    @classmethod
+    def _from_inspector(
+        cls,
+        inspectors,
+        X,
+        sample_weight,
+        *,
+        feature: int | str | None = None,
+        methods: Sequence[str] = tuple(COMPARED),
+        centered: bool | None = None,
+        folds=False,
+    ):
+        """The display of the inspectors of each method, one per fold.
+
+        feature : int or str, default=None
+            The feature (or feature group), which must be given.
+        methods : sequence of str, default=("partial_dependence", \
+"conditional_dependence", "accumulated_local_effects")
+            Effects to draw, of those three; inspectors are drawn as they are.
+        centered : bool, default=None
+            Whether effects are centred; None leaves that to each method.
+        """
+        points, fold_effects, shown = [], [], []
+        for method, parts in inspectors.items():
+            compared = COMPARED[method]
+            (entry,) = chosen_entries(parts[0], feature)
+            axes = parts[0].axes_[entry]
+            points.append(getattr(parts[0], compared.points)[entry])
+            shown += axes
+            curves = [
+                centred_effect(
+                    part, getattr(part, compared.values)[entry], entry, X, sample_weight
+                )
+                for part in parts
+            ]
+            fold_effects.append(np.stack(curves))
+            if compared.points == "grid_values_":
+                points[-1] = increasing(points[-1], axes)
+                fold_effects[-1] = increasing(fold_effects[-1], axes)
+        first = next(iter(inspectors.values()))[0]
+        (entry,) = chosen_entries(first, feature)
+        return cls(
+            points,
+            [curves.mean(axis=0) for curves in fold_effects],
+            methods=list(inspectors),
+            feature_name=first.effect_names_[entry],
+            output_names=output_texts(first),
+            response_name=response_name(first),
+            fold_effects=fold_effects if folds else None,
+            categorical=first.axes_[entry][0].categorical,
+            data=data_along(first, X, sample_weight)[entry],
+            by_similarity=any(axis.by_similarity for axis in shown),
+        )
 
     def plot(
         self,
@@ -158,14 +327,7 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
         self : object
             The display.
         """
-        looks = Looks(
-            rug=rug,
-            band=band,
-            line_kw=line_kw,
-            band_kw=band_kw,
-            fold_kw=fold_kw,
-            rug_kw=rug_kw,
-        )
+        looks = Looks.of(locals())
         check_order(order)
         effects = self._effects()
         panels = [
@@ -220,7 +382,7 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
         )
 
     def _levels(self, effects):
-        """Levels of all methods in one order, or None of a feature that has none."""
+        """Levels of all methods in one order, or None for a feature without levels."""
         if effects[0].levels is None:
             return None
         pairs = zip(self.methods, effects, strict=True)
@@ -251,7 +413,7 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
 
 
 def _method_colours(methods):
-    """A known method has one colour in all figures; other names get those after."""
+    """Colours of the methods: a known one has the same colour in all figures."""
     others = [method for method in methods if method not in COMPARED]
     palette = [*COMPARED, *others]
     shades = dict(zip(palette, colours(len(palette)), strict=True))
@@ -264,3 +426,50 @@ def _method_text(method):
 
 def _output_name(names, output):
     return output if names is None else names[output]
+
+
+def checked_methods(methods):
+    """The names as a list.
+
+    Raises
+    ------
+    ValueError
+        An unknown name, a name twice, or none.
+    """
+    methods = [methods] if isinstance(methods, str) else list(methods)
+    if not methods or len(set(methods)) < len(methods) or set(methods) - set(COMPARED):
+        raise ValueError(
+            f"methods={methods!r} must be distinct names out of {', '.join(COMPARED)}."
+        )
+    return methods
+
+
+def method_of(inspector, display):
+    """Name of the method that an inspector applies."""
+    for name, compared in COMPARED.items():
+        if isinstance(inspector, compared.kind):
+            return name
+    kinds = ", ".join(compared.kind.__name__ for compared in COMPARED.values())
+    raise TypeError(
+        f"{display} takes a fitted predictor, or a list of fitted inspectors out of "
+        f"{kinds}; the list has {type(inspector).__name__}."
+    )
+
+
+def centred_effect(inspector, values, entry, X, sample_weight):
+    """An effect (k, G), less its weighted mean over the rows of `X`."""
+    one_way = [len(axes) == 1 for axes in inspector.axes_]
+    k = len(inspector.output_names_)
+    first = k * sum(one_way[:entry])
+    at_rows = _bare_transform(inspector, X)[:, first : first + k]
+    weights = np.ones(len(at_rows)) if sample_weight is None else sample_weight
+    known = np.isfinite(at_rows).all(axis=1)
+    mean = np.zeros(k)
+    if np.any(np.asarray(weights)[known] > 0):
+        mean = np.average(at_rows[known], axis=0, weights=np.asarray(weights)[known])
+    return np.asarray(values).reshape(k, -1) - mean[:, None]
+
+
+def _bare_transform(inspector, X):
+    """`transform` as an array, whatever container `set_output` chooses."""
+    return np.asarray(inspector.transform(X), dtype=np.float64)

@@ -10,17 +10,17 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._plotting.colours import OKABE_ITO
-from sklearn_interpret._plotting.panels.lines import Looks, Shades, SpreadPanel
-from sklearn_interpret.effects._individual_conditional_expectation import (
-    IndividualConditionalExpectation,
-)
-from sklearn_interpret.effects._plot._effect import (
-    EffectDisplay,
+from sklearn_interpret._plotting.panels.effects import (
     curve_columns,
     effect_columns,
     fold_band,
     with_outputs,
 )
+from sklearn_interpret._plotting.panels.lines import Looks, Shades, SpreadPanel
+from sklearn_interpret.effects._individual_conditional_expectation import (
+    IndividualConditionalExpectation,
+)
+from sklearn_interpret.effects._plot._effect import EffectDisplay
 from sklearn_interpret.effects._plot._sources import values_of
 
 
@@ -47,7 +47,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     output_names : list, default=None
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="response"
-        What the values are values of.
+        Name of the response, for labels.
     categorical : list of bool or pair of bool, default=None
         Which axes are categories; None takes those whose values are not numbers.
     data : list of ndarray of shape (n,), or pair of those, default=None
@@ -164,7 +164,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         return display._coloured(inspector, X, color_by)
 
     @classmethod
-    def _from_folds(cls, inspectors, X, sample_weight, *, color_by=None):
+    def _from_folds(cls, inspectors, X, sample_weight, *, color_by: str | None = None):
         display = super()._from_folds(inspectors, X, sample_weight)
         return display._coloured(inspectors[0], X, color_by)
 
@@ -259,20 +259,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         if kind not in ("curves", "derivatives"):
             raise ValueError(f"kind={kind!r} must be 'curves' or 'derivatives'.")
         self.curve_rows_ = self._drawn_rows(n_curves, random_state)
-        looks = Looks(
-            rug=rug,
-            band=band,
-            curve_kw=curve_kw,
-            line_kw=line_kw,
-            band_kw=band_kw,
-            fold_kw=fold_kw,
-            rug_kw=rug_kw,
-            contour_kw=contour_kw,
-            heatmap_kw=heatmap_kw,
-            points_kw=points_kw,
-            order=order,
-            kind=kind,
-        )
+        looks = Looks.of(locals())
         return self._draw(ax, looks, n_cols, max_entries, share_y)
 
     def _drawn_rows(self, n_curves, random_state):
@@ -313,7 +300,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         outputs = self._outputs(n_outputs)
         panels = []
         for output in range(n_outputs):
-            # Titles tell the outputs: one colour is that of the legend.
+            # Titles name the outputs, so that the legend has one colour.
             series = output, outputs[output], OKABE_ITO[0]
             title = outputs[output] if n_outputs > 1 else None
             panel = self._line_panel(
@@ -326,7 +313,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         return panels
 
     def _shades(self):
-        """What colours the curves drawn, or None."""
+        """The feature that colours the curves drawn, or None."""
         if self.color_values is None:
             return None
         values, levels = np.asarray(self.color_values), self.color_levels
@@ -361,7 +348,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
 
 def _of_entry(parts, entry, n_axes):
-    """The part of one entry with an axis of outputs, or None where it has none."""
+    """The numbers of one entry with an axis of outputs, or None."""
     if parts is None or parts[entry] is None:
         return None
     return with_outputs(parts[entry], n_axes)

@@ -29,7 +29,7 @@ class PartialDependenceDisplay(EffectDisplay):
     output_names : list, default=None
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="response"
-        What the values are values of.
+        Name of the response, for labels.
     categorical : list of bool or pair of bool, default=None
         Which axes are categories; None takes those whose values are not numbers.
     data : list of ndarray of shape (n,), or pair of those, default=None
@@ -40,8 +40,8 @@ class PartialDependenceDisplay(EffectDisplay):
         Standard errors, of the shapes of `average`.
     shape_standard_errors : list of ndarray or None, default=None
         Standard errors of the centred curves, None for an entry without. Bands reach
-        two of them to each side, or else two of `standard_errors`; the legend says of
-        what.
+        two of them to each side, or else two of `standard_errors`; the legend names
+        the one drawn.
     missing_average : list of float, ndarray of shape (k,) or None, default=None
         The average with the feature missing, where it has missing values.
     fold_averages : list of ndarray of shape (n_folds, ...), default=None

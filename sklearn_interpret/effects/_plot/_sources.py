@@ -2,47 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import feature_index
-from sklearn_interpret._plotting.displays import Display, DisplayMixin, FoldsMixin
+from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.sources import (
-    Data,
-    ForwardedSignature,
     check_same_in_folds,
-    fold_estimators,
-    inspectors_of_folds,
-    is_inspector,
-    keyword_names,
     outputs_have_names,
-    parameter_names,
     response_name,
-    split_keywords,
-)
-from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.effects._plot._compared import (
-    COMPARED,
-    centred_effect,
-    checked_methods,
-    method_of,
 )
 
-MAX_DATA_ROWS = 5000
+MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
 
 
 class EffectSources(FoldsMixin, Display):
     """Constructors of a display of one inspector's effects, entry by entry.
 
-    A subclass names the arguments of its constructor that hold fitted attributes of
-    the same names: where the effects are known (`_points`), the numbers of which the
-    mean over folds is drawn (`_means`, the effects first), those that folds have not
+    A subclass lists the arguments of its constructor that are fitted attributes of the
+    inspector: the places of the effects (`_points`), the numbers whose mean over folds
+    is drawn (`_means`, the effects first), those that exist without folds only
     (`_spreads`), and the argument for the effects fold by fold (`_by_fold`).
     """
 
@@ -83,7 +66,7 @@ class EffectSources(FoldsMixin, Display):
         if "grid_values" in arrays:
             for name in arrays.keys() - {"missing_average"}:
                 arrays[name] = arrays[name] and [
-                    _increasing(values, axes)
+                    increasing(values, axes)
                     for values, axes in zip(arrays[name], first.axes_, strict=True)
                 ]
         arrays = {
@@ -115,210 +98,7 @@ class EffectSources(FoldsMixin, Display):
         return {}
 
 
-class ComparisonSources(DisplayMixin):
-    """Constructors of the display of several effects of one feature."""
-
-    @ForwardedSignature
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        feature: int | str,
-        *,
-        methods: Sequence[str] = tuple(COMPARED),
-        centered: bool | None = None,
-        sample_weight: ArrayLike | None = None,
-        target_name: str | None = None,
-        unit: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Compute several effects of a feature in a fitted predictor; draw them.
-
-        Parameters
-        ----------
-        estimator : fitted predictor, or list of fitted inspectors
-            A predictor is inspected on `X` as it is. Inspectors (of the classes that
-            `methods` stand for) are drawn as they are, and not fitted again; `methods`
-            is then not looked at.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows to inspect on, and over which the effects are centred.
-        feature : int or str
-            The feature (or feature group).
-        methods : sequence of str, default=("partial_dependence", \
-"conditional_dependence", "accumulated_local_effects")
-            Effects to draw, of those three.
-        centered : bool, default=None
-            Whether effects are centred; None leaves that to each method.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        target_name, unit : str, default=None
-            What labels call the target, and the unit of the response.
-        ax : matplotlib Axes or array of Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of the inspectors, each given to those that have it, and of
-            `plot`.
-
-        Returns
-        -------
-        display : EffectComparisonDisplay
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An unknown parameter; inspectors of another kind.
-        ValueError
-            An unknown method; bad input.
-        """
-        if isinstance(estimator, BaseInspector):
-            raise TypeError(
-                f"{cls.__name__} compares several effects: pass the predictor, or a "
-                f"list of fitted inspectors; got {type(estimator).__name__}."
-            )
-        given = [estimator]
-        if isinstance(estimator, list | tuple):
-            given = estimator
-            methods = [method_of(inspector, cls.__name__) for inspector in given]
-        methods = checked_methods(methods)
-        given = given if len(given) > 1 else given * len(methods)
-        sources = {method: [one] for method, one in zip(methods, given, strict=True)}
-        words = target_name, unit
-        params |= {} if centered is None else {"centered": centered}
-        return cls._drawn(sources, X, sample_weight, feature, words, ax, params)
-
-    @ForwardedSignature
-    def from_cv_results(
-        cls,
-        cv_results: Mapping[str, Any],
-        X: Any,
-        feature: int | str,
-        *,
-        methods: Sequence[str] = tuple(COMPARED),
-        centered: bool | None = None,
-        sample_weight: ArrayLike | None = None,
-        target_name: str | None = None,
-        unit: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Draw several effects of a feature in the models of a cross-validation.
-
-        Parameters
-        ----------
-        cv_results : dict
-            Result of :func:`~sklearn.model_selection.cross_validate` with
-            ``return_estimator=True``, whose estimators are predictors.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows to inspect all models on, and over which the effects are centred.
-        feature : int or str
-            The feature (or feature group).
-        methods : sequence of str, default=("partial_dependence", \
-"conditional_dependence", "accumulated_local_effects")
-            Effects to draw, of those three.
-        centered : bool, default=None
-            Whether effects are centred; None leaves that to each method.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        target_name, unit : str, default=None
-            What labels call the target, and the unit of the response.
-        ax : matplotlib Axes or array of Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of the inspectors, each given to those that have it, and of
-            `plot`.
-
-        Returns
-        -------
-        display : EffectComparisonDisplay
-            The display, drawn: for each method the mean over folds, a band of one
-            standard deviation over folds to each side, and one thin line per fold.
-        """
-        sources = dict.fromkeys(checked_methods(methods), fold_estimators(cv_results))
-        words = target_name, unit
-        params |= {} if centered is None else {"centered": centered}
-        return cls._drawn(
-            sources, X, sample_weight, feature, words, ax, params, folds=True
-        )
-
-    @classmethod
-    def _takers(cls, method):
-        takers = [
-            (parameter_names(kind) - {"features"}, kind)
-            for kind in (compared.kind for compared in COMPARED.values())
-        ]
-        return [*takers, (keyword_names(cls.plot), cls.plot)]
-
-    @classmethod
-    def _drawn(
-        cls, sources, X, sample_weight, feature, words, ax, params, *, folds=False
-    ):
-        """The display of the estimators given for each method, drawn."""
-        if not isinstance(feature, str | Integral):
-            raise TypeError(
-                f"feature={feature!r} must be one feature: an int or a str."
-            )
-        takers = [parameter_names(COMPARED[method].kind) for method in sources]
-        takers.append(keyword_names(cls.plot))
-        *parameters, looks = split_keywords(params, takers, cls.__name__)
-        inspectors = {}
-        for (method, estimators), given in zip(
-            sources.items(), parameters, strict=True
-        ):
-            # With fitted inspectors, weights only define the mean that becomes zero.
-            shown = is_inspector(estimators[0]) and not folds
-            inspectors[method] = inspectors_of_folds(
-                estimators,
-                Data(X, None, None if shown else sample_weight),
-                given if shown else {**given, "features": [feature]},
-                kinds=(COMPARED[method].kind,),
-                display=cls.__name__,
-                again=folds,
-            )
-            check_outputs(inspectors[method])
-        display = cls._made(inspectors, X, sample_weight, feature, folds=folds)
-        display._call(next(iter(inspectors.values())), *words)
-        return display.plot(ax=ax, **looks)
-
-    @classmethod
-    def _made(cls, inspectors, X, sample_weight, feature, *, folds=False):
-        points, fold_effects, shown = [], [], []
-        for method, parts in inspectors.items():
-            compared = COMPARED[method]
-            (entry,) = chosen_entries(parts[0], feature)
-            axes = parts[0].axes_[entry]
-            points.append(getattr(parts[0], compared.points)[entry])
-            shown += axes
-            curves = [
-                centred_effect(
-                    part, getattr(part, compared.values)[entry], entry, X, sample_weight
-                )
-                for part in parts
-            ]
-            fold_effects.append(np.stack(curves))
-            if compared.points == "grid_values_":
-                points[-1] = _increasing(points[-1], axes)
-                fold_effects[-1] = _increasing(fold_effects[-1], axes)
-        first = next(iter(inspectors.values()))[0]
-        (entry,) = chosen_entries(first, feature)
-        return cls(
-            points,
-            [curves.mean(axis=0) for curves in fold_effects],
-            methods=list(inspectors),
-            feature_name=first.effect_names_[entry],
-            output_names=output_texts(first),
-            response_name=response_name(first),
-            fold_effects=fold_effects if folds else None,
-            categorical=first.axes_[entry][0].categorical,
-            data=data_along(first, X, sample_weight)[entry],
-            by_similarity=any(axis.by_similarity for axis in shown),
-        )
-
-
-def _increasing(values, axes):
+def increasing(values, axes):
     """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, by sorted grids."""
     orders = [axis.order for axis in axes]
     if isinstance(values, tuple):
@@ -332,13 +112,13 @@ def check_outputs(inspectors):
 
 
 def output_texts(inspector):
-    """Names of the outputs, or None where there is one that needs no name."""
+    """Names of the outputs, or None for a single output that needs none."""
     names = list(inspector.output_names_)
     return names if len(names) > 1 or outputs_have_names(inspector) else None
 
 
 def _mean(inspectors, attribute):
-    """Mean over folds, entry by entry; None where there is nothing."""
+    """Mean over folds, entry by entry, or None."""
     lists = [getattr(inspector, attribute, None) for inspector in inspectors]
     if lists[0] is None:
         return None
@@ -416,7 +196,7 @@ def chosen_entries(inspector, features):
 
 
 def _named(axes, names):
-    """Whether axes are those of some names, or of positions of single columns."""
+    """Whether axes have these names, or positions of single columns."""
     keys = [
         {axis.name, *(axis.columns if len(axis.columns) == 1 else ())} for axis in axes
     ]

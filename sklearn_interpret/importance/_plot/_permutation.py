@@ -1,4 +1,4 @@
-"""Display of importances, with their spread, on one or two samples of rows."""
+"""Display of importances with their spread, on one or two samples of rows."""
 
 from __future__ import annotations
 
@@ -8,23 +8,33 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.axes import side_legend, take_single
-from sklearn_interpret._plotting.bars import label_ends, name_rows, row_height
-from sklearn_interpret._plotting.colours import shade
+from sklearn_interpret._plotting.axes import side_legend
+from sklearn_interpret._plotting.bars import (
+    draw_bars,
+    draw_boxes,
+    draw_spreads,
+    grey_last,
+    label_ends,
+    name_rows,
+    others_text,
+    ranked,
+    row_height,
+    side_by_side,
+)
+from sklearn_interpret._plotting.colours import (
+    NEUTRAL_COLOUR,
+    colours,
+    ink,
+    paper,
+    seen,
+    shade,
+)
 from sklearn_interpret._plotting.labels import (
     literal_lines,
     number_text,
     plain_number_ticks,
 )
 from sklearn_interpret._plotting.tables import stacked
-from sklearn_interpret.importance._plot._marks import (
-    PALE,
-    deviation,
-    line_order,
-    make_lines,
-    mark_means,
-    mark_quartiles,
-)
 from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 KINDS = ("bar", "box")
@@ -32,6 +42,29 @@ SAMPLES = ("train", "test")
 ROOM, NUMBER_ROOM, P_ROOM = 0.04, 0.16, 0.24  # shares of the width of the marks
 WIDTH, LEGEND_WIDTH = 6.0, 1.5  # inches
 SMALLEST_P = 1e-4
+PALE = 0.35  # opacity of bars whose p-value is not below alpha
+NULL_STYLE = {"linewidth": 2.2, "zorder": 2.5}
+FOLD_STYLE = {"s": 14, "linewidth": 0.8, "zorder": 3}
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The numbers of the lines of a display, the first on top."""
+
+    names: list  # name of each line
+    samples: list  # (n_lines, n_draws): the draws of each sample of rows
+    # Importances without a relation to the targets (n_lines, n_permutations).
+    null: np.ndarray | None
+    pvalues: np.ndarray | None  # (n_lines,): NaN for the line of the others
+    n_others: int  # number of features that share the last line
+
+    def __len__(self):
+        return len(self.names)
+
+    @property
+    def places(self):
+        """Positions of the lines."""
+        return np.arange(len(self.names))[::-1]
 
 
 @dataclass(eq=False, repr=False)
@@ -57,15 +90,15 @@ default=None
     null_importances : array-like of shape (n_permutations, n_features), default=None
         Importances where nothing relates the features to the targets.
     pvalues : array-like of shape (n_features,), default=None
-        Shown beside the bars.
+        Shown at the bars.
     alpha : float, default=None
         Bars of features whose p-value is not below it are pale.
     importance_name : str, default="Importance"
-        What the numbers are, for the axis.
+        Name of the numbers, for the axis.
     draws_name : str, default="repeats"
-        What the draws are; "folds" are shown one by one.
+        Name of the draws; "folds" are shown one by one.
     no_effect : float, default=0.0
-        The importance of a feature without any, from which bars start; 1 for ratios.
+        The importance of a feature without effect, where bars start; 1 for ratios.
 
     Attributes
     ----------
@@ -80,12 +113,11 @@ default=None
         For each sample, one standard deviation to each side of the means, or the
         boxes' whiskers, to the smallest and the largest draw.
     points_ : list of PathCollection
-        For each sample, its folds; beside boxes of a null distribution, the
-        importances.
+        For each sample, its folds; with boxes of a null distribution, the importances.
     null_ : LineCollection, BarContainer or None
         The null distribution.
     labels_ : list of Annotation
-        The numbers or p-values beside the bars, where there is one sample.
+        The numbers or p-values at the bars, where there is one sample.
     legend_ : matplotlib Legend or None
         The legend, where there is more than plain bars.
 
@@ -152,8 +184,8 @@ default=None
         Raises
         ------
         ValueError
-            An unknown kind, boxes of single numbers, a `max_entries` that is no number
-            of lines, or arrays that do not fit each other.
+            An unknown kind, boxes of single numbers, a `max_entries` that is not a
+            positive whole number, or arrays that do not fit each other.
         """
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
@@ -174,23 +206,16 @@ default=None
         pitch = 0.36 if len(samples) == 1 else 0.44
         plain = max(s.shape[1] for s in samples) == len(samples) == 1 and null is None
         size = (WIDTH if plain else WIDTH + LEGEND_WIDTH, row_height(len(lines), pitch))
-        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
-        self.figure_, self.ax_ = ax.figure, ax
-        if kind == "box":
-            marks = mark_quartiles(ax, lines, style=bar_kw)
-        else:
-            marks = mark_means(
-                ax,
-                lines,
-                no_effect=self.no_effect,
-                alpha=self.alpha,
-                as_points=self.draws_name == "folds",
-                style=bar_kw,
-            )
-        self.bars_, self.spreads_ = marks.bars, marks.spreads
-        self.points_, self.null_ = marks.points, marks.null
+        ax = self._take(ax, size)
+        self.bars_: list[Any] = []
+        self.spreads_: list[Any] = []
+        self.points_: list[Any] = []
+        mark = self._mark_quartiles if kind == "box" else self._mark_means
+        ends = [np.full(len(lines), float(self.no_effect)), *mark(lines, bar_kw)]
+        if kind == "bar":
+            ends += self._mark_null(lines)
         name_rows(ax, lines.names)
-        ends = np.stack([np.full(len(lines), float(self.no_effect)), *marks.ends])
+        ends = np.stack(ends)
         self.labels_ = self._label_lines(lines, ends)
         self._finish(ends, kind)
         return self
@@ -211,6 +236,85 @@ default=None
                 raise ValueError("pvalues must be one number for each feature.")
             pvalues = pvalues[:, 0]
         return samples, null, pvalues
+
+    def _mark_means(self, lines, style):
+        """Bars for the means, and their spread or folds; how far each reaches."""
+        ax, ends = self.ax_, []
+        offsets, height = side_by_side(len(lines.samples))
+        palette = colours(len(lines.samples))
+        for offset, draws, colour in zip(offsets, lines.samples, palette, strict=True):
+            places, means = lines.places + offset, draws.mean(axis=1)
+            looks = {"height": height, "starts": self.no_effect}
+            lengths = means - self.no_effect
+            bars = draw_bars(ax, places, lengths, colour, style, **looks)
+            self._mute(bars, lines)
+            self.bars_.append(bars)
+            ends.append(means)
+            n_draws = draws.shape[1]
+            if n_draws > 1 and self.draws_name == "folds":
+                at = np.repeat(places, n_draws)
+                looks = {"facecolor": paper(ax), "edgecolor": ink(ax), **FOLD_STYLE}
+                self.points_.append(ax.scatter(draws.ravel(), at, **looks))
+                ends += [draws.min(axis=1), draws.max(axis=1)]
+            elif n_draws > 1:
+                low, high = means - deviation(draws), means + deviation(draws)
+                self.spreads_.append(draw_spreads(ax, places, low, high))
+                ends += [low, high]
+        return ends
+
+    def _mute(self, bars, lines):
+        """Bars of p-values that are not below `alpha` are pale, the others' is grey."""
+        if lines.pvalues is not None and self.alpha is not None:
+            for patch, pvalue in zip(bars.patches, lines.pvalues, strict=True):
+                if pvalue >= self.alpha:
+                    patch.set_alpha(PALE)
+        if lines.n_others and len(lines.samples) == 1:
+            grey_last(bars)
+
+    def _mark_null(self, lines):
+        """Lines on the bars for the null distribution; how far these reach."""
+        from matplotlib.patheffects import withStroke
+
+        self.null_ = None
+        if lines.null is None:
+            return []
+        tail = 0.05 if self.alpha is None else self.alpha
+        ends = np.quantile(lines.null, [tail, 1 - tail], axis=1)
+        # The edge makes the lines stand out against the bars.
+        edge = [withStroke(linewidth=5, foreground=paper(self.ax_))]
+        looks = {"color": ink(self.ax_), "path_effects": edge, **NULL_STYLE}
+        self.null_ = self.ax_.hlines(lines.places, *ends, **looks)
+        return [*ends]
+
+    def _mark_quartiles(self, lines, style):
+        """Boxes of the draws, with whiskers to the smallest and the largest one.
+
+        Where there is a null distribution the boxes are its, and points the
+        importances. Returns how far the marks reach.
+        """
+        ax, ends, self.null_ = self.ax_, [], None
+        samples, shades = lines.samples, colours(len(lines.samples))
+        if lines.null is not None:
+            samples, shades = [lines.null], [NEUTRAL_COLOUR]
+        offsets, height = side_by_side(len(samples))
+        for offset, draws, colour in zip(offsets, samples, shades, strict=True):
+            quartiles = np.quantile(draws, [0, 0.25, 0.5, 0.75, 1], axis=1)
+            places = lines.places + offset
+            boxes, whiskers = draw_boxes(
+                ax, places, quartiles, colour, style, height=height
+            )
+            self.bars_.append(boxes)
+            self.spreads_.append(whiskers)
+            ends += [quartiles[0], quartiles[-1]]
+        if lines.null is not None:
+            self.null_ = self.bars_[0]
+            looks = {"s": 30, "marker": "D", "zorder": 3}
+            looks["color"] = seen(colours(1)[0], ax)
+            for draws in lines.samples:
+                means = draws.mean(axis=1)
+                self.points_.append(ax.scatter(means, lines.places, **looks))
+                ends.append(means)
+        return ends
 
     def _label_lines(self, lines, ends):
         """Numbers, or p-values, to the right of all marks of a line."""
@@ -244,7 +348,7 @@ default=None
             self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
     def _legend_entries(self, kind):
-        """Handles and texts of what is more than a plain bar."""
+        """Handles and texts of all marks except plain bars."""
         handles, texts = [], []
         n_draws = np.asarray(self.importances).shape[1:]
         draws = f"{n_draws[0]} {self.draws_name}" if n_draws else ""
@@ -331,3 +435,43 @@ def _p_text(pvalue):
     if pvalue < SMALLEST_P:
         return "p < 0.0001"
     return f"p = {number_text(pvalue, 2)}"
+
+
+def line_order(samples, no_effect, max_entries):
+    """Features from the largest importance down, and those that are not shown.
+
+    Features are ranked by the larger distance of their means from `no_effect` in the
+    `samples` (each of shape (p, n_draws)); those shown are ordered by the larger mean.
+    """
+    means = np.stack([sample.mean(axis=1) for sample in samples])
+    shown, others = ranked(np.abs(means - no_effect).max(axis=0), max_entries)
+    shown = np.sort(shown)
+    return shown[np.argsort(-means.max(axis=0)[shown], kind="stable")], others
+
+
+def make_lines(names, samples, null, pvalues, *, no_effect, max_entries):
+    """The `Lines` of the features shown, and one for the mean of the others.
+
+    The arrays are those of all features, `null` of shape (n_permutations, p).
+    """
+    shown, others = line_order(samples, no_effect, max_entries)
+
+    def pick(draws):
+        if not len(others):
+            return draws[shown]
+        return np.vstack([draws[shown], draws[others].mean(axis=0)])
+
+    names = [names[j] for j in shown]
+    if pvalues is not None:
+        pvalues = pvalues[shown]
+    if len(others):
+        names.append(f"mean of {others_text(len(others))}")
+        pvalues = None if pvalues is None else np.append(pvalues, np.nan)
+    null = None if null is None else pick(null.T)
+    return Lines(names, [pick(s) for s in samples], null, pvalues, len(others))
+
+
+def deviation(draws):
+    """Standard deviation of each line's draws, without overflow."""
+    scale = np.abs(draws).max(initial=0.0)
+    return scale * (draws / scale).std(axis=1) if scale > 0 else np.zeros(len(draws))

@@ -1,8 +1,9 @@
-"""Display of the most influential training rows, and of models without them."""
+"""Displays of the most influential training rows, and of models without them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,23 +20,18 @@ from sklearn_interpret._plotting.axes import (
     SINGLE_HEIGHT,
     SINGLE_WIDTH,
     named_legend,
-    take_single,
 )
 from sklearn_interpret._plotting.bars import (
     check_count,
-    draw_bars,
-    label_ends,
-    name_rows,
-    reach_ends,
     row_height,
 )
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
     shade,
-    sign_colours,
 )
 from sklearn_interpret._plotting.curves import draw_band, draw_line
+from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.labels import (
     column_texts,
     literal,
@@ -43,18 +39,38 @@ from sklearn_interpret._plotting.labels import (
     value_text,
     wrapped,
 )
+from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
 from sklearn_interpret._plotting.tables import import_pandas, stacked
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.explanations._selection import row_position
-from sklearn_interpret.influence._plot._sources import InfluenceSources
+from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
+from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 
 
+class InfluenceSources(ExplanationDisplay):
+    """Constructors of the displays of a `TrainingExplanation`."""
+
+    _kinds = (DeletionDiagnostics, InfluenceFunctions)
+    _explanation_kind = TrainingExplanation
+    _without = frozenset()
+    # Of a predictor, X are the training rows, and the display shows their influence.
+    _shows_rows = False
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, *, y, **choices):
+        explanation = inspector._overall() if X is None else inspector.explain(X, y)
+        return cls(explanation, **choices)
+
+
+@dataclass(eq=False, repr=False)
 class InfluenceDisplay(InfluenceSources):
-    """The most influential training rows, or how a model fares without them.
+    """The most influential training rows, or the scores of models without them.
 
-    Build it with `from_estimator` or `from_explanation` for a bar for each of the rows
-    with the largest values, to the right where these are positive (of a loss: leaving
-    the row out hurts). Build it with `from_removal` for the score of models that are
+    `from_estimator` and `from_explanation` draw a bar for each of the rows with the
+    largest values, to the right for positive ones (of a loss: leaving the row out
+    hurts). `from_estimator` takes a predictor with its training rows, or a fitted
+    inspector with rows to explain; without these it shows the inspector's own result.
+    Build it with `from_removal` for the score of models that are
     fitted without more and more of the rows.
 
     Parameters
@@ -64,7 +80,7 @@ class InfluenceDisplay(InfluenceSources):
     row : int, default=None
         The explained row whose values are shown; None shows means over all.
     features : list of str or int, default=None
-        Features whose values stand beside the names of the training rows.
+        Features whose values are shown with the names of the training rows.
     removal : dict, default=None
         Instead of an explanation: the arrays "sizes" (n_sizes,), "scores" (n_sizes,),
         "random_scores" (n_draws, n_sizes), and the text "score_name".
@@ -105,18 +121,14 @@ class InfluenceDisplay(InfluenceSources):
     2           382  0.908138
     """
 
-    def __init__(
-        self,
-        explanation: TrainingExplanation | None = None,
-        *,
-        row: int | None = None,
-        features: Sequence[str | int] | None = None,
-        removal: dict[str, Any] | None = None,
-    ) -> None:
-        self.explanation = explanation
-        self.row = row
-        self.features = features
-        self.removal = removal
+    # Its features are those whose values are shown, not those to inspect.
+    _without = frozenset({"features"})
+
+    explanation: TrainingExplanation | None = None
+    _: KW_ONLY
+    row: int | None = None
+    features: Sequence[str | int] | None = None
+    removal: dict[str, Any] | None = None
 
     @classmethod
     def _choice_names(cls):
@@ -159,7 +171,7 @@ default=None
         y_test : array-like of shape (n_test,) or (n_test, n_outputs), default=None
             Their targets.
         sizes : array-like of int, default=None
-            How many rows are left out; None takes eleven numbers from zero to half of
+            Numbers of rows that are left out; None takes eleven from zero to half of
             the rows.
         scoring : str or callable, default=None
             Scorer or loss; None is the estimator's own score.
@@ -242,17 +254,14 @@ default=None
         ValueError
             An unknown row or feature.
         """
-        caller = f"{type(self).__name__}.plot"
         if self.removal is not None:
-            ax = take_single(ax, (SINGLE_WIDTH, SINGLE_HEIGHT), caller=caller)
-            self.figure_, self.ax_ = ax.figure, ax
+            ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
             self._draw_removal(line_kw, band_kw)
             return self
         order, values = self._ranked(max_entries)
         kept = max(1, np.count_nonzero(values))  # zeros are the last
         order, values = order[:kept], values[:kept]
-        ax = take_single(ax, (6.4, 0.4 + row_height(len(order))), caller=caller)
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (6.4, 0.4 + row_height(len(order))))
         self._draw_bars(order, values, bar_kw)
         return self
 
@@ -271,23 +280,15 @@ default=None
 
     def _draw_bars(self, order, values, style):
         ax, explanation = self.ax_, self.explanation
-        places = np.arange(len(order))[::-1]
-        signed = bool((values < 0).any())
-        colours, texts = sign_colours(values), column_texts(values, signed=signed)
-        self.bars_ = draw_bars(ax, places, values, colours, style, height=0.78)
-        reach = np.abs(values).max(initial=0) or 1.0
-        reach_ends(ax, values, reach, max(map(len, texts), default=0))
-        label_ends(ax, values, places, values, texts=texts, signed=signed)
-        ax.axvline(0, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
-        name_rows(ax, self._names(order))
-        plain_number_ticks(ax, most=5)
+        texts = column_texts(values, signed=bool((values < 0).any()))
+        names = self._names(order)
+        self.bars_, _ = draw_ranked_bars(ax, names, values, style, texts=texts)
         name = explanation.value_name
         ax.set_xlabel(literal(wrapped(f"{name[:1].upper()}{name[1:]}")))
         if self.row is not None:
             ax.set_title(f"Row {row_position(self.row, len(explanation))}")
         elif len(explanation) > 1:
             ax.set_title(f"Mean over {len(explanation)} rows")
-        ax.spines[["top", "right"]].set_visible(False)
 
     def _names(self, order):
         """Names of training rows, with their targets and values of features."""
@@ -313,7 +314,7 @@ default=None
         sizes = np.asarray(removal["sizes"])
         draws = np.asarray(removal["random_scores"])
         mean, std = draws.mean(axis=0), draws.std(axis=0)
-        # Thin enough for the line to stand out on it, on dark paper too.
+        # So pale that the line stands out on it, on dark paper too.
         pale = {"alpha": 0.22, **(band_style or {})}
         grey = {"color": shade(ax, 0.55), "linestyle": "--", "linewidth": 1.6}
         self.band_ = draw_band(ax, sizes, mean - std, mean + std, NEUTRAL_COLOUR, pale)

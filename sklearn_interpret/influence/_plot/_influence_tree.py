@@ -1,7 +1,8 @@
-"""Display of what influential training rows have in common."""
+"""Display of the features that influential training rows have in common."""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn_interpret._model.surrogates.inner_predictors import inner_predictor
 from sklearn_interpret._model.surrogates.surrogate_predictions import fit_surrogate
 from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret.explanations import TrainingExplanation
-from sklearn_interpret.influence._plot._sources import InfluenceSources
+from sklearn_interpret.influence._plot._influence import InfluenceSources
 from sklearn_interpret.surrogates import GlobalSurrogateDisplay
 
 
@@ -23,13 +24,14 @@ class _Drawing(GlobalSurrogateDisplay):
     _key = "bars: influence of the rows, line: their mean"
 
 
+@dataclass(eq=False, repr=False)
 class InfluenceTreeDisplay(InfluenceSources):
     """A small tree that predicts the influence of training rows from their features.
 
-    It says what influential rows have in common: the rows that fall into the leaf with
-    the highest line are those to look at. In each leaf is the distribution of the
-    influence of its rows, the mean size of their values over the explained rows. The
-    title has the share of the variance of influence that the tree explains.
+    Its rules describe influential rows: those in the leaf with the highest line deserve
+    a look. Each leaf shows the distribution of the influence of its rows, the mean size
+    of their values over the explained rows. The title has the share of the variance of
+    influence that the tree explains.
 
     Build it with `from_estimator` or `from_explanation`.
 
@@ -53,9 +55,9 @@ class InfluenceTreeDisplay(InfluenceSources):
     bars_ : list
         Distributions of the leaves.
     texts_ : list of Text
-        What is written into the diagram.
+        Texts of the diagram.
     legend_ : matplotlib Legend or None
-        In a figure of its own: what bars and lines are.
+        In a figure of its own: names of bars and lines.
 
     See Also
     --------
@@ -76,16 +78,10 @@ class InfluenceTreeDisplay(InfluenceSources):
     (4, 2)
     """
 
-    def __init__(
-        self,
-        explanation: TrainingExplanation,
-        *,
-        max_depth: int = 3,
-        min_samples_leaf: int | float = 0.02,
-    ) -> None:
-        self.explanation = explanation
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
+    explanation: TrainingExplanation
+    _: KW_ONLY
+    max_depth: int = 3
+    min_samples_leaf: int | float = 0.02
 
     def plot(
         self,

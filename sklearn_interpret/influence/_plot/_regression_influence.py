@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,15 +12,13 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._plotting.axes import (
     SINGLE_HEIGHT,
     SINGLE_WIDTH,
-    merged_style,
     named_legend,
-    take_single,
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, seen, shade
 from sklearn_interpret._plotting.curves import draw_thin_lines
-from sklearn_interpret._plotting.displays import RegressionDisplay
+from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import literal, number_text, shorten_all
-from sklearn_interpret._plotting.points import MANY_POINTS, point_area
+from sklearn_interpret._plotting.points import draw_points, point_area
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
@@ -27,14 +26,15 @@ from sklearn_interpret.influence._regression_influence import RegressionInfluenc
 _N_PLACES, _NAME_WIDTH = 400, 18
 # Height of a line of text, and width of a letter, in sizes of its font.
 _PITCH, _LETTER = 1.15, 0.6
-# Part of the axes where a name has no room on the right any more.
+# Share of the axes beyond which a name has no room to the right.
 _FAR_RIGHT = 0.75
 
 
-class RegressionInfluenceDisplay(RegressionDisplay):
+@dataclass(eq=False, repr=False)
+class RegressionInfluenceDisplay(Display):
     """Residuals over leverages, with contours of Cook's distance.
 
-    A row changes the fit much if it is both far from it and far from the other rows:
+    A row changes the fit much if it is far from the fit and far from the other rows:
     beyond the contours. The rows of the largest Cook's distances are named. Build it
     with `from_estimator`, or from arrays of your own.
 
@@ -69,7 +69,7 @@ class RegressionInfluenceDisplay(RegressionDisplay):
     texts_ : list of Annotation
         Names of rows, that of the largest distance first.
     legend_ : Legend or None
-        What the contours are, if any pass through the axes.
+        Name of the contours, if any pass through the axes.
 
     See Also
     --------
@@ -95,23 +95,15 @@ class RegressionInfluenceDisplay(RegressionDisplay):
     """
 
     _kinds = (RegressionInfluence,)
+    _without = frozenset({"target_name", "unit"})
 
-    def __init__(
-        self,
-        leverages: ArrayLike,
-        residuals: ArrayLike,
-        cooks_distances: ArrayLike,
-        *,
-        effective_dof: float,
-        residual_dof: float | None = None,
-        row_names: Sequence[Any] | None = None,
-    ) -> None:
-        self.leverages = leverages
-        self.residuals = residuals
-        self.cooks_distances = cooks_distances
-        self.effective_dof = effective_dof
-        self.residual_dof = residual_dof
-        self.row_names = row_names
+    leverages: ArrayLike
+    residuals: ArrayLike
+    cooks_distances: ArrayLike
+    _: KW_ONLY
+    effective_dof: float
+    residual_dof: float | None = None
+    row_names: Sequence[Any] | None = None
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight):
@@ -167,19 +159,18 @@ class RegressionInfluenceDisplay(RegressionDisplay):
         if max_names < 0:
             raise ValueError(f"max_names={max_names!r} must not be negative.")
         leverages, residuals = frame["leverage"], frame["residual_studentized"]
+        places = np.stack([leverages, residuals])
         known = np.isfinite(residuals)
         if not known.any():
             raise ValueError("residuals holds no finite number: nothing can be drawn.")
-        ax = take_single(
-            ax, (SINGLE_WIDTH, SINGLE_HEIGHT), caller=f"{type(self).__name__}.plot"
-        )
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
         order = np.argsort(-np.where(known, frame["cooks_distance"], -np.inf))
         named = order[: min(max_names, known.sum())]
         others = np.setdiff1d(np.flatnonzero(known), named)
-        area = point_area(int(known.sum()))
+        looks = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
+        looks["s"] = point_area(int(known.sum()))
         self.points_, self.named_points_ = (
-            _draw_points(ax, leverages[rows], residuals[rows], area, colour, point_kw)
+            draw_points(ax, *places[:, rows], point_kw, color=seen(colour, ax), **looks)
             for rows, colour in ((others, OKABE_ITO[0]), (named, OKABE_ITO[1]))
         )
         _set_limits(ax, leverages[known], residuals[known])
@@ -212,7 +203,7 @@ class RegressionInfluenceDisplay(RegressionDisplay):
         return columns
 
     def _draw_contours(self, ax, levels, style):
-        """Contours above and below zero, named in the middle of what is seen."""
+        """Contours above and below zero, named in the middle of their visible part."""
         (_, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
         heights = np.linspace(0, max(-bottom, top), _N_PLACES)
         style = {"linestyle": "--", "alpha": 1, **(style or {})}
@@ -261,16 +252,8 @@ class RegressionInfluenceDisplay(RegressionDisplay):
         )
 
 
-def _draw_points(ax, x, y, area, colour, style):
-    from matplotlib.collections import PathCollection
-
-    looks = {"color": seen(colour, ax), "alpha": 0.8, "linewidths": 0, "zorder": 2.5}
-    looks |= {"s": area, "rasterized": len(x) > MANY_POINTS}
-    return ax.scatter(x, y, **merged_style(looks, style, PathCollection))
-
-
 def _set_limits(ax, leverages, residuals):
-    """Room for all points, and for names beside them."""
+    """Set limits with room for all points and their names."""
     low, high = min(residuals.min(), 0.0), max(residuals.max(), 0.0)
     room = 0.1 * (high - low) or 1.0
     ax.set(xlim=(0, 1.08 * leverages.max() or 1.0), ylim=(low - room, high + room))
@@ -286,7 +269,7 @@ def _name_contour(ax, x, y, text):
 
 
 def _name_points(ax, x, y, names):
-    """Names beside points, before those far right, each above those it would cover."""
+    """Names next to points, to the left of those far right, moved up to not overlap."""
     to_left = x > _FAR_RIGHT * ax.get_xlim()[1]
     places = ax.transData.transform(np.column_stack([x, y]))
     places *= 72 / ax.figure.figure.dpi

@@ -1,4 +1,4 @@
-"""Places of features on a circle, and what of a network is drawn: pure functions."""
+"""Places of features on a circle, and the part of a network that is drawn."""
 
 from dataclasses import dataclass
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from sklearn_interpret._plotting.labels import shorten_all
 
-MOST_LEVEL = 12
+MOST_LEVEL = 12  # more nodes have labels that point outwards
 LONGEST, SHORTEST = 24, 8  # characters of a name
 LINE = 0.19  # inches from a line of text to the next, at the usual size
 CHARACTER = 0.088  # inches
 MARGIN = 0.05  # inches around everything
-USUAL_SIZE = 10.0
+USUAL_SIZE = 10.0  # of a font, in points
 POINTS_PER_INCH = 72.0
 LARGEST = 20.0  # diameter of a node in points
-STEPS = 20
+STEPS = 20  # of the search for a font size
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def choose(adjacency, main_effects, max_entries, max_edges):
 
 @dataclass(frozen=True)
 class Room:
-    """An axes in inches, and strips of it that the circle leaves to other things."""
+    """Size of an axes in inches, and its strips outside of the circle."""
 
     size: tuple  # width and height
     right: float = 0.0
@@ -61,7 +61,7 @@ class Room:
 
     @property
     def half(self):
-        """Half of what is left."""
+        """Half of the width and height left for the circle."""
         width, height = self.size
         return np.array([width - self.right, height - self.bottom]) / 2
 
@@ -78,8 +78,8 @@ class Layout:
     """Places of nodes, at distance one from the middle, and of their labels."""
 
     angles: np.ndarray  # of the nodes, in radians
-    names: list  # shortened to what there is room for
-    level: bool  # whether labels are level; else they point outwards
+    names: list  # shortened to the room that they have
+    level: bool  # whether labels are horizontal; else they point outwards
     font_size: float  # points
     radius: float  # of the circle, in inches
 
@@ -100,7 +100,7 @@ class Layout:
 
 
 def circle_angles(n):
-    """Angles clockwise from the top; of even numbers none is at the very top."""
+    """Angles clockwise from the top; an even number has none at the very top."""
     first = np.pi / 2 - (0 if n % 2 else np.pi / n)
     return first - 2 * np.pi * np.arange(n) / n
 
@@ -112,7 +112,7 @@ def _middle(angles):
 
 
 def needed_size(names):
-    """Width and height in inches that serve a circle with these labels."""
+    """Width and height in inches for a circle with these labels."""
     n = len(names)
     circle = float(np.clip(2.4 + 0.07 * n, 2.6, 10.0))
     labels = 2 * CHARACTER * min(max(map(len, names)), LONGEST) + 0.4
@@ -130,14 +130,14 @@ def lay_out(names, room):
             return Layout(angles, texts, True, USUAL_SIZE, radius)
     texts = _shortened(names, half.min())
     size = USUAL_SIZE
-    for _ in range(STEPS):  # smaller labels leave more room, which lets them be larger
+    for _ in range(STEPS):  # the size of labels and the radius depend on each other
         radius = _radius(texts, angles, half, size, level=False)
         size = (size + _fitting_size(radius, n)) / 2
     return Layout(angles, texts, False, _fitting_size(radius, n), radius)
 
 
 def _largest(radius, n):
-    """Points that a node on the circle may take up."""
+    """Largest diameter of a node on the circle, in points."""
     return min(LARGEST, 0.7 * POINTS_PER_INCH * 2 * np.pi * radius / n)
 
 
@@ -153,13 +153,13 @@ def _fitting_size(radius, n):
 
 
 def _shortened(names, half):
-    """Names that leave about half of the way from the middle to the circle."""
+    """Names shortened to about half of the way from the middle to the edge."""
     most = int(np.clip(0.48 * half / CHARACTER, SHORTEST, LONGEST))
     return shorten_all(names, most)
 
 
 def _radius(names, angles, half, size, *, level):
-    """Inches of the largest circle around which there is room for the labels."""
+    """Radius in inches of the largest circle that leaves room for the labels."""
     scale = size / USUAL_SIZE
     lengths = scale * CHARACTER * np.array([len(name) for name in names])
     line = scale * LINE
@@ -180,7 +180,7 @@ def _radius(names, angles, half, size, *, level):
 
 
 def _apart(angles, radius):
-    """Whether level labels on each side are a line apart."""
+    """Whether horizontal labels on each side are at least a line apart."""
     for side in (np.cos(angles) > -1e-9, np.cos(angles) < 1e-9):
         heights = np.sort(radius * np.sin(angles[side]))
         if (np.diff(heights) < LINE).any():

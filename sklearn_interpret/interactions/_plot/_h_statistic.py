@@ -8,36 +8,59 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.axes import side_legend, take_single
+from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.bars import (
     check_count,
     draw_bars,
     draw_spreads,
     label_ends,
+    name_rows,
+    ranked,
     row_height,
 )
 from sklearn_interpret._plotting.colours import colours
-from sklearn_interpret._plotting.labels import literal_lines, plain_number_ticks
+from sklearn_interpret._plotting.displays import FoldsMixin
+from sklearn_interpret._plotting.labels import JOIN, literal_lines, plain_number_ticks
 from sklearn_interpret._plotting.matrices import (
     checked_strengths,
     draw_table,
     table_size,
 )
+from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.interactions._plot._pairs import (
-    known_pairs,
-    make_group,
-    name_lines,
+from sklearn_interpret.explanations._selection import output_position
+from sklearn_interpret.interactions._h_statistic import HStatistic
+from sklearn_interpret.interactions._partial_dependence_interaction import (
+    PartialDependenceInteraction,
 )
-from sklearn_interpret.interactions._plot._sources import PairSources
+from sklearn_interpret.interactions._plot._sources import InteractionSources, one_output
 
 KINDS = ("bar", "heatmap")
 ROOM = 0.16  # share of the longest bar, for the numbers
 WIDTH, LEGEND_WIDTH = 6.4, 1.6  # inches
 
 
+@dataclass(frozen=True)
+class Group:
+    """Lines of one kind, the strongest first."""
+
+    title: str  # name of the group
+    names: list  # one name, or those of a pair
+    values: np.ndarray  # (n_lines,): strengths
+    spreads: np.ndarray  # (n_lines,): standard deviations, NaN where unknown
+    n_others: int  # number of entries in the last line, which is their mean
+
+    def __len__(self):
+        return len(self.names)
+
+    @property
+    def is_spread(self):
+        """Whether there are standard deviations."""
+        return bool(np.isfinite(self.spreads).any())
+
+
 @dataclass(eq=False, repr=False)
-class HStatisticDisplay(PairSources):
+class HStatisticDisplay(FoldsMixin, InteractionSources):
     """Strengths of interactions, as bars or as a heat map.
 
     Bars show each feature with all others, and the strongest pairs. It shows
@@ -61,9 +84,9 @@ class HStatisticDisplay(PairSources):
     overall_std : array-like of shape (n_features,), default=None
         As for pairs.
     strength_name : str, default="Interaction"
-        What the numbers are, for the axis.
+        Name of the numbers, for the axis.
     spread_name : str, default="draws"
-        What the standard deviations are over.
+        Name of the draws that the standard deviations are over.
 
     Attributes
     ----------
@@ -77,7 +100,7 @@ class HStatisticDisplay(PairSources):
     spreads_ : list of LineCollection
         One standard deviation to each side, for each of `bars_`.
     labels_ : list of Text
-        The numbers beside the bars, or on the cells of a small heat map.
+        The numbers at the bars, or on the cells of a small heat map.
     heatmap_ : QuadMesh or None
         The heat map.
     colorbar_ : matplotlib Colorbar or None
@@ -100,6 +123,9 @@ class HStatisticDisplay(PairSources):
     2     age   income       0.3
     """
 
+    _kinds = (HStatistic, PartialDependenceInteraction)
+    _choices = frozenset({"target", "unnormalized"})
+
     pairwise: ArrayLike
     _: KW_ONLY
     feature_names: Any
@@ -108,6 +134,54 @@ class HStatisticDisplay(PairSources):
     overall_std: ArrayLike | None = None
     strength_name: str = "Interaction"
     spread_name: str = "draws"
+
+    @classmethod
+    def _from_inspector(
+        cls,
+        inspector,
+        X,
+        sample_weight,
+        *,
+        target: Any = None,
+        unnormalized: bool = False,
+    ):
+        """The display of a fitted inspector's pairs.
+
+        unnormalized : bool, default=False
+            Whether H statistics are shown as the standard deviation of the
+            interaction, in the response's unit, and not as shares.
+        """
+        arrays = _pair_arrays(inspector, target=target, unnormalized=unnormalized)
+        return cls(**arrays)._set_response(inspector, target)
+
+    @classmethod
+    def _from_folds(
+        cls,
+        inspectors,
+        X,
+        sample_weight,
+        *,
+        target: Any = None,
+        unnormalized: bool = False,
+    ):
+        """The display of the mean over folds.
+
+        unnormalized : bool, default=False
+            As in `from_estimator`.
+        """
+        choices = {"target": target, "unnormalized": unnormalized}
+        folds = [_pair_arrays(inspector, **choices) for inspector in inspectors]
+        first = folds[0]
+        check_same_in_folds([fold["feature_names"] for fold in folds], "features")
+        check_same_in_folds([fold["strength_name"] for fold in folds], "quantities")
+        arrays = {name: first[name] for name in ("feature_names", "strength_name")}
+        for name in ("pairwise", "overall"):
+            if first[name] is not None:
+                values = np.array([fold[name] for fold in folds])
+                arrays[name] = values.mean(axis=0)
+                arrays[f"{name}_std"] = values.std(axis=0)
+        display = cls(**arrays, spread_name=f"{len(folds)} folds")
+        return display._set_response(inspectors[0], target)
 
     def plot(
         self,
@@ -143,8 +217,8 @@ class HStatisticDisplay(PairSources):
         Raises
         ------
         ValueError
-            An unknown kind, a `max_entries` that is no number of lines, arrays that do
-            not fit each other, or nothing to draw.
+            An unknown kind, a `max_entries` that is not a positive whole number, arrays
+            that do not fit each other, or nothing to draw.
         """
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
@@ -194,11 +268,10 @@ class HStatisticDisplay(PairSources):
     def _plot_bars(self, ax, arrays, max_entries, style):
         groups = self._groups(arrays, max_entries)
         n_lines = sum(map(len, groups)) + len(groups) - 1
-        spread = any(group.spreads is not None for group in groups)
+        spread = any(group.is_spread for group in groups)
         width = WIDTH + LEGEND_WIDTH if len(groups) > 1 or spread else WIDTH
         size = (width, row_height(n_lines))
-        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         places, palette = name_lines(ax, groups), colours(len(groups))
         ends = [
             self._draw_group(group, at, colour, style)
@@ -224,7 +297,7 @@ class HStatisticDisplay(PairSources):
             bars.patches[-1].set_alpha(0.45)
         self.bars_.append(bars)
         ends = group.values
-        if group.spreads is not None:
+        if group.is_spread:
             low, high = group.values - group.spreads, group.values + group.spreads
             low = np.maximum(low, 0)
             self.spreads_.append(draw_spreads(self.ax_, at, low, high))
@@ -239,12 +312,11 @@ class HStatisticDisplay(PairSources):
         shown = self._strongest(arrays, max_entries)
         names = [str(self.feature_names[place]) for place in shown]
         size = table_size(len(names))
-        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         table = pairwise[np.ix_(shown, shown)]
         np.fill_diagonal(table, np.nan)
         lines = literal_lines(self._label()).split("\n")
-        # Without what is in brackets.
+        # Without the part in brackets.
         name = "\n".join(line for line in lines if not line.startswith("("))
         drawn = draw_table(ax, table, names, name, style)
         self.heatmap_, self.colorbar_, self.labels_ = drawn
@@ -280,12 +352,68 @@ class HStatisticDisplay(PairSources):
             "feature2": pandas.array(seconds, dtype="string"),
             "strength": np.concatenate([group.values for group in groups]),
         }
-        if any(group.spreads is not None for group in groups):
-            unknown = [np.full(len(group), np.nan) for group in groups]
-            columns["std"] = np.concatenate(
-                [
-                    nan if group.spreads is None else group.spreads
-                    for group, nan in zip(groups, unknown, strict=True)
-                ]
-            )
+        if any(group.is_spread for group in groups):
+            columns["std"] = np.concatenate([group.spreads for group in groups])
         return pandas.DataFrame(columns)
+
+
+def known_pairs(pairwise):
+    """Positions (n_pairs, 2) of the pairs j < k that have a strength."""
+    upper = np.triu(np.ones_like(pairwise, dtype=bool), 1)
+    return np.argwhere(upper & ~np.isnan(pairwise))
+
+
+def make_group(title, names, values, spreads, max_entries):
+    """The strongest of them, and one line for the mean of the others."""
+    shown, rest = ranked(values, max_entries)
+    names = [names[place] for place in shown]
+    kept = values[shown]
+    spreads = np.full(len(values), np.nan) if spreads is None else spreads
+    spreads = spreads[shown]
+    if len(rest):
+        names.append((f"mean of {len(rest)} others",))
+        kept = np.append(kept, values[rest].mean())
+        spreads = np.append(spreads, np.nan)
+    return Group(title, names, kept, spreads, len(rest))
+
+
+def name_lines(ax, groups):
+    """Name the lines of all groups, one left free in between; the places of each."""
+    names = []
+    for group in groups:
+        names += [JOIN.join(name) for name in group.names] + [""]
+    name_rows(ax, names[:-1])
+    n_lines = len(names) - 1
+    starts = np.cumsum([0, *(len(group) + 1 for group in groups)])
+    return [
+        n_lines - 1.0 - start - np.arange(len(group))
+        for start, group in zip(starts, groups, strict=False)
+    ]
+
+
+def _pair_arrays(inspector, *, target=None, unnormalized=False):
+    """Constructor arguments that hold what an inspector of pairs found."""
+    output = output_position(inspector.output_names_, target)
+    arrays = {"feature_names": list(inspector.player_names_), "overall": None}
+    if isinstance(inspector, PartialDependenceInteraction):
+        arrays["pairwise"] = one_output(inspector.pairwise_, 2, output)
+        arrays["strength_name"] = (
+            "Interaction by partial dependence\n(deviation of deviations)"
+        )
+        return arrays
+    ending = "unnormalized_" if unnormalized else ""
+    for name, n_axes in (("pairwise", 2), ("overall", 1)):
+        values = getattr(inspector, f"{name}_{ending}")
+        arrays[name] = one_output(values, n_axes, output)
+        spread = getattr(inspector, f"{name}_std_")
+        if spread is not None and not unnormalized:
+            arrays[f"{name}_std"] = one_output(spread, n_axes, output)
+            arrays["spread_name"] = f"{inspector.n_repeats} subsamples"
+    share = "H²\n(share of the variance of the joint effect)"
+    root = "H\n(root of the share of the joint effect's variance)"
+    arrays["strength_name"] = share if inspector.squared else root
+    if unnormalized:
+        arrays["strength_name"] = (
+            "Unnormalized H\n(standard deviation of the interaction)"
+        )
+    return arrays

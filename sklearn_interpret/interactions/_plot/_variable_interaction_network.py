@@ -14,12 +14,12 @@ from sklearn_interpret._plotting.axes import (
     is_constrained,
     merged_style,
     named_legend,
-    take_single,
 )
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
 from sklearn_interpret._plotting.labels import column_texts, literal, literal_lines
 from sklearn_interpret._plotting.matrices import checked_strengths
+from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.interactions._plot._circle import (
@@ -37,12 +37,12 @@ LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
 SMALLEST, USUAL = 5.0, 9.0  # diameters of nodes in points
 THINNEST, THICKEST = 0.8, 6.0  # widths of edges in points
 NODE_COLOUR = "#E69F00"
-ALONE, ALONE_TEXT = 0.3, 0.6  # of the way from paper to ink
+ALONE, ALONE_TEXT = 0.3, 0.6  # shares of ink in grey nodes and names
 
 
 @dataclass(eq=False, repr=False)
 class VariableInteractionNetworkDisplay(InteractionSources):
-    """Features on a circle, joined where they act together.
+    """Features on a circle, joined where they interact.
 
     The stronger an edge, the wider and darker it is; the larger a node, the larger the
     feature's effect alone. Features without an edge are grey.
@@ -60,7 +60,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
     main_effects : array-like of shape (n_features,), default=None
         Sizes of the nodes; None draws them alike.
     strength_name : str, default="Share of variance"
-        What the numbers are, for the legend.
+        Name of the numbers, for the legend.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
     legend_ : matplotlib Legend or None
         Widths and sizes of some strengths and main effects.
     note_ : Text or None
-        What is not drawn.
+        Numbers of edges and features that are not drawn.
 
     See Also
     --------
@@ -145,18 +145,16 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         Raises
         ------
         ValueError
-            Numbers of features or edges that are none, or arrays that do not fit each
-            other.
+            A `max_entries` or `max_edges` that is not a positive whole number, or
+            arrays that do not fit each other.
         """
         check_count(max_entries, "max_entries")
         check_count(max_edges, "max_edges")
         adjacency, main_effects = self._arrays()
         chosen = choose(adjacency, main_effects, max_entries, max_edges)
         names = [str(self.feature_names[place]) for place in chosen.players]
-        caller = f"{type(self).__name__}.plot"
         width, height = needed_size(names)
-        ax = take_single(ax, (width + LEGEND_WIDTH, height), caller=caller)
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (width + LEGEND_WIDTH, height))
         note = _note(chosen)
         room = _room(ax, note=bool(note))
         layout = lay_out(names, room)
@@ -164,7 +162,10 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         ax.set_axis_off()
         xlim, ylim = room.limits(layout)
         ax.set(xlim=xlim, ylim=ylim, aspect="equal")
-        diameters = _diameters(main_effects, chosen.players, largest)
+        diameters = np.full(len(names), min(USUAL, largest))
+        if main_effects is not None and main_effects.max() > 0:
+            shares = main_effects[chosen.players] / main_effects.max()
+            diameters = _diameters(shares, largest)
         self.edges_ = self._draw_edges(chosen, layout.points, edge_kw)
         alone = ~np.isin(np.arange(len(names)), chosen.edges)
         self.nodes_ = self._draw_nodes(layout.points, diameters, alone, node_kw)
@@ -197,16 +198,9 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         return edges
 
     def _draw_nodes(self, points, diameters, alone, style):
-        from matplotlib.collections import PathCollection
-
-        defaults = {
-            "facecolor": [self._node_colour(each) for each in alone],
-            "edgecolor": paper(self.ax_),
-            "linewidth": 0.8,
-            "zorder": 2,
-        }
-        looks = merged_style(defaults, style, PathCollection)
-        return self.ax_.scatter(*points.T, s=diameters**2, **looks)
+        looks = {"edgecolor": paper(self.ax_), "linewidth": 0.8, "zorder": 2}
+        looks["facecolor"] = [self._node_colour(each) for each in alone]
+        return draw_points(self.ax_, *points.T, style, s=diameters**2, **looks)
 
     def _node_colour(self, alone):
         return shade(self.ax_, ALONE) if alone else seen(NODE_COLOUR, self.ax_)
@@ -238,14 +232,26 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         return labels
 
     def _draw_legend(self, chosen, main_effects, largest, *, beside):
-        """Some edges and nodes with their numbers, in the strip that is left."""
+        """Legend of some edges and nodes with their numbers, in its strip."""
         examples = 3 if beside else 2
-        entries = _edge_entries(self.ax_, chosen.strengths, examples)
+        strongest = chosen.strengths.max(initial=0.0)
+
+        def edge(strength):
+            share = strength / strongest
+            return {"color": _shades(self.ax_, share), "linewidth": _widths(share)}
+
+        entries = _entries(chosen.strengths, examples, "edge", edge)
         if main_effects is not None and main_effects.max() > 0:
-            effects = main_effects[chosen.players]
             colour = self._node_colour(not len(chosen.edges))
-            looks = {"largest": largest, "colour": colour, "edge": paper(self.ax_)}
-            entries += _node_entries(effects, main_effects.max(), examples, **looks)
+            node = {"marker": "o", "linestyle": "", "color": colour}
+            node |= {"markeredgecolor": paper(self.ax_), "markeredgewidth": 0.8}
+
+            def sized(effect):
+                size = _diameters(effect / main_effects.max(), largest)
+                return {**node, "markersize": size}
+
+            effects = main_effects[chosen.players]
+            entries += _entries(effects, examples, "main effect", sized)
         if not entries:
             return None
         looks = {"loc": "upper right", "alignment": "left"}
@@ -264,7 +270,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         )
 
     def _draw_note(self, text):
-        """Note on what the figure leaves out, in the corner below the circle."""
+        """Draw the note in the corner below the circle."""
         if not text:
             return None
         return self.ax_.annotate(
@@ -306,7 +312,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
 
 
 def _note(chosen):
-    """Says that there are no edges, or what is not drawn."""
+    """Note on missing edges, and on edges and features that are not drawn."""
     parts = [
         f"{count} {what}{'s' if count > 1 else ''}"
         for count, what in zip(chosen.left_out, ("weaker edge", "feature"), strict=True)
@@ -317,11 +323,11 @@ def _note(chosen):
 
 
 def _room(ax, *, note):
-    """The axes as it will be drawn, with strips for the legend and for the note."""
+    """Room of the axes, with strips for the legend and for the note."""
     width, height = axes_inches(ax)
     figure = ax.figure.figure
     if is_constrained(ax.figure) and len(figure.axes) == 1:
-        # With nothing outside of it, the axes is going to fill the figure.
+        # Without texts outside of it, the axes will fill the figure.
         width, height = figure.get_size_inches() - 0.1
     bottom = NOTE_HEIGHT if note else 0.0
     if width >= WIDE + LEGEND_WIDTH / 2:
@@ -329,42 +335,21 @@ def _room(ax, *, note):
     return Room((width, height), 0.0, bottom + LEGEND_HEIGHT)
 
 
-def _diameters(main_effects, players, largest):
-    """Diameters of the nodes in points: their areas grow with the main effects."""
-    if main_effects is None or not main_effects.max() > 0:
-        return np.full(len(players), min(USUAL, largest))
-    return _diameter_of(main_effects[players] / main_effects.max(), largest)
-
-
-def _diameter_of(shares, largest):
+def _diameters(shares, largest):
+    """Diameters of nodes in points: their areas grow with the shares."""
     smallest = min(SMALLEST, largest / 2)
     return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
 
 
-def _edge_entries(ax, strengths, n_examples):
-    """Handles and texts for some edges."""
+def _entries(values, n_examples, name, look):
+    """Handles and texts for some of the values; `look` is the style of one."""
     from matplotlib.lines import Line2D
 
-    entries, examples = [], _examples(strengths, n_examples)
-    for strength, text in zip(examples, column_texts(examples), strict=True):
-        share = strength / strengths.max()
-        handle = Line2D([], [], color=_shades(ax, share), linewidth=_widths(share))
-        entries.append((handle, f"edge {text}"))
-    return entries
-
-
-def _node_entries(effects, strongest, n_examples, *, largest, colour, edge):
-    """Handles and texts for some nodes."""
-    from matplotlib.lines import Line2D
-
-    looks = {"marker": "o", "linestyle": "", "color": colour}
-    looks |= {"markeredgecolor": edge, "markeredgewidth": 0.8}
-    entries, examples = [], _examples(effects, n_examples)
-    for effect, text in zip(examples, column_texts(examples), strict=True):
-        size = _diameter_of(effect / strongest, largest)
-        handle = Line2D([], [], markersize=size, **looks)
-        entries.append((handle, f"main effect {text}"))
-    return entries
+    examples = _examples(values, n_examples)
+    return [
+        (Line2D([], [], **look(value)), f"{name} {text}")
+        for value, text in zip(examples, column_texts(examples), strict=True)
+    ]
 
 
 def _shares(strengths):
@@ -376,14 +361,14 @@ def _widths(shares):
 
 
 def _shades(ax, shares):
-    """Further from the paper for what is stronger, and nothing as bright as paper."""
+    """Colours of edges: stronger ones have more contrast with the paper."""
     return strength_map(ax)(0.3 + 0.7 * shares)
 
 
 def _examples(values, count):
     """The largest value and the smallest above zero, and one between them.
 
-    The largest alone where they hardly differ.
+    The largest alone if they hardly differ.
     """
     values = values[values > 0]
     if not len(values):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_interpret._plotting.axes import axes_inches, merged_style, take_single
+from sklearn_interpret._plotting.axes import axes_inches, merged_style
 from sklearn_interpret._plotting.bars import (
     draw_spreads,
     name_rows,
@@ -18,26 +18,27 @@ from sklearn_interpret._plotting.bars import (
     row_height,
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, seen, shade
-from sklearn_interpret._plotting.displays import RegressionDisplay
+from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
     plain_log_ticks,
     plain_number_ticks,
     two_lines,
 )
+from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 _WIDTH = 6.0  # inches
-# What exponentials of weights are, by what the weights add up to.
+# Names of the exponentials of weights, by the response.
 _RATIOS = {"log-odds": "Odds ratio", "log": "Ratio of means"}
 
 
 @dataclass(eq=False, repr=False)
-class CoefficientDisplay(RegressionDisplay):
+class CoefficientDisplay(Display):
     """Weights of a linear model as points, with their confidence intervals.
 
-    The line at zero, or at one of ratios, is that of no effect. Weights are in units of
+    The line at zero, or at one for ratios, marks no effect. Weights are in units of
     the terms, and can be compared only where these can. Build it with `from_estimator`,
     which leaves the intercept out, or from arrays of your own.
 
@@ -50,11 +51,11 @@ class CoefficientDisplay(RegressionDisplay):
     term_names : sequence of str
         Name of each term.
     confidence_level : float, default=0.95
-        Of the intervals, for the axis.
+        Level of the intervals, for the axis.
     response_name : {"prediction", "log-odds", "log"}, default="prediction"
-        What the weights add up to, for the axis.
+        Name of the sum of the weighted terms, for the axis.
     output_names : sequence, default=None
-        The class that log-odds are of, alone.
+        The class of log-odds alone.
 
     Attributes
     ----------
@@ -86,6 +87,7 @@ class CoefficientDisplay(RegressionDisplay):
     """
 
     _kinds = (CoefficientInference,)
+    _without = frozenset()
 
     coef: ArrayLike
     intervals_low: ArrayLike
@@ -125,11 +127,11 @@ class CoefficientDisplay(RegressionDisplay):
         ax : matplotlib Axes, default=None
             None makes a figure.
         max_entries : int, default=20
-            Largest number of terms, those whose weights are largest beside their
+            Largest number of terms, those whose weights are largest relative to their
             intervals; None shows all.
         exponentiate : bool, default=False
-            Draw odds ratios in the place of weights of log-odds, and ratios of means in
-            the place of weights of their logarithm, on a logarithmic axis.
+            Draw odds ratios in place of weights of log-odds, and ratios of means in
+            place of weights of their logarithm, on a logarithmic axis.
         point_kw : dict, default=None
             Style of the points.
         line_kw : dict, default=None
@@ -144,19 +146,19 @@ class CoefficientDisplay(RegressionDisplay):
         ------
         ValueError
             Arrays of different lengths, weights that are not finite, a `max_entries`
-            that is no number of lines, or `exponentiate` for weights of predictions.
+            that is not a positive whole number, or `exponentiate` for weights of
+            predictions.
         """
-        from matplotlib.collections import LineCollection, PathCollection
+        from matplotlib.collections import LineCollection
 
         coef, low, high = self._arrays()
         reach = np.where(high > low, high - low, np.inf)
         shown, others = ranked(np.abs(coef) / reach, max_entries)
-        if len(others):  # they have no line together
+        if len(others):  # they share no line
             shown = np.append(shown, others[:1])
         shown = np.sort(shown)
         size = (_WIDTH, row_height(len(shown)))
-        ax = take_single(ax, size, caller="CoefficientDisplay.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         places = np.arange(len(shown))[::-1]
         there = np.isfinite(low + high)[shown]
         if exponentiate:
@@ -166,8 +168,7 @@ class CoefficientDisplay(RegressionDisplay):
         self.intervals_ = draw_spreads(ax, places[there], *ends, linewidth=2)
         self.intervals_.set(**merged_style({}, line_kw, LineCollection))
         looks = {"color": seen(OKABE_ITO[0], ax), "s": 36, "zorder": 3}
-        looks = merged_style(looks, point_kw, PathCollection)
-        self.points_ = ax.scatter(coef[shown], places, **looks)
+        self.points_ = draw_points(ax, coef[shown], places, point_kw, **looks)
         name_rows(ax, [self.term_names[term] for term in shown])
         looks = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 1}
         self.zero_ = ax.axvline(1 if exponentiate else 0, **looks)
@@ -190,7 +191,7 @@ class CoefficientDisplay(RegressionDisplay):
             return np.exp(weights)
 
     def _label(self, exponentiate, n_left_out):
-        """What the axis shows, and how many terms are not drawn."""
+        """Label of the axis, with the number of terms that are not drawn."""
         what, of = "Weight", self._response_label(self.output_names, 0)
         if exponentiate:
             what = _RATIOS[self.response_name]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
+from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.bars import (
     draw_boxes,
     name_rows,
@@ -25,12 +25,13 @@ from sklearn_interpret._plotting.colours import (
     seen,
     shade,
 )
-from sklearn_interpret._plotting.displays import RegressionDisplay
+from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     two_lines,
     value_text,
 )
+from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
@@ -42,11 +43,11 @@ _COLUMNS = ("minimum", "first_quartile", "median", "third_quartile", "maximum")
 
 
 @dataclass(eq=False, repr=False)
-class LinearEffectDisplay(RegressionDisplay):
+class LinearEffectDisplay(Display):
     """Effects of a linear model's features on rows, weight times value, as boxes.
 
-    Terms made of one feature, such as the levels of a category, are summed, unless a
-    step of a pipeline mixes features. Unlike weights, effects can be compared: they
+    Terms of one feature, such as the levels of a category, are summed, unless a step of
+    a pipeline mixes features. Unlike weights, effects can be compared: they
     are in the unit of the linear predictor. Boxes reach from quartile to quartile,
     whiskers to the smallest and the largest effect. Terms beyond `max_entries`, those
     whose effects differ least between rows, share the last line, which shows the sum of
@@ -59,14 +60,13 @@ class LinearEffectDisplay(RegressionDisplay):
     term_names : sequence of str
         Name of each term.
     values : array-like of shape (n_samples, n_terms), default=None
-        What the rows have there. Where one row is marked, names are followed by its
-        values.
+        Values of the rows. If one row is marked, names are followed by its values.
     row_names : sequence, default=None
         Names of the rows; None takes positions.
     response_name : str, default="prediction"
-        What effects add up to, for the axis.
+        Name of the sum of the effects, for the axis.
     output_names : sequence, default=None
-        The class that log-odds are of, alone.
+        The class of log-odds alone.
 
     Attributes
     ----------
@@ -103,6 +103,7 @@ class LinearEffectDisplay(RegressionDisplay):
     """
 
     _kinds = (CoefficientInference,)
+    _without = frozenset()
     _shows_rows = True
 
     effects: ArrayLike
@@ -157,15 +158,15 @@ class LinearEffectDisplay(RegressionDisplay):
         Raises
         ------
         ValueError
-            Effects of another shape than the names, or not finite; a row that is not
-            there, or too many; a `max_entries` that is no number of lines.
+            Effects of another shape than the names, or not finite; an unknown row, or
+            too many; a `max_entries` that is not a positive whole number.
         """
         effects = self._array()
         rows = [row_position(row, len(effects)) for row in rows]
         if len(rows) > len(_MARKERS):
             raise ValueError(
                 f"rows has {len(rows)} rows to mark; at most {len(_MARKERS)} can be "
-                "told apart."
+                "distinguished."
             )
         shown, others = ranked(effects.std(axis=0), max_entries)
         lines, names = effects[:, shown], self._names(shown, rows)
@@ -175,8 +176,7 @@ class LinearEffectDisplay(RegressionDisplay):
                 f"sum of {others_text(len(others))}".replace("features", "terms")
             )
         size = (_WIDTH + _LEGEND_WIDTH * bool(rows), row_height(len(names)))
-        ax = take_single(ax, size, caller="LinearEffectDisplay.plot")
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         ax.use_sticky_edges = False
         places = np.arange(len(names))[::-1]
         self.boxes_, self.whiskers_ = draw_boxes(
@@ -204,16 +204,14 @@ class LinearEffectDisplay(RegressionDisplay):
 
     def _mark_rows(self, lines, places, rows, style):
         """Points of rows, and a legend of their names."""
-        from matplotlib.collections import PathCollection
-
         ax, self.points_, self.legend_ = self.ax_, [], None
         palette = [colour for colour in OKABE_ITO if colour != _BOX_COLOUR]
         for number, row in enumerate(rows):
             looks = {"color": seen(palette[(number + 1) % len(palette)], ax), "s": 40}
             looks |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}
-            looks |= {"edgecolor": paper(ax)}
-            looks = merged_style(looks, style, PathCollection)
-            self.points_.append(ax.scatter(lines[row], places, **looks))
+            looks["edgecolor"] = paper(ax)
+            points = draw_points(ax, lines[row], places, style, **looks)
+            self.points_.append(points)
         if rows:
             names = range(len(lines)) if self.row_names is None else self.row_names
             texts = [names[row] for row in rows]

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model.last_step import steps_and_model
-from sklearn_interpret._model.response import innermost
 from sklearn_interpret._model.rows.features import default_names
 from sklearn_interpret._plotting.axes import (
     SINGLE_HEIGHT,
     SINGLE_WIDTH,
-    Slot,
     axes_inches,
-    take_axes,
 )
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import READ, colours, seen, shade
@@ -32,22 +28,28 @@ from sklearn_interpret._plotting.labels import (
     shorten_all,
     two_lines,
 )
+from sklearn_interpret._plotting.sources import model_within
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.linear._sparse_linear_model import SparseLinearModel
+from sklearn_interpret.linear._sparse_linear import (
+    SparseLinearClassifier,
+    SparseLinearRegressor,
+)
 
 # Points of a line, characters of a name, and points from one name to the next.
 _N_PLACES, _NAME, _PITCH = 300, 22, 11.0
-# Place of names beside the axes, in its widths, and inches between ticks above it.
-_BESIDE, _APART = 1.04, 0.2
+# Place of names to the right of the axes, in its widths, and inches between the ticks
+# above it.
+_NAMES_AT, _APART = 1.04, 0.2
 # Share of the last penalty at which the end without one is drawn.
 _NO_PENALTY = 0.5
 
 
+@dataclass(eq=False, repr=False)
 class SparsePathDisplay(DisplayMixin):
     """Coefficients of a sparse linear model as its penalty falls.
 
-    Each line is a feature. It leaves zero where the feature enters; the numbers of
-    features stand above the axes. Features in use at the end of the path are named, and
+    Each line is a feature. It leaves zero where the feature enters; the axis above
+    shows the numbers of features. Features in use at the end of the path are named, and
     the model is marked. Build it with `from_estimator`.
 
     Parameters
@@ -101,22 +103,13 @@ class SparsePathDisplay(DisplayMixin):
     ['bmi', 's5', 'bp']
     """
 
-    def __init__(
-        self,
-        alphas: ArrayLike,
-        coef_path: ArrayLike,
-        *,
-        alpha: float | None = None,
-        scale: ArrayLike | None = None,
-        feature_names: Sequence[str] | None = None,
-        classes: Sequence[Any] | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.coef_path = coef_path
-        self.alpha = alpha
-        self.scale = scale
-        self.feature_names = feature_names
-        self.classes = classes
+    alphas: ArrayLike
+    coef_path: ArrayLike
+    _: KW_ONLY
+    alpha: float | None = None
+    scale: ArrayLike | None = None
+    feature_names: Sequence[str] | None = None
+    classes: Sequence[Any] | None = None
 
     @classmethod
     def from_estimator(
@@ -156,22 +149,15 @@ class SparsePathDisplay(DisplayMixin):
         TypeError
             The estimator has no path.
         """
-        check_is_fitted(estimator)
-        model = innermost(estimator)
-        if not isinstance(model, SparseLinearModel):
-            raise TypeError(
-                f"{cls.__name__} shows SparseLinearRegressor and "
-                "SparseLinearClassifier, and pipelines that end with one; got "
-                f"{type(model).__name__}."
-            )
-        check_is_fitted(model)
+        kinds = SparseLinearRegressor, SparseLinearClassifier
+        model, steps = model_within(estimator, kinds, cls.__name__)
         classes = getattr(model, "classes_", None)
         display = cls(
             model.alphas_,
             model.coef_path_,
             alpha=model.alpha_,
             scale=model.scale_,
-            feature_names=_names(estimator, model),
+            feature_names=_names(model, steps),
             classes=None if classes is None else classes[-len(model.coef_) :],
         )
         return display.plot(ax=ax, max_names=max_names, n_cols=n_cols, line_kw=line_kw)
@@ -191,8 +177,8 @@ class SparsePathDisplay(DisplayMixin):
         ax : matplotlib Axes or array of Axes, default=None
             None makes a figure. A single axes is divided up for several outputs.
         max_names : int or None, default=12
-            How many features to name, those of the largest coefficients at the end of
-            the path, and no more than there is room for. None names all of them.
+            Largest number of features to name, those of the largest coefficients at the
+            end of the path, if they have room. None names all of them.
         n_cols : int, default=2
             Largest number of panels in a row.
         line_kw : dict, default=None
@@ -210,14 +196,8 @@ class SparsePathDisplay(DisplayMixin):
         """
         check_count(max_names, "max_names")
         self._check()
-        canvas = take_axes(
-            ax,
-            [Slot()] * len(self._path),
-            n_columns=n_cols,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=(SINGLE_WIDTH + 1.0, SINGLE_HEIGHT),
-        )
-        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        size = SINGLE_WIDTH + 1.0, SINGLE_HEIGHT
+        canvas = self._take_grid(ax, len(self._path), n_cols, size)
         self.lines_, self.other_lines_ = [], []
         self.texts_, self.model_lines_, self.model_points_ = [], [], []
         # A feature has one colour in all panels.
@@ -264,7 +244,7 @@ class SparsePathDisplay(DisplayMixin):
         order = used[np.argsort(-last[used], kind="stable")]
         room = int(72 * axes_inches(ax)[1] / _PITCH)
         named = order[last[order] > 0][: min(max_names or room, room)]
-        curves = {j: _without_rests(self._at(alphas, path[j])) for j in used}
+        curves = {j: _without_zeros(self._at(alphas, path[j])) for j in used}
         rest = [curve for j, curve in curves.items() if j not in named]
         looks = {"alpha": 1, "marker": None}
         self.other_lines_.append(
@@ -312,7 +292,7 @@ class SparsePathDisplay(DisplayMixin):
         if self._alphas[-1] == 0:
             label += "; none at the right end"
         ax.set(xscale="log", xlim=(places[0], places[-1]), xlabel=label)
-        # Names of lines take a part of the axes.
+        # Names of lines take up a part of the axes.
         width = 0.75 * axes_inches(ax)[0]
         plain_log_ticks(ax, width)
         label = "Coefficient" + " per standard deviation" * (self.scale is not None)
@@ -372,25 +352,24 @@ class SparsePathDisplay(DisplayMixin):
         return pandas.concat(parts, ignore_index=True)
 
 
-def _names(estimator, model):
+def _names(model, steps):
     """Names of the columns that the model was fitted on, where any are known."""
-    before, _ = steps_and_model(getattr(estimator, "best_estimator_", estimator))
-    if hasattr(model, "feature_names_in_") or before is None:
+    if hasattr(model, "feature_names_in_") or not steps:
         return getattr(model, "feature_names_in_", None)
     try:
-        return before.get_feature_names_out()
+        return steps[-1].get_feature_names_out()
     except (AttributeError, ValueError):  # a step that has no names
         return None
 
 
-def _without_rests(values):
-    """Values of a line that is not drawn where it rests at zero."""
+def _without_zeros(values):
+    """Values of a line, NaN where it stays at zero."""
     zero = np.concatenate([[True], values == 0, [True]])
     return np.where(zero[:-2] & zero[1:-1] & zero[2:], np.nan, values)
 
 
 def _name_lines(ax, lines, names):
-    """Names beside the ends of lines, in their colours, moved apart."""
+    """Names at the ends of lines, in their colours, moved apart."""
     bottom, top = ax.get_ylim()
     ends = np.array([line.get_ydata()[-1] for line in lines])
     pitch = _PITCH / (72 * axes_inches(ax)[1])
@@ -402,7 +381,7 @@ def _name_lines(ax, lines, names):
         text = ax.annotate(
             literal(name),
             (line.get_xdata()[-1], line.get_ydata()[-1]),
-            xytext=(_BESIDE, height),
+            xytext=(_NAMES_AT, height),
             textcoords="axes fraction",
             ha="left",
             va="center",

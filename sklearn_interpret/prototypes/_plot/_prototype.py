@@ -12,10 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import (
-    Slot,
     add_legend,
     axes_inches,
-    take_axes,
 )
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import (
@@ -291,18 +289,6 @@ class PrototypeDisplay(DisplayMixin):
             values[:, known] = scaled.round(12)
         return values
 
-    def _take(self, ax, n_panels, n_columns, size):
-        """Axes for panels of a size in inches."""
-        canvas = take_axes(
-            ax,
-            [Slot()] * n_panels,
-            n_columns=n_columns,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=size,
-        )
-        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
-        return canvas
-
     def _draw_table(self, ax, max_entries):
         """A line for each row drawn, a cell for each of some columns."""
         scaled = self._scaled()[self._lines]
@@ -312,7 +298,7 @@ class PrototypeDisplay(DisplayMixin):
         cell = max(_CELL, (longest + 1) / CHARACTERS_PER_INCH), _LINE
         shape = scaled.shape[::-1]
         inner = np.clip(np.multiply(shape, cell), _LEAST, _MOST)
-        canvas = self._take(ax, 1, 1, inner + _AROUND)
+        canvas = self._take_grid(ax, 1, 1, inner + _AROUND)
         (ax,) = canvas.main
         inner = inner if canvas.own_figure else np.array(axes_inches(ax))
         x, y = (cell_bounds(np.arange(n)) for n in shape)
@@ -395,7 +381,7 @@ class PrototypeDisplay(DisplayMixin):
         shape, n_images = tuple(self.image_shape), len(self._lines)
         height = _IMAGE * float(np.clip(shape[0] / shape[1], 0.3, 3))
         n_columns = max(_IMAGES, int(np.ceil(np.sqrt(n_images))))
-        canvas = self._take(ax, n_images, n_columns, (_IMAGE, height + _TITLE))
+        canvas = self._take_grid(ax, n_images, n_columns, (_IMAGE, height + _TITLE))
         # On one scale.
         chosen = self._rows.take(self._lines)
         pixels = _numbers(chosen, range(chosen.n_columns))
@@ -413,7 +399,7 @@ class PrototypeDisplay(DisplayMixin):
 
     def _draw_map(self, ax):
         """All rows by two principal components, those chosen marked."""
-        canvas = self._take(ax, 1, 1, (5.6, 4.4))
+        canvas = self._take_grid(ax, 1, 1, (5.6, 4.4))
         (ax,) = canvas.main
         places, shares = self._places()
         looks = {"s": point_area(len(places)), "linewidth": 0, "alpha": 0.6}

@@ -10,31 +10,30 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.features import default_names
-from sklearn_interpret._plotting.axes import Slot, named_legend, take_axes
 from sklearn_interpret._plotting.bars import (
     check_count,
-    draw_bars,
-    label_ends,
     ranked,
     row_height,
 )
 from sklearn_interpret._plotting.colours import (
-    DOWN_COLOUR,
     NEUTRAL_COLOUR,
     OKABE_ITO,
-    UP_COLOUR,
-    seen,
     sign_colours,
 )
 from sklearn_interpret._plotting.displays import DisplayMixin
-from sklearn_interpret._plotting.labels import AND, lines_of, literal, number_text
-from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.rules._rule_fit import RuleFit
+from sklearn_interpret._plotting.labels import (
+    AND,
+    column_texts,
+    lines_of,
+    literal,
+    number_text,
+)
+from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, sign_legend
+from sklearn_interpret.rules._rule_ensemble import RuleFit
 
-# Characters in a line of a rule, and lines at most; inches of a line and of a panel.
-_LETTERS, _LINES, _LINE, _WIDTH = 38, 3, 0.17, 6.4
-# Room for the numbers beside the bars, as a share of the longest one.
-_ROOM = 0.28
+# Letters in a line of a rule, most lines, and the pitch of rules of that many lines and
+# the width of a panel in inches.
+_LETTERS, _LINES, _PITCH, _WIDTH = 38, 3, 0.5, 6.4
 
 
 @dataclass(eq=False, repr=False)
@@ -169,36 +168,23 @@ class RuleFitDisplay(DisplayMixin):
         kept = np.flatnonzero(of_features)
         n_lines = max(len(of_rules), len(kept))
         n_lines = min(n_lines, max_entries or n_lines)
-        size = _WIDTH, row_height(n_lines, _LINES * _LINE)
-        canvas = take_axes(
-            ax,
-            [Slot(), Slot()],
-            n_columns=2,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=size,
-        )
-        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        self._take_grid(ax, 2, 2, (_WIDTH, row_height(n_lines, _PITCH)))
         left, right = self.axes_
         texts = [number_text(value, signed=True) for value in coefficients]
-        colours = list(sign_colours(coefficients)), [OKABE_ITO[2]] * len(kept)
+        colours, green = sign_colours(coefficients), np.full(len(kept), OKABE_ITO[2])
         most = max_entries, n_lines
+        names = [names[j] for j in kept]
         self.bars_ = [
-            _draw(left, rules, of_rules, colours[0], texts, *most),
-            _draw(
-                right,
-                [names[j] for j in kept],
-                of_features[kept],
-                colours[1],
-                None,
-                *most,
-            ),
+            _draw(left, rules, of_rules, colours, texts, *most),
+            _draw(right, names, of_features[kept], green, None, *most),
         ]
         what = f"standard deviation of what is added to the {self.response_name}"
         left.set_xlabel(literal(f"importance of rules and linear terms:\n{what}"))
-        n_none = len(names) - len(kept)
+        n_none = len(of_features) - len(kept)
         note = f"\n({n_none} without any are not shown)" * (n_none > 0)
         right.set_xlabel(f"importance of features{note}")
-        self.legend_ = _signs(left)
+        names = "raises it: coefficient above 0", "lowers it: below 0"
+        self.legend_ = sign_legend(left, *names)
         return self
 
     def to_frame(self) -> Any:
@@ -214,13 +200,12 @@ class RuleFitDisplay(DisplayMixin):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         columns = {
             "rule": list(self.rules),
             "coefficient": self.coefficients,
             "importance": self.rule_importances,
         }
-        frame = pandas.DataFrame(columns)
+        frame = self._make_frame(columns)
         return frame.sort_values("importance", ascending=False, kind="stable")
 
 
@@ -232,32 +217,20 @@ def _response_of(estimator):
     return "log-odds" if len(classes) > 2 else f"log-odds of {classes[-1]}"
 
 
-def _signs(ax):
-    """A legend of the colours of rules above their axes."""
-    from matplotlib.patches import Patch
-
-    handles = [Patch(color=seen(colour, ax)) for colour in (UP_COLOUR, DOWN_COLOUR)]
-    names = ["raises it: coefficient above 0", "lowers it: below 0"]
-    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
-    return named_legend(ax, handles, names, frameon=False, fontsize="small", **place)
-
-
 def _draw(ax, names, importances, colours, texts, max_entries, n_lines):
-    """A panel of bars, the most important on top; both have room for `n_lines`."""
+    """Bars of a panel that has room for `n_lines`, the most important on top."""
     shown, others = ranked(importances, max_entries)
-    lengths, colours = importances[shown], [colours[k] for k in shown]
-    names, texts = [names[k] for k in shown], texts and [texts[k] for k in shown]
+    lengths, palette = importances[shown], colours[shown].tolist()
+    names = [names[k] for k in shown]
+    texts = column_texts(importances) if texts is None else texts
+    texts = [texts[k] for k in shown]
     if len(others):
         lengths = np.append(lengths, importances[others].mean())
-        colours.append(NEUTRAL_COLOUR)
+        palette.append(NEUTRAL_COLOUR)
         names.append(f"mean of {len(others)} others")
-        texts = texts and [*texts, ""]
-    places = np.arange(len(names))[::-1]
-    bars = draw_bars(ax, places, lengths, colours, None, height=0.7)
-    label_ends(ax, lengths, places, lengths, texts=texts)
+        texts.append("")
+    room, looks = [""] * (n_lines - len(names)), {"palette": palette, "texts": texts}
+    bars, _ = draw_ranked_bars(ax, names + room, lengths, None, **looks)
     words = ["\n".join(lines_of(name.split(AND), _LETTERS, _LINES)) for name in names]
-    ax.set_yticks(places, list(map(literal, words)), fontsize="small")
-    ax.set_ylim(len(names) - n_lines - 0.6, len(names) - 0.4)
-    ax.set_xlim(0, (1 + _ROOM) * max(lengths.max(initial=0.0), 1e-300))
-    ax.tick_params(axis="y", length=0, grid_linewidth=0)
+    ax.set_yticks(ax.get_yticks(), map(literal, words), fontsize="small")
     return bars

@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._plotting.axes import Slot, add_legend, axes_inches, take_axes
+from sklearn_interpret._plotting.axes import add_legend, axes_inches
 from sklearn_interpret._plotting.bars import check_count, draw_bars, label_ends
 from sklearn_interpret._plotting.colours import (
     OKABE_ITO,
-    colours,
-    ink,
-    seen,
     shade,
     sign_colours,
     text_on,
@@ -30,7 +27,8 @@ from sklearn_interpret._plotting.labels import (
     shorten,
     value_text,
 )
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars
+from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.rules._rules import Rule, rule_columns
 
 # Inches: width of a figure, a line of words, what is above and below the bars.
@@ -171,7 +169,7 @@ class RulesDisplay(DisplayMixin):
         """
         check_count(max_rules, "max_rules")
         rules, classes, n_left_out = self._shown(max_rules)
-        self._take(ax, rules, n_left_out)
+        self._name_rules(ax, rules, n_left_out)
         if classes is None:
             self._draw_numbers(rules, bar_kw)
         else:
@@ -200,26 +198,19 @@ class RulesDisplay(DisplayMixin):
             rules = rules[: max_rules - len(last)] + last
         return rules, classes, n_left_out
 
-    def _take(self, ax, rules, n_left_out):
+    def _name_rules(self, ax, rules, n_left_out):
         """The axes, with the conditions of the rules beside it."""
         letters, most = _LETTERS, _MOST_LINES
-        if ax is not None:
+        if hasattr(ax, "get_position"):
             width, height = axes_inches(ax)
             letters = int(np.clip(width * CHARACTERS_PER_INCH / 2, 16, _LETTERS))
             most = int(np.clip(height / _LINE / len(rules) - _GAP, 1, _MOST_LINES))
         conditions = [[*map(str, rule.conditions)] or ["otherwise"] for rule in rules]
         words = [lines_of(own, letters, most) for own in conditions]
         sizes = np.array([len(lines) + _GAP for lines in words])
-        panel_size = _WIDTH, sizes.sum() * _LINE + _AROUND
-        self._canvas = take_axes(
-            ax,
-            [Slot()],
-            n_columns=1,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=panel_size,
-        )
-        (self.ax_,) = self._canvas.main
-        self.figure_, self.legend_, self.texts_ = self.ax_.figure, None, []
+        size = _WIDTH, sizes.sum() * _LINE + _AROUND
+        self._canvas = self._take_grid(ax, 1, 1, size)
+        (self.ax_,), self.legend_, self.texts_ = self._canvas.main, None, []
         self._places = sizes.cumsum() - sizes / 2
         texts = [literal("\n".join(lines)) for lines in words]
         self.ax_.set_yticks(self._places, texts, fontsize="small")
@@ -235,26 +226,23 @@ class RulesDisplay(DisplayMixin):
     def _draw_shares(self, rules, classes, style):
         """Stacked bars; names in them where there are many, or no room for a legend."""
         shares = np.array([rule.shares for rule in rules])
-        starts = np.cumsum(shares, axis=1) - shares
-        fills = [seen(colour, self.ax_) for colour in colours(len(classes))]
-        self.bars_ = [
-            draw_bars(self.ax_, self._places, *part, style, height=_BAR, starts=start)
-            for *part, start in zip(shares.T, fills, starts.T, strict=True)
-        ]
-        names = [value_text(name) for name in classes]
+        looks = {"height": _BAR}
+        bars = draw_stacked_bars(self.ax_, self._places, shares, style, **looks)
+        self.bars_, names = bars, [value_text(name) for name in classes]
         self._write_columns(rules, "predicts", (0, 1))
         self.ax_.set_xlabel("share of each class", x=self._width / 2)
         if self._canvas.own_figure and len(classes) <= len(OKABE_ITO):
-            handles = [bars.patches[0] for bars in self.bars_]
+            handles = [part.patches[0] for part in bars]
             self.legend_ = add_legend(self._canvas, handles, names)
             return
         room = self._width * self._inches * CHARACTERS_PER_INCH
-        for i, k in zip(*np.nonzero(shares), strict=True):
-            if len(names[k]) + 1 <= shares[i, k] * room:
-                place = starts[i, k] + shares[i, k] / 2, self._places[i]
-                looks = {"color": text_on(fills[k]), "fontsize": "small"}
-                looks |= {"ha": "center", "va": "center"}
-                self.texts_.append(self.ax_.text(*place, literal(names[k]), **looks))
+        looks = {"fontsize": "small", "ha": "center", "va": "center"}
+        for part, name in zip(bars, names, strict=True):
+            for bar in part:
+                if 0 < len(name) + 1 <= bar.get_width() * room:
+                    looks["color"] = text_on(bar.get_facecolor())
+                    text = self.ax_.text(*bar.get_center(), literal(name), **looks)
+                    self.texts_.append(text)
 
     def _draw_numbers(self, rules, style):
         """Bars of what the rules add, or predict."""
@@ -281,31 +269,24 @@ class RulesDisplay(DisplayMixin):
         values = [rule.precision for rule in rules]
         if set(values) != {None}:
             columns["precision"] = ["" if v is None else f"{v:.2f}" for v in values]
-        edge = 6.0
+        ax, edge = self.ax_, 6.0
+        looks = {"xycoords": ax.get_yaxis_transform(), "ha": "right"}
         for what, texts in reversed(columns.items()):
-            for place, text in zip([0, *self._places], [what, *texts], strict=True):
-                cell = self.ax_.annotate(
-                    literal(text),
-                    (1, place),
-                    xycoords=self.ax_.get_yaxis_transform(),
-                    xytext=(-edge, 4 * (text is what)),
-                    textcoords="offset points",
-                    ha="right",
-                    va="bottom" if text is what else "center",
-                    fontsize="small",
-                    color=ink(self.ax_),
-                )
-                self.texts_.append(cell)
+            head = write_near(ax, what, (1, 0), (-edge, 4), va="bottom", **looks)
+            cells = [
+                write_near(ax, text, (1, place), (-edge, 0), va="center", **looks)
+                for place, text in zip(self._places, texts, strict=True)
+            ]
+            self.texts_ += [head, *cells]
             edge += _LETTER * (max(map(len, [what, *texts])) + 2)
         # The bars have what is left of the axes.
         self._width = max(1 - edge / 72 / self._inches, 0.2)
         most = int(np.clip(2 * self._width * self._inches, 2, 6))
-        plain_number_ticks(self.ax_, most=most)
-        self.ax_.set_xlim(limits)
-        ticks = self.ax_.get_xticks()
+        plain_number_ticks(ax, most=most)
+        ax.set_xlim(limits)
         low, high = limits
-        self.ax_.set_xticks(ticks[(ticks >= low) & (ticks <= high)])
-        self.ax_.set_xlim(low, low + (high - low) / self._width)
+        ax.set_xticks([tick for tick in ax.get_xticks() if low <= tick <= high])
+        ax.set_xlim(low, low + (high - low) / self._width)
 
     def _coverages(self, rules):
         """A column with numbers of rows and their share; of old rules, the share."""
@@ -330,6 +311,5 @@ class RulesDisplay(DisplayMixin):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         _, classes, _ = self._shown(None)
-        return pandas.DataFrame(rule_columns(self.rules, classes))
+        return self._make_frame(rule_columns(self.rules, classes))

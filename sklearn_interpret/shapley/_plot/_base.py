@@ -7,6 +7,7 @@ import numpy as np
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.bars import others_text, ranked
 from sklearn_interpret._plotting.displays import ExplanationDisplay
+from sklearn_interpret._plotting.labels import literal
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position, row_position
 from sklearn_interpret.shapley._plot._features import FeatureReader
@@ -39,9 +40,6 @@ class ShapleyDisplay(ExplanationDisplay):
         """The column of the values in tables."""
         return self.explanation.value_name.lower().replace(" ", "_")
 
-    def _caller(self, method="plot"):
-        return f"{type(self).__name__}.{method}"
-
     def _rows(self):
         """The rows that are drawn, for one output."""
         return self._one_output()[self._positions()]
@@ -54,12 +52,43 @@ class ShapleyDisplay(ExplanationDisplay):
             reader.joint_entry_text(features, row, whole=whole) for features in members
         ]
 
+    def _long_table(self, explanation, rows, cells=None, data=None, by_feature=False):
+        """A table with a line for each row and feature, the strongest feature first.
+
+        `rows` has columns with a number for each row. ``cells(values)`` makes further
+        columns (n_rows, n_features) from the values in the order of the table. `data`
+        is an explanation with the values of the features, by default the first.
+        """
+        order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
+        values = explanation.values[:, order]
+        reader = FeatureReader(explanation if data is None else data)
+        names = np.array(explanation.feature_names, dtype=object)[order]
+        columns = {name: np.asarray(each)[:, None] for name, each in rows.items()}
+        feature = {"feature": names}
+        columns = {**feature, **columns} if by_feature else {**columns, **feature}
+        if reader.has_data:
+            columns["value"] = reader.table(order)
+        columns |= {self._column: values, **(cells(values) if cells else {})}
+        flat = {}
+        for name, column in columns.items():
+            column = np.broadcast_to(column, values.shape)
+            flat[name] = (column.T if by_feature else column).ravel()
+        return self._make_frame(flat)
+
     def _positions(self):
         """Positions in the explanation of the rows that are drawn."""
         n_rows = len(self.explanation)
         if self.row is None:
             return np.arange(n_rows)
         return np.array([row_position(self.row, n_rows)])
+
+
+def add_colour_bar(ax, shown, label, **looks):
+    """A narrow colour bar next to an axes."""
+    bar = ax.figure.colorbar(shown, ax=ax, pad=0.02, **{"aspect": 30, **looks})
+    bar.outline.set_visible(False)
+    bar.set_label(literal(label))
+    return bar
 
 
 def checked(explanation):

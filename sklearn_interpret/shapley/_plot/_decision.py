@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
-from sklearn_interpret._plotting.bars import name_rows, ranked, row_height
+from sklearn_interpret._plotting.axes import merged_style, side_legend
+from sklearn_interpret._plotting.bars import name_rows, row_height
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
@@ -20,11 +20,10 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, clipped_range
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, strongest
-from sklearn_interpret.shapley._plot._features import FeatureReader
 
 MOST_NAMED = len(OKABE_ITO)  # that have a colour of their own
 MOST_LISTED = 20
@@ -120,8 +119,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         shown, parts, names = strongest(explanation, max_entries)
         if paths.row is not None:
             names[: len(shown)] = self._entries([(j,) for j in shown])
-        ax = take_single(ax, (7.0, row_height(len(names))), caller=self._caller())
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (7.0, row_height(len(names))))
         ends = _cumulated(explanation.base_values, parts)
         self._draw(ax, ends, explanation.predictions_or_sums, paths, named, line_kw)
         for edge in np.arange(len(names) + 1) - 0.5:
@@ -153,9 +151,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         looks = merged_style(looks, style, LineCollection)
         self.lines_ = LineCollection(segments, **looks)
         if not {"color", "edgecolor"} & looks.keys():
-            limits = clipped_range(predictions)
-            if limits[0] == limits[1]:
-                limits = limits[0] - 0.5, limits[0] + 0.5
+            limits = colour_limits(np.array(clipped_range(predictions)), False)
             self.lines_.set(array=predictions, cmap=_line_map(ax), clim=limits)
         ax.add_collection(self.lines_)
         starts = ends[:, 0]
@@ -214,28 +210,16 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             is one), "shapley_value" (or what the explanation calls its values), "start"
             and "end" (of the line's step).
         """
-        pandas = import_pandas(self._caller("to_frame"))
         paths = self._paths()
         explanation = paths.explanation
-        order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
-        n_lines = len(explanation)
-        values = explanation.values[:, order]
-        ends = _cumulated(explanation.base_values, values)[:, ::-1]
+
+        def ends_of(values):
+            ends = _cumulated(explanation.base_values, values)[:, ::-1]
+            return {"start": ends[:, 1:], "end": ends[:, :-1]}
+
+        lines = {"output" if paths.by_output else "row": paths.names}
         data = explanation if paths.row is None else paths.row
-        reader = FeatureReader(data)
-        table = np.resize(reader.table(order), values.shape)
-        features = np.array(explanation.feature_names, dtype=object)[order]
-        columns = {
-            "output" if paths.by_output else "row": np.repeat(paths.names, len(order)),
-            "feature": np.tile(features, n_lines),
-            "value": table.ravel(),
-            self._column: values.ravel(),
-            "start": ends[:, 1:].ravel(),
-            "end": ends[:, :-1].ravel(),
-        }
-        if not reader.has_data:
-            del columns["value"]
-        return pandas.DataFrame(columns)
+        return self._long_table(explanation, lines, cells=ends_of, data=data)
 
 
 @dataclass(frozen=True)

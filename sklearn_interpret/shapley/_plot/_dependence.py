@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.residual_interactions import residual_strengths
-from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend, take_single
+from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     NEUTRAL_COLOUR,
@@ -36,16 +35,15 @@ from sklearn_interpret._plotting.points import (
     jittered,
     point_area,
 )
-from sklearn_interpret._plotting.sources import ForwardedSignature
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay, add_colour_bar
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
-MAX_ROWS = 5000  # that the search for a companion looks at
-MAX_JOINT_LEVELS = 60
-MAX_COLOURS = 6
+MAX_ROWS = 5000  # in which the colouring feature is searched
+MAX_JOINT_LEVELS = 60  # of a group along the axis
+MAX_COLOURS = 6  # of levels, the grey of the rarest included
 
 
 class ShapleyDependenceDisplay(ShapleyDisplay):
@@ -124,6 +122,8 @@ default="auto"
     'age'
     """
 
+    _leading = ("feature",)
+
     def __init__(
         self,
         explanation: Explanation,
@@ -143,60 +143,6 @@ default="auto"
         self.interaction_values = interaction_values
         self.categorical_features = categorical_features
 
-    @ForwardedSignature
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        feature: int | str | tuple[int | str, int | str] | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        target_name: str | None = None,
-        unit: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Explain rows by a predictor or a fitted inspector, and draw a feature.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A predictor is explained on `X` by :class:`ShapleyValues`; a fitted
-            inspector is used as it is.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
-default=None
-            Rows to explain.
-        feature : int, str or pair of these, default=None
-            The feature to draw, which has to be named.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows that a predictor is explained on.
-        target_name : str, default=None
-            What labels call the target; None takes the name of the `y` that a fitted
-            inspector has seen, where it had one.
-        unit : str, default=None
-            Unit of the response, for labels.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            What the inspector, the display and `plot` take.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        TypeError
-            No feature; an inspector of another kind; an unknown parameter.
-        ValueError
-            Bad input; several outputs of which one is to be chosen.
-        """
-        named = {} if feature is None else {"feature": feature}
-        named |= {"sample_weight": sample_weight, "ax": ax}
-        named |= {"target_name": target_name, "unit": unit}
-        return super().from_estimator(estimator, X, **named, **params)
-
     @classmethod
     def _from_inspector(
         cls,
@@ -204,10 +150,17 @@ default=None
         X,
         sample_weight,
         *,
-        feature,
+        feature: int | str | tuple[int | str, int | str] | None = None,
         interaction_values: ArrayLike | None = None,
         **choices,
     ):
+        """The display of a feature.
+
+        feature : int, str or pair of these, default=None
+            The feature to draw, which must be named.
+        """
+        if feature is None:
+            raise TypeError(f"{cls.__name__} draws one feature: pass feature=.")
         able = _is_pair(feature) and hasattr(inspector, "interaction_values")
         if able and interaction_values is None:
             interaction_values = inspector.interaction_values(X)
@@ -248,21 +201,10 @@ default=None
         attributions, what = self._drawn(explanation, feature)
         companion = self._companion(explanation, reader, feature, own)
         self.color_feature_ = None if companion is None else companion.name
-        ax = take_single(ax, (6.4, 4.4), caller=self._caller())
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (6.4, 4.4))
         ax.axhline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
         x, self.missing_area_ = _places(ax, own)
-        drawn = draw_with_companion(
-            ax,
-            x,
-            attributions,
-            companion,
-            point_kw,
-            area=1.4 * point_area(len(x)),
-            explained=colorbar,
-        )
-        self.points_, self.grey_points_ = drawn.points, drawn.grey
-        self.colorbar_, self.legend_ = drawn.colorbar, drawn.legend
+        self._draw_points(ax, x, attributions, companion, point_kw or {}, colorbar)
         ax.margins(y=0.08)
         self.histogram_ = None
         if histogram:
@@ -379,6 +321,55 @@ default=None
             array = array[..., output_position(names, self.target)]
         return array
 
+    def _draw_points(self, ax, x, y, companion, style, explained):
+        """Points coloured by a scale of numbers, by levels, or in one colour."""
+        area = 1.4 * point_area(len(x))
+        self.points_, self.grey_points_ = [], None
+        self.colorbar_ = self.legend_ = None
+        if companion is None:
+            self.points_ = [_draw_plain(ax, x, y, DOWN_COLOUR, style, area)]
+        elif companion.levels is not None:
+            handles, labels = self._draw_levels(ax, x, y, companion, style, area)
+            if explained:
+                title = literal(shorten(companion.name, SIDE_WIDTH))
+                looks = {"title": title, "scatterpoints": 1, "markerscale": 1.6}
+                self.legend_ = side_legend(ax, handles, labels, **looks)
+        else:
+            numbers = companion.numbers
+            limits = colour_limits(np.array(clipped_range(numbers)), False)
+            looks = {"area": area, "limits": limits}
+            points, grey = draw_shaded_points(ax, x, y, numbers, style, **looks)
+            self.points_, self.grey_points_ = [points][: points is not None], grey
+            if explained and points is not None and points.get_array() is not None:
+                self.colorbar_ = _add_bar(ax, points, companion)
+
+    def _draw_levels(self, ax, x, y, companion, style, area):
+        """One colour for each level, grey for the rarest; handles and their labels."""
+        numbers, texts = companion.numbers, companion.level_texts
+        named = np.arange(len(texts))
+        if len(texts) > MAX_COLOURS:
+            counts = np.bincount(numbers[companion.known].astype(np.intp))
+            named = np.sort(np.argsort(-counts, kind="stable")[: MAX_COLOURS - 1])
+        palette = colours(len(named))
+        if companion.ordered:
+            palette = list(feature_map(ax)(np.linspace(0, 1, len(named))))
+        labels = []
+        for level, colour in zip(named, palette, strict=True):
+            mask = numbers == level
+            if mask.any():
+                points = _draw_plain(ax, x[mask], y[mask], colour, style, area)
+                self.points_.append(points)
+                labels.append(texts[level])
+        left = ~np.isin(numbers, named)
+        if not left.any():
+            return self.points_, labels
+        grey = _draw_plain(ax, x[left], y[left], NEUTRAL_COLOUR, style, area)
+        self.grey_points_ = grey
+        n_others = len(texts) - len(named)
+        rest = [f"{n_others} others"] * (n_others > 0)
+        rest += ["missing"] * (not companion.known.all())
+        return [*self.points_, grey], [*labels, ", ".join(rest)]
+
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame.
 
@@ -390,7 +381,6 @@ default=None
             pair "interaction_value"), and "color" (the value of the feature that
             colours the points) where there is one.
         """
-        pandas = import_pandas(self._caller("to_frame"))
         explanation, reader, feature = self._read()
         own = self._own_values(reader, feature)
         number = "interaction_value" if _is_pair(self.feature) else self._column
@@ -401,7 +391,7 @@ default=None
         companion = self._companion(explanation, reader, feature, own)
         if companion is not None:
             columns["color"] = companion.cells()
-        return pandas.DataFrame(columns)
+        return self._make_frame(columns)
 
 
 def _is_pair(feature):
@@ -417,9 +407,8 @@ def _evenly(n_rows, most):
 
 def _places(ax, own):
     """Positions of the rows along the axis; missing values have a strip at its end."""
-    known = own.known
-    if own.levels is not None:
-        texts = own.level_texts
+    known, texts = own.known, own.levels and own.level_texts
+    if texts is not None:
         x = jittered(np.where(known, own.numbers, len(texts)), seed=0)
         strip = None
         if not known.all():
@@ -441,16 +430,8 @@ def _places(ax, own):
     left, right = high + 0.06 * span, high + 0.18 * span
     ax.set_xlim(low - 0.04 * span, right)
     middle = (left + right) / 2
-    ax.text(
-        middle,
-        -0.02,
-        "missing",
-        transform=ax.get_xaxis_transform(),
-        ha="center",
-        va="top",
-        fontsize="small",
-        color=shade(ax, 0.7),
-    )
+    looks = {"ha": "center", "va": "top", "fontsize": "small", "color": shade(ax, 0.7)}
+    ax.text(middle, -0.02, "missing", transform=ax.get_xaxis_transform(), **looks)
     x = own.numbers.copy()
     x[~known] = middle + jittered(np.zeros((~known).sum()), seed=0) * 0.12 * span
     return x, _strip(ax, left, right)
@@ -461,115 +442,32 @@ def _strip(ax, left, right):
 
 
 def _draw_data(ax, own, style):
-    numbers = own.numbers[own.known]
+    """Where the data lie, at the bottom."""
     if own.levels is None:
-        return draw_histogram(ax, numbers, style)
+        return draw_histogram(ax, own.numbers[own.known], style)
     n_places = len(own.levels) + (not own.known.all())
     codes = np.where(own.known, own.numbers, len(own.levels)).astype(np.intp)
     counts = np.bincount(codes, minlength=n_places)
     return draw_shares(ax, counts / max(len(codes), 1), style)
 
 
-@dataclass
-class Shaded:
-    """Artists of the figure."""
-
-    points: list = field(default_factory=list)
-    grey: Any = None
-    colorbar: Any = None
-    legend: Any = None
-
-
-def draw_with_companion(ax, x, y, companion, style, *, area, explained):
-    """Points coloured by a scale of numbers, by levels, or in one colour (None).
-
-    `explained` asks for a bar or a legend.
-    """
-    style = style or {}
-    if companion is None:
-        return Shaded([_draw_plain(ax, x, y, DOWN_COLOUR, style, area)])
-    if companion.levels is not None:
-        return _draw_levels(ax, x, y, companion, style, area, explained)
-    limits = clipped_range(companion.numbers)
-    if limits[0] == limits[1]:  # one colour needs a range to stand in
-        limits = limits[0] - 0.5, limits[0] + 0.5
-    points, grey = draw_shaded_points(
-        ax, x, y, companion.numbers, style, area=area, limits=limits
-    )
-    drawn = Shaded([] if points is None else [points], grey)
-    if explained and points is not None and points.get_array() is not None:
-        drawn.colorbar = _add_bar(ax, points, companion, limits, grey is not None)
-    return drawn
-
-
-def _add_bar(ax, points, companion, limits, has_grey):
+def _add_bar(ax, points, companion):
+    """A colour bar, with points where numbers are beyond its ends."""
     from matplotlib.ticker import MaxNLocator
 
-    known = companion.numbers[companion.known]
-    below, above = known.min() < limits[0], known.max() > limits[1]
-    extend = ("both" if above else "min") if below else ("max" if above else "neither")
+    known, (low, high) = companion.numbers[companion.known], points.get_clim()
+    beyond = (known.min() < low) + 2 * (known.max() > high)
     whole = bool(np.all(known == np.round(known)))
-    bar = ax.figure.colorbar(
-        points,
-        ax=ax,
-        extend=extend,
-        ticks=MaxNLocator(nbins=6, integer=whole),
-        aspect=30,
-        pad=0.02,
-    )
-    bar.outline.set_visible(False)
+    looks = {"extend": ("neither", "min", "max", "both")[beyond]}
+    looks["ticks"] = MaxNLocator(nbins=6, integer=whole)
+    note = "" if companion.known.all() else "\n(grey: missing)"
+    bar = add_colour_bar(ax, points, shorten(companion.name) + note, **looks)
     bar.solids.set_alpha(1)
-    label = shorten(companion.name)
-    bar.set_label(literal(f"{label}\n(grey: missing)" if has_grey else label))
     return bar
 
 
-def _draw_levels(ax, x, y, companion, style, area, explained):
-    """One colour for each level; the rarest levels share a grey where they are many."""
-    texts = companion.level_texts
-    counts = np.bincount(
-        companion.numbers[companion.known].astype(np.intp), minlength=len(texts)
-    )
-    named = np.arange(len(texts))
-    if len(texts) > MAX_COLOURS:
-        named = np.sort(np.argsort(-counts, kind="stable")[: MAX_COLOURS - 1])
-    palette = colours(max(len(named), 1))
-    if companion.ordered:
-        palette = list(feature_map(ax)(np.linspace(0, 1, max(len(named), 1))))
-    drawn, handles, labels = Shaded(), [], []
-    left = np.ones(len(x), dtype=bool)
-    for level, colour in zip(named, palette, strict=False):
-        mask = companion.numbers == level
-        left &= ~mask
-        if mask.any():
-            points = _draw_plain(ax, x[mask], y[mask], colour, style, area)
-            drawn.points.append(points)
-            handles.append(points)
-            labels.append(texts[level])
-    if left.any():
-        drawn.grey = _draw_plain(ax, x[left], y[left], NEUTRAL_COLOUR, style, area)
-        handles.append(drawn.grey)
-        labels.append(_rest_text(companion, len(texts) - len(named)))
-    if explained:
-        drawn.legend = side_legend(
-            ax,
-            handles,
-            labels,
-            title=literal(shorten(companion.name, SIDE_WIDTH)),
-            scatterpoints=1,
-            markerscale=1.6,
-        )
-    return drawn
-
-
 def _draw_plain(ax, x, y, colour, style, area):
+    """Points in one colour."""
     shades = np.full(len(x), np.nan)
     style = {"facecolor": [seen(colour, ax)], **style}
     return draw_shaded_points(ax, x, y, shades, style, area=area)[1]
-
-
-def _rest_text(companion, n_others):
-    parts = [f"{n_others} others"] if n_others else []
-    if not companion.known.all():
-        parts.append("missing")
-    return ", ".join(parts)

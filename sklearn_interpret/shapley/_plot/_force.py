@@ -4,12 +4,38 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sklearn_interpret._plotting.axes import take_single
+import numpy as np
+
+from sklearn_interpret._plotting.axes import axes_inches, merged_style, side_legend
 from sklearn_interpret._plotting.bars import others_text
-from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret.shapley._plot._balance import draw_balance, draw_balances
+from sklearn_interpret._plotting.colours import (
+    NEUTRAL_COLOUR,
+    OKABE_ITO,
+    READ,
+    colours,
+    ink,
+    paper,
+    seen,
+    shade,
+    sign_colours,
+)
+from sklearn_interpret._plotting.labels import (
+    column_texts,
+    literal,
+    number_beside,
+    plain_number_ticks,
+    shorten,
+)
+from sklearn_interpret._plotting.ranked_bars import draw_signed_arrows, sign_legend
 from sklearn_interpret.shapley._plot._base import strongest
-from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay
+from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
+
+# Height of the arrows; heights of the first line of names below them, and from line to
+# line; most lines of names, and height of the names of both ends above the arrows.
+ARROW_HEIGHT = 0.8
+FIRST_LINE, LINE_HEIGHT, N_LINES, ENDS_LINE = -0.85, 0.52, 5, 0.55
+MOST_NAMED = 14  # areas in the legend
+SMALL_PER_INCH = 13  # small letters per inch
 
 
 class ShapleyForceDisplay(OrderedRowsDisplay):
@@ -110,42 +136,116 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self.row_order_ = self._row_order(explanation)
         shown, parts, _ = strongest(explanation, max_entries)
         single = len(explanation) == 1
-        ax = take_single(ax, (9.0, 3.0 if single else 4.2), caller=self._caller())
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (9.0, 3.0 if single else 4.2))
+        self.ups_ = self.downs_ = None
+        self.labels_, self.areas_ = [], []
         draw = self._draw_one if single else self._draw_many
-        drawn = draw(ax, explanation, parts, shown, force_kw)
-        self.ups_, self.downs_, self.areas_ = drawn.ups, drawn.downs, list(drawn.areas)
-        self.labels_, self.legend_ = list(drawn.labels), drawn.legend
-        self.base_line_, self.prediction_line_ = drawn.base, drawn.prediction
+        draw(ax, explanation, parts, shown, force_kw)
         return self
 
     def _draw_one(self, ax, explanation, parts, shown, style):
-        names = self._entries([(j,) for j in shown])
+        """Arrows of one row that meet at the prediction, with names below them."""
+        (pushes,), base = parts, explanation.base_values[0]
+        prediction = explanation.predictions_or_sums[0]
+        far, near = force_edges(prediction, pushes)
+        edges = np.concatenate([far, near, [base, prediction]])
+        low, high = edges.min(), edges.max()
+        span = (high - low) or max(abs(low), 1.0) * 0.1
+        ax.set_xlim(low - 0.05 * span, high + 0.05 * span)
+        plain_number_ticks(ax, most=8)
+        looks = np.zeros(len(far)), ARROW_HEIGHT, 0.008 * span, style
+        arrows = draw_signed_arrows(ax, far, near, *looks, notched=True)
+        self.ups_, self.downs_ = arrows
+        names = _with_others(self._entries([(j,) for j in shown]), explanation)
+        lowest = self._name_pushes(ax, (far + near) / 2, pushes, names)
+        highest = self._mark_ends(ax, prediction, base, high - low)
+        ax.set_ylim(lowest - 0.45, highest + 0.5)
+        ax.set_yticks([])
         ax.set_xlabel(literal(shorten(self._response(), 60)))
-        return draw_balance(
-            ax,
-            parts[0],
-            _with_others(names, explanation),
-            base=explanation.base_values[0],
-            prediction=explanation.predictions_or_sums[0],
-            style=style,
-        )
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        self.legend_ = sign_legend(ax, "raises the prediction", "lowers the prediction")
+
+    def _name_pushes(self, ax, centres, pushes, names):
+        """Names below the arrows, as far as there is room; and how low they reach."""
+        numbers = column_texts(pushes, signed=True)
+        texts = [f"{name} ({x})" for name, x in zip(names, numbers, strict=True)]
+        lines, places = _lines(ax, centres, texts, N_LINES)
+        for k in np.flatnonzero(lines >= 0):
+            (colour,) = sign_colours(pushes[[k]])
+            colour, y = seen(colour, ax, READ), FIRST_LINE - LINE_HEIGHT * lines[k]
+            x = [centres[k], centres[k], places[k]]
+            looks = {"linewidth": 0.6, "alpha": 0.6, "zorder": 1, "color": colour}
+            ax.plot(x, [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18], **looks)
+            looks = {"va": "center", "zorder": 3}
+            self.labels_.append(_write(ax, places[k], y, texts[k], colour, **looks))
+        return FIRST_LINE - LINE_HEIGHT * lines.max(initial=0)
+
+    def _mark_ends(self, ax, prediction, base, span):
+        """Lines at both ends with names above them; and how high the names reach."""
+        ends = np.array([prediction, base])
+        texts = [
+            f"{name} = {number_beside(end, span)}"
+            for name, end in zip(("prediction f(x)", "base value"), ends, strict=True)
+        ]
+        lines, places = _lines(ax, ends, texts, 2)
+        heights, drawn = ENDS_LINE + LINE_HEIGHT * lines, []
+        for k, (colour, dashes) in enumerate(((ink(ax), "-"), (shade(ax, 0.65), "--"))):
+            looks = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
+            y = [-ARROW_HEIGHT / 2, heights[k]]
+            drawn += ax.plot([ends[k]] * 2, y, color=colour, **looks)
+            _write(ax, places[k], heights[k] + 0.03, texts[k], colour, va="bottom")
+        self.prediction_line_, self.base_line_ = drawn
+        return heights.max()
 
     def _draw_many(self, ax, explanation, parts, shown, style):
-        names = [explanation.feature_names[j] for j in shown]
+        """An area for each part: those that raise a prediction are below it."""
         ordered = explanation[self.row_order_]
-        drawn = draw_balances(
+        predictions = ordered.predictions_or_sums
+        far, near = force_edges(predictions, parts[self.row_order_])
+        # Black is the line's colour.
+        n_alone = len(shown)
+        palette = colours(n_alone + (n_alone >= len(OKABE_ITO)))[:n_alone]
+        palette += [NEUTRAL_COLOUR] * (parts.shape[1] - n_alone)
+        self.areas_ = [
+            _draw_area(ax, outer, inner, colour, style)
+            for outer, inner, colour in zip(far.T, near.T, palette, strict=True)
+        ]
+        thick = 1.3 if len(predictions) <= 200 else 0.8
+        line = draw_steps(ax, predictions, color=ink(ax), linewidth=thick)
+        looks = {"color": shade(ax, 0.75), "linewidth": 1.0, "linestyle": "--"}
+        base = draw_steps(ax, ordered.base_values, **looks)
+        self.prediction_line_, self.base_line_ = line, base
+        ax.set_xlim(-0.5, len(predictions) - 0.5)
+        ax.margins(y=0.04)
+        plain_number_ticks(ax, "y")
+        ax.spines[["top", "right"]].set_visible(False)
+        names = _with_others([explanation.feature_names[j] for j in shown], explanation)
+        self.legend_ = side_legend(
             ax,
-            parts[self.row_order_],
-            _with_others(names, explanation),
-            n_alone=len(shown),
-            bases=ordered.base_values,
-            predictions=ordered.predictions_or_sums,
-            style=style,
+            [line, base, *self.areas_[:MOST_NAMED]],
+            ["prediction f(x)", "base value", *names[:MOST_NAMED]],
+            title="below f(x): raises it\nabove f(x): lowers it",
         )
         ax.set_ylabel(literal(shorten(self._response(), 40)))
         self._name_order(ax, explanation)
-        return drawn
+
+
+def force_edges(prediction, contributions):
+    """Segments that push towards the prediction, from below and from above.
+
+    Positive contributions stand below the prediction and negative ones above it, the
+    first of each kind next to it. Returns the end of each segment that is away from the
+    prediction, and the one towards it, of the shape (p,) or (n, p) of `contributions`.
+    """
+    up = np.maximum(contributions, 0.0)
+    down = np.maximum(-contributions, 0.0)
+    before = np.where(
+        contributions > 0,
+        up - np.cumsum(up, axis=-1),
+        np.cumsum(down, axis=-1) - down,
+    )
+    near = np.asarray(prediction)[..., None] + before
+    return near - contributions, near
 
 
 def _with_others(names, explanation):
@@ -153,3 +253,52 @@ def _with_others(names, explanation):
     n_others = len(explanation.feature_names) - len(names)
     others = others_text(n_others, explanation.columns)
     return names + ([f"{others}, net"] if n_others else [])
+
+
+def _write(ax, x, y, text, colour, **looks):
+    """Write small letters that interrupt the lines behind them."""
+    looks["bbox"] = {"facecolor": paper(ax), "edgecolor": "none", "pad": 0.8}
+    looks |= {"ha": "center", "fontsize": "small", "color": colour}
+    return ax.text(x, y, literal(text), **looks)
+
+
+def _lines(ax, centres, texts, n_lines):
+    """Lines and centres of texts, as in `label_lines`."""
+    limits = ax.get_xlim()
+    per_character = np.ptp(limits) / axes_inches(ax)[0] / SMALL_PER_INCH
+    widths = np.array([len(text) + 2 for text in texts]) * per_character
+    return label_lines(centres, widths, limits, n_lines)
+
+
+def label_lines(centres, widths, limits, n_lines):
+    """Lines of text on which labels do not overlap, the first labels served first.
+
+    Returns the line of each label (-1 where there is no room), and the centres, moved
+    so that labels end within the limits.
+    """
+    low, high = limits
+    half = np.asarray(widths) / 2
+    centres = np.maximum(np.minimum(centres, high - half), low + half)
+    lines = np.full(len(centres), -1, dtype=np.intp)
+    for label in range(len(centres)):
+        apart = np.abs(centres[:label] - centres[label]) >= half[:label] + half[label]
+        taken = set(lines[:label][~apart].tolist())
+        free = [line for line in range(n_lines) if line not in taken]
+        if free:
+            lines[label] = free[0]
+    return lines, centres
+
+
+def _draw_area(ax, far, near, colour, style):
+    """One part's pushes in all rows, as one artist."""
+    from matplotlib.collections import PolyCollection
+
+    edges = np.arange(len(far) + 1) - 0.5
+    x = np.repeat(edges, 2)[1:-1]
+    there = np.column_stack([x, np.repeat(far, 2)])
+    back = np.column_stack([x, np.repeat(near, 2)])[::-1]
+    looks = {"facecolor": colour, "edgecolor": "none", "alpha": 0.9, "zorder": 1.5}
+    looks = merged_style(looks, style, PolyCollection)
+    area = PolyCollection([np.vstack([there, back])], **looks)
+    ax.add_collection(area)
+    return area

@@ -6,13 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.bars import name_rows, row_height
 from sklearn_interpret._plotting.colours import ink, shade
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import clipped_range
 from sklearn_interpret._plotting.surfaces import draw_heat_map
-from sklearn_interpret.shapley._plot._base import strongest
+from sklearn_interpret.shapley._plot._base import add_colour_bar, strongest
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
 
 CURVE_HEIGHT, GAP = 0.8, 0.12  # inches
@@ -113,8 +112,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         ordered = explanation[self.row_order_]
         shown, parts, names = strongest(ordered, max_entries)
         height = row_height(len(names), PITCH) + CURVE_HEIGHT
-        ax = take_single(ax, (7.6, height), caller=self._caller())
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (7.6, height))
         sizes = np.abs(parts)
         reach = clipped_range(sizes[:, : len(shown)].ravel(), TAIL)[1] or 1.0
         # Places count from the bottom, features from the top.
@@ -127,8 +125,11 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         ax.spines[:].set_visible(False)
         self._name_order(ax, explanation)
         self._draw_curve(ax, ordered, height)
-        beyond = "both" if sizes.max() > reach else "neither"
-        self.colorbar_ = self._add_colorbar(ax, beyond) if colorbar else None
+        self.colorbar_ = None
+        if colorbar:
+            looks = {"extend": "both" if sizes.max() > reach else "neither"}
+            name = self.explanation.value_name
+            self.colorbar_ = add_colour_bar(ax, self.heatmap_, name, **looks)
         return self
 
     def _draw_curve(self, ax, ordered, height):
@@ -149,11 +150,3 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         curve.spines[["top", "right", "bottom"]].set_visible(False)
         title = f"{shorten(self._response(), 44)}: f(x), dashed the base value"
         curve.set_title(literal(title), loc="left", fontsize="small")
-
-    def _add_colorbar(self, ax, extend):
-        bar = ax.figure.colorbar(
-            self.heatmap_, ax=ax, extend=extend, aspect=30, pad=0.02
-        )
-        bar.outline.set_visible(False)
-        bar.set_label(literal(self.explanation.value_name))
-        return bar

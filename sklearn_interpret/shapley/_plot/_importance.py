@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.axes import side_legend, take_single
+from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.bars import (
     draw_bars,
     grey_last,
@@ -36,7 +36,8 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.tables import stacked
+from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import (
     ShapleyDisplay,
@@ -205,46 +206,51 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
                 f"arrangement={arrangement!r} must be one of {', '.join(ARRANGEMENTS)}."
             )
         importances = self._by_output()
-        n_outputs = importances.shape[1]
-        named, few = _few_outputs(importances, self._outputs(n_outputs))
-        importances = few(importances)
+        names, few = _few_outputs(importances, self._outputs(importances.shape[1]))
         shown, others = ranked(importances.sum(axis=1), max_entries)
-        lengths, names = importances[shown], [self.feature_names[j] for j in shown]
+        lengths = _lines(few(importances), shown, others)
+        stacks = arrangement == "stacked"
+        features = [self.feature_names[j] for j in shown]
         if len(others):
-            lengths = np.vstack([lengths, importances[others].sum(axis=0)])
-            names.append(f"sum of {others_text(len(others))}")
-        pitch = 0.36 if arrangement == "stacked" else 0.2 + 0.16 * lengths.shape[1]
-        ax = take_single(
-            ax,
-            (6.4, row_height(len(names), pitch)),
-            caller="ShapleyImportanceDisplay.plot",
-        )
-        self.figure_, self.ax_ = ax.figure, ax
-        palette = colours(len(named))
-        if len(named) < n_outputs:
+            features.append(f"sum of {others_text(len(others))}")
+        pitch = 0.36 if stacks else 0.2 + 0.16 * len(names)
+        ax = self._take(ax, (6.4, row_height(len(features), pitch)))
+        palette = colours(len(names))
+        if len(names) < importances.shape[1]:
             palette[-1] = NEUTRAL_COLOUR
-        self.bars_ = self._draw_bars(ax, lengths, palette, arrangement, bar_kw)
-        if len(others) and len(named) == 1:
+        places = self._draw_bars(ax, lengths, palette, stacks, bar_kw)
+        if len(others) and len(names) == 1:
             grey_last(self.bars_[0])
-        name_rows(ax, names)
-        self.fold_points_ = self._draw_folds(shown, others, arrangement, few)
-        numbered = lengths.shape[1] == 1 and not self.fold_points_
-        self.labels_ = []
-        if numbered:
+        name_rows(ax, features)
+        reach = lengths.sum(axis=1) if stacks else lengths.max(axis=1)
+        self.fold_points_, self.labels_ = [], []
+        if self.fold_importances is not None:
+            folds = np.asarray(self.fold_importances, dtype=np.float64)
+            folds = few(folds.reshape(*folds.shape[:2], -1))
+            ends = self._draw_folds(ax, _lines(folds, shown, others), places, stacks)
+            reach = np.maximum(reach, ends)
+        elif len(names) == 1:
             # The sum of many features has a precision of its own.
-            texts, bars = column_texts(lengths[: len(shown), 0]), self.bars_[0]
-            texts += [number_text(lengths[-1, 0])] if len(others) else []
-            self.labels_ = ax.bar_label(bars, texts, padding=3, fontsize="small")
-        cut = self._set_limits(lengths, len(others) > 0, arrangement)
-        if cut:
-            self.labels_ = [*self.labels_[: len(shown)], self._note_cut(lengths[-1])]
-        plain_number_ticks(ax)
-        single = lengths.shape[1] == 1
-        response = self._response_label(self.output_names, 0 if single else None)
-        ax.set_xlabel(literal(f"{shorten(response, 60)}\n(mean |{self.value_name}|)"))
-        ax.spines[["top", "right"]].set_visible(False)
-        self.legend_ = self._add_legend(named) if lengths.shape[1] > 1 else None
+            texts = column_texts(lengths[: len(shown), 0])
+            texts += [number_text(lengths[-1, 0])] * bool(len(others))
+            looks = {"padding": 3, "fontsize": "small"}
+            self.labels_ = ax.bar_label(self.bars_[0], texts, **looks)
+        self._set_limits(ax, reach, len(others) > 0, lengths[-1].sum())
+        self._explain(ax, names)
         return self
+
+    def _explain(self, ax, names):
+        """Label of the axis, and the legend of several outputs."""
+        plain_number_ticks(ax)
+        output = 0 if len(names) == 1 else None
+        response = shorten(self._response_label(self.output_names, output), 60)
+        ax.set_xlabel(literal(f"{response}\n(mean |{self.value_name}|)"))
+        ax.spines[["top", "right"]].set_visible(False)
+        self.legend_ = None
+        if len(names) > 1:
+            handles = [bars.patches[0] for bars in self.bars_]
+            looks = {"title": "output", "corner": "lower right"}
+            self.legend_ = side_legend(ax, handles, names, **looks)
 
     def _by_output(self):
         """Importances with an axis of outputs."""
@@ -260,96 +266,50 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     def _outputs(self, n_outputs):
         return range(n_outputs) if self.output_names is None else self.output_names
 
-    def _draw_bars(self, ax, lengths, palette, arrangement, style):
-        n_lines, n_outputs = lengths.shape
-        places = np.arange(n_lines)[::-1]
-        lefts = np.zeros_like(lengths)
-        offsets, height = np.zeros(n_outputs), BAR_HEIGHT
-        if arrangement == "stacked":
-            lefts = np.cumsum(lengths, axis=1) - lengths
-        else:
-            offsets, height = side_by_side(n_outputs, BAR_HEIGHT)
-        return [
-            draw_bars(
-                ax,
-                places + offsets[output],
-                lengths[:, output],
-                colour,
-                style,
-                height=height,
-                starts=lefts[:, output],
-            )
-            for output, colour in enumerate(palette)
+    def _draw_bars(self, ax, lengths, palette, stacks, style):
+        """Set the bars; return their places (n_lines, 1), or for each output."""
+        offsets, height = np.zeros(1), BAR_HEIGHT
+        starts = np.cumsum(lengths, axis=1) - lengths
+        if not stacks:
+            offsets, height = side_by_side(lengths.shape[1], BAR_HEIGHT)
+            starts = np.zeros_like(lengths)
+        places = np.arange(len(lengths))[::-1, None] + offsets
+        parts = np.broadcast_to(places, lengths.shape).T, lengths.T, palette, starts.T
+        self.bars_ = [
+            draw_bars(ax, *part, style, height=height, starts=start)
+            for *part, start in zip(*parts, strict=True)
         ]
+        return places
 
-    def _draw_folds(self, shown, others, arrangement, few):
-        """A point for each fold at the end that its bar, or stack, would have."""
-        if self.fold_importances is None:
-            return []
-        folds = np.asarray(self.fold_importances, dtype=np.float64)
-        folds = few(folds.reshape(*folds.shape[:2], -1))
-        ends = folds[:, shown]
-        if len(others):
-            rest = folds[:, others].sum(axis=1, keepdims=True)
-            ends = np.concatenate([ends, rest], axis=1)
-        bars = self.bars_
-        if arrangement == "stacked":
-            ends, bars = ends.sum(axis=2, keepdims=True), bars[:1]
-        places = [[p.get_y() + p.get_height() / 2 for p in bar] for bar in bars]
-        looks = {
-            "facecolor": paper(self.ax_),
-            "edgecolor": ink(self.ax_),
-            "linewidth": 0.8,
-        }
+    def _draw_folds(self, ax, folds, places, stacks):
+        """A point for each fold at the end of its bar, or stack; the largest ends."""
+        ends = folds.sum(axis=2, keepdims=True) if stacks else folds
+        looks = {"facecolor": paper(ax), "edgecolor": ink(ax), "linewidth": 0.8}
         looks |= {"s": 16, "zorder": 3}
-        return [
-            self.ax_.scatter(fold.T.ravel(), np.ravel(places), **looks) for fold in ends
-        ]
+        self.fold_points_ = [ax.scatter(x.T, places.T, **looks) for x in ends]
+        return ends.max(axis=(0, 2))
 
-    def _set_limits(self, lengths, has_others, arrangement):
-        """End the axis at the longest bar; whether the others' bar is cut off there.
+    def _set_limits(self, ax, reach, has_others, sum_of_others):
+        """End the axis at the longest bar, but cut that of the others if far longer.
 
         The sum of hundreds may be so long that no other bar could be read.
         """
-        reach = lengths.sum(axis=1) if arrangement == "stacked" else lengths.max(axis=1)
-        if self.fold_points_:
-            ends = [points.get_offsets()[:, 0] for points in self.fold_points_]
-            highest = np.max(ends, axis=0).reshape(-1, len(reach)).max(axis=0)
-            reach = np.maximum(reach, highest)
         longest = reach.max(initial=0.0)
         alone = reach[:-1].max(initial=0.0) if has_others else 0.0
         cut = 0 < LONGEST_OTHERS * alone < longest
         right = LONGEST_OTHERS * alone if cut else longest
         room = 1.14 if self.labels_ else 1.04
-        self.ax_.set_xlim(0, room * right if right > 0 else 1.0)
-        if cut and self.labels_:
-            self.labels_[-1].remove()
-        return cut
-
-    def _note_cut(self, lengths):
-        """Say how long the bar is that goes on beyond the axes."""
-        return self.ax_.annotate(
-            f"{number_text(lengths.sum())}, beyond the axis \N{RIGHTWARDS ARROW}",
-            (1, 0),
-            xycoords=self.ax_.get_yaxis_transform(),
-            xytext=(-4, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize="small",
-            color=ink(self.ax_),
-            bbox={"facecolor": paper(self.ax_), "edgecolor": "none", "pad": 1},
-        )
-
-    def _add_legend(self, named):
-        handles = [bars.patches[0] for bars in self.bars_]
-        return side_legend(
-            self.ax_,
-            handles,
-            named,
-            title="output",
-            corner="lower right",
-        )
+        ax.set_xlim(0, room * right if right > 0 else 1.0)
+        if not cut:
+            return
+        n_alone = len(reach) - 1
+        for label in self.labels_[n_alone:]:
+            label.remove()
+        text = f"{number_text(sum_of_others)}, beyond the axis \N{RIGHTWARDS ARROW}"
+        looks = {"xycoords": ax.get_yaxis_transform(), "ha": "right", "va": "center"}
+        looks["bbox"] = {"facecolor": paper(ax), "edgecolor": "none", "pad": 1}
+        note = write_near(ax, text, (1, 0), (-4, 0), **looks)
+        self.labels_ = [*self.labels_[:n_alone], note]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame, all features on lines of their own.
@@ -362,7 +322,6 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             where there are folds, also a line for each of them, with the column "fold"
             (missing for the mean).
         """
-        pandas = import_pandas("ShapleyImportanceDisplay.to_frame")
         importances = self._by_output()
         order, _ = ranked(importances.sum(axis=1), None)
         n_outputs = importances.shape[1]
@@ -370,22 +329,28 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         columns = {"feature": np.repeat(names[order], n_outputs)}
         if n_outputs > 1:
             columns["output"] = list(self._outputs(n_outputs)) * len(order)
-        mean = pandas.DataFrame({**columns, "importance": importances[order].ravel()})
-        if self.fold_importances is None:
-            return mean
-        folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
-        parts = [mean.assign(fold=pandas.NA)]
-        for fold, values in enumerate(folds):
-            parts.append(mean.assign(importance=values.ravel(), fold=fold))
-        joined = pandas.concat(parts, ignore_index=True)
-        return joined.astype({"fold": "Int64"})
+        parts = [{**columns, "importance": importances[order].ravel()}]
+        if self.fold_importances is not None:
+            folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
+            parts += [
+                {**columns, "importance": values.ravel(), "fold": fold}
+                for fold, values in enumerate(folds)
+            ]
+        return stacked(parts, caller=f"{type(self).__name__}.to_frame", whole="fold")
+
+
+def _lines(importances, shown, others):
+    """Lengths (..., n_lines, n_outputs) of the lines, the others' sum last."""
+    rest = importances[..., others, :].sum(axis=-2, keepdims=True)
+    parts = [importances[..., shown, :], rest][: 1 + bool(len(others))]
+    return np.concatenate(parts, axis=-2)
 
 
 def _few_outputs(importances, names):
     """Names of the outputs drawn, and a function that takes them out of an array.
 
-    Only so many colours can be told apart: of more outputs, those of the largest
-    importances are drawn alone, and the others by their sum, in grey.
+    The palette has seven colours that readers tell apart: of more outputs, those of
+    the largest importances are drawn alone, and the others by their sum, in grey.
     """
     names, n_outputs = list(names), importances.shape[1]
     if n_outputs <= len(OKABE_ITO):

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, SEQUENTIAL_MAP
 from sklearn_interpret._plotting.displays import Display
@@ -21,7 +20,6 @@ from sklearn_interpret._plotting.matrices import (
     table_size,
 )
 from sklearn_interpret._plotting.sources import response_name
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._values import ShapleyValues
@@ -145,9 +143,7 @@ class ShapleyInteractionDisplay(Display):
         table = self._checked()
         order = np.argsort(-table.sum(axis=1), kind="stable")[:max_entries]
         names = [str(self.feature_names[j]) for j in order]
-        caller = f"{type(self).__name__}.plot"
-        ax = take_single(ax, table_size(len(names)), caller=caller)
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, table_size(len(names)))
         table = table[np.ix_(order, order)]
         pairs = table[np.triu_indices(len(names), 1)].max(initial=0.0)
         response = shorten(self._response_label(self.output_names, 0), 44)
@@ -187,13 +183,12 @@ class ShapleyInteractionDisplay(Display):
             One line per pair, from the strongest down, with the columns "feature",
             "feature2" (the same for a main effect) and "interaction".
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         table = self._checked()
         pairs = np.triu_indices(len(table))
         order = np.argsort(-table[pairs], kind="stable")
         first, second = (places[order] for places in pairs)
         names = np.array(list(map(str, self.feature_names)), dtype=object)
-        return pandas.DataFrame(
+        return self._make_frame(
             {
                 "feature": names[first],
                 "feature2": names[second],

@@ -8,14 +8,12 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.bars import ranked
 from sklearn_interpret._plotting.labels import (
     UPRIGHT_PER_INCH,
     literal,
     shorten,
     shown_ticks,
 )
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
@@ -89,26 +87,17 @@ class OrderedRowsDisplay(ShapleyDisplay):
             "base_value", "prediction", "feature", "value" (in the data, where there is
             one) and "shapley_value" (or what the explanation calls its values).
         """
-        pandas = import_pandas(self._caller("to_frame"))
         explanation = self._rows()
         rows = getattr(self, "row_order_", None)  # clustering takes time: do it once
         rows = self._row_order(explanation) if rows is None else rows
-        order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
-        n_lines = len(order)
-        reader = FeatureReader(explanation)
-        names = np.array(explanation.feature_names, dtype=object)
+        ordered = explanation[rows]
         columns = {
-            "row": np.repeat(self._positions()[rows], n_lines),
-            "place": np.repeat(np.arange(len(rows)), n_lines),
-            "base_value": np.repeat(explanation.base_values[rows], n_lines),
-            "prediction": np.repeat(explanation.predictions_or_sums[rows], n_lines),
-            "feature": np.tile(names[order], len(rows)),
-            "value": reader.table(order)[rows].ravel(),
-            self._column: explanation.values[np.ix_(rows, order)].ravel(),
+            "row": self._positions()[rows],
+            "place": np.arange(len(rows)),
+            "base_value": ordered.base_values,
+            "prediction": ordered.predictions_or_sums,
         }
-        if not reader.has_data:
-            del columns["value"]
-        return pandas.DataFrame(columns)
+        return self._long_table(ordered, columns)
 
 
 def draw_steps(ax, values, **looks):

@@ -6,8 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import take_single
-from sklearn_interpret._plotting.bars import name_rows, ranked, row_height
+from sklearn_interpret._plotting.bars import name_rows, row_height
 from sklearn_interpret._plotting.colours import feature_map, shade
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import (
@@ -18,9 +17,12 @@ from sklearn_interpret._plotting.points import (
     swarm_offsets,
     swarm_sizes,
 )
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay, strongest
+from sklearn_interpret.shapley._plot._base import (
+    ShapleyDisplay,
+    add_colour_bar,
+    strongest,
+)
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
 MOST_STRETCHED = 1.5  # times as long an axis, for the sums of the other features
@@ -120,8 +122,7 @@ default="auto"
         """
         explanation = self._one_output()
         shown, parts, names = strongest(explanation, max_entries)
-        ax = take_single(ax, (7.0, row_height(len(names), 0.4)), caller=self._caller())
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, (7.0, row_height(len(names), 0.4)))
         ax.axvline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
         for place in range(len(names)):
             ax.axhline(place, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
@@ -173,13 +174,11 @@ default="auto"
     def _add_colorbar(self, ax):
         from matplotlib.cm import ScalarMappable
 
-        bar = ax.figure.colorbar(
-            ScalarMappable(cmap=feature_map(ax)), ax=ax, ticks=[], aspect=35, pad=0.02
-        )
-        bar.outline.set_visible(False)
+        scale = ScalarMappable(cmap=feature_map(ax))
+        bar = add_colour_bar(ax, scale, "Feature value", ticks=[], aspect=35)
         bar.set_ticks([0, 1], labels=["low", "high"])
         bar.ax.tick_params(length=0)
-        bar.set_label("Feature value", labelpad=-8)
+        bar.ax.yaxis.labelpad = -8
         return bar
 
     def to_frame(self) -> Any:
@@ -193,21 +192,9 @@ default="auto"
             there is one) and "shapley_value" (or what the explanation calls its
             values).
         """
-        pandas = import_pandas(self._caller("to_frame"))
         explanation = self._one_output()
-        reader = FeatureReader(explanation, self.categorical_features)
-        order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
-        n_rows = len(explanation)
-        names = np.array(explanation.feature_names, dtype=object)
-        columns = {
-            "feature": np.repeat(names[order], n_rows),
-            "row": np.tile(np.arange(n_rows), len(order)),
-            "value": reader.table(order).T.ravel(),
-            self._column: explanation.values[:, order].T.ravel(),
-        }
-        if not reader.has_data:
-            del columns["value"]
-        return pandas.DataFrame(columns)
+        rows = {"row": np.arange(len(explanation))}
+        return self._long_table(explanation, rows, by_feature=True)
 
 
 def _limits(parts, n_alone):

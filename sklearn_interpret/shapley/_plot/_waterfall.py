@@ -7,10 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import axes_inches, take_single
+from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.bars import (
     check_count,
-    draw_arrows,
     draw_spreads,
     label_ends,
     name_pitch,
@@ -20,8 +19,6 @@ from sklearn_interpret._plotting.bars import (
     row_height,
 )
 from sklearn_interpret._plotting.colours import (
-    DOWN_COLOUR,
-    UP_COLOUR,
     ink,
     paper,
     shade,
@@ -34,7 +31,8 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     shorten,
 )
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.ranked_bars import draw_signed_arrows
+from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
@@ -132,8 +130,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         explanation = self._one_row()
         steps = self._steps(explanation, max_entries)
         size = (7.0, row_height(len(steps.names), name_pitch(steps.names)) + 0.3)
-        ax = take_single(ax, size, caller=self._caller())
-        self.figure_, self.ax_ = ax.figure, ax
+        ax = self._take(ax, size)
         name_rows(ax, steps.names)
         self._draw_steps(ax, steps, step_kw)
         self._connect(ax, steps)
@@ -183,21 +180,10 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         inches = (max(map(len, texts)) + 2) / CHARACTERS_PER_INCH
         margin = max(0.08, inches / max(axes_inches(ax)[0] - 2 * inches, 1.0)) * span
         ax.set_xlim(low - margin, high + margin)
-        places, up = steps.places, sizes >= 0
-        self.ups_, self.downs_ = (
-            draw_arrows(
-                ax,
-                starts[mask],
-                ends[mask],
-                places[mask],
-                STEP_HEIGHT,
-                0.015 * span,
-                colour,
-                style,
-            )
-            for mask, colour in ((up, UP_COLOUR), (~up, DOWN_COLOUR))
-        )
-        outer = np.where(up, ends + reach, ends - reach)
+        places = steps.places
+        looks = places, STEP_HEIGHT, 0.015 * span, style
+        self.ups_, self.downs_ = draw_signed_arrows(ax, starts, ends, *looks)
+        outer = np.where(sizes >= 0, ends + reach, ends - reach)
         self.labels_ = label_ends(ax, outer, places, sizes, signed=True)
         plain_number_ticks(ax)
 
@@ -209,27 +195,22 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             line.get_xdata()[0] for line in (self.base_line_, self.prediction_line_)
         ]
         per_inch = np.ptp(ax.get_xlim()) / axes_inches(ax)[0]
-        up, reach = steps.ends >= steps.starts, steps.reach
-        tails = np.where(
-            up,
-            np.minimum(steps.starts, steps.ends - reach),
-            np.maximum(steps.starts, steps.ends + reach),
-        )
-        for label, tail, rises in zip(self.labels_, tails, up, strict=True):
+        signs = np.where(steps.ends >= steps.starts, 1, -1)
+        # Behind the error lines, too.
+        reached = signs * steps.ends - steps.reach
+        tails = signs * np.minimum(signs * steps.starts, reached)
+        for label, tail, sign in zip(self.labels_, tails, signs, strict=True):
             # Where neither side is free, the lines are interrupted.
             label.set_path_effects([withStroke(linewidth=3, foreground=paper(ax))])
             width = (len(label.get_text()) + 2) / CHARACTERS_PER_INCH * per_inch
             here, there = (
-                any(0 < sign * (line - start) < width for line in lines)
-                for start, sign in (
-                    (label.xy[0], 1 if rises else -1),
-                    (tail, -1 if rises else 1),
-                )
+                any(0 < side * (line - start) < width for line in lines)
+                for start, side in ((label.xy[0], sign), (tail, -sign))
             )
             if here and not there:
                 gap, _ = label.get_position()
                 label.xy = tail, label.xy[1]
-                label.set(position=(-gap, 0), ha="right" if rises else "left")
+                label.set(position=(-gap, 0), ha="right" if sign > 0 else "left")
 
     def _connect(self, ax, steps):
         """Thin lines from each step to the next."""
@@ -253,25 +234,18 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         base = explanation.base_values[0]
         prediction = explanation.predictions_or_sums[0]
         style = {"linewidth": 0.9, "zorder": 0.8}
-        self.base_line_ = ax.axvline(
-            base, color=shade(ax, 0.5), linestyle="--", **style
-        )
+        dashed = {"color": shade(ax, 0.5), "linestyle": "--"}
+        self.base_line_ = ax.axvline(base, **dashed, **style)
         self.prediction_line_ = ax.axvline(prediction, color=ink(ax), **style)
-        for place, text, beside in (
-            (base, "base value", prediction),
-            (prediction, "prediction f(x)", base),
+        left = base <= prediction
+        for place, name, before in (
+            (base, "base value", left),
+            (prediction, "prediction f(x)", not left),
         ):
-            left = place < beside or (place == beside and text.startswith("base"))
-            ax.annotate(
-                f"{text}\n{number_beside(place, span)}",
-                (place, 1.0),
-                xycoords=ax.get_xaxis_transform(),
-                xytext=(-3 if left else 3, 2),
-                textcoords="offset points",
-                ha="right" if left else "left",
-                va="bottom",
-                fontsize="small",
-            )
+            looks = {"xycoords": ax.get_xaxis_transform(), "va": "bottom"}
+            looks["ha"] = "right" if before else "left"
+            text = f"{name}\n{number_beside(place, span)}"
+            write_near(ax, text, (place, 1.0), (-3 if before else 3, 2), **looks)
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame, all steps on lines of their own.
@@ -285,7 +259,6 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             of a break-down), "start", "end", and "standard_error" where the values are
             sampled.
         """
-        pandas = import_pandas(self._caller("to_frame"))
         explanation = self._one_row()
         steps = self._steps(explanation, None)
         table = FeatureReader(explanation).table(range(explanation.values.shape[1]))[0]
@@ -302,7 +275,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             del columns["value"]
         if explanation.standard_errors is not None:
             columns["standard_error"] = steps.errors
-        return pandas.DataFrame(columns)
+        return self._make_frame(columns)
 
 
 @dataclass(frozen=True)

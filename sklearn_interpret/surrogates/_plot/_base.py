@@ -1,26 +1,13 @@
 """Base of the displays of local surrogates: their arrays and their labels."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._plotting.bars import (
-    draw_bars,
-    draw_spreads,
-    label_ends,
-    name_rows,
-    reach_ends,
-)
-from sklearn_interpret._plotting.colours import shade, sign_colours
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
-from sklearn_interpret._plotting.labels import (
-    column_texts,
-    literal,
-    number_text,
-    plain_number_ticks,
-    shorten,
-)
+from sklearn_interpret._plotting.labels import literal, number_text, shorten
+from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
 from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._lime_text import highlight
@@ -39,48 +26,21 @@ class Weights:
     """Features and their weights, in the order in which they are drawn."""
 
     features: np.ndarray  # (n,): positions of the features
-    names: list  # what the weights are of
+    names: np.ndarray  # (n,): what the weights are of
     weights: np.ndarray
     errors: np.ndarray  # standard errors, NaN where there are none
 
     def __len__(self):
         return len(self.names)
 
-    @property
-    def margins(self):
-        """How far the errors reach beyond the weights, zero where there are none."""
-        return N_ERRORS * np.nan_to_num(self.errors)
+    def __getitem__(self, places):
+        parts = self.features, self.names, self.weights, self.errors
+        return Weights(*(part[places] for part in parts))
 
-    @property
-    def reach(self):
-        """How far weights and errors reach from zero."""
-        return float((np.abs(self.weights) + self.margins).max(initial=0.0))
 
-    @property
-    def largest(self):
-        """Largest absolute weight."""
-        return float(np.abs(self.weights).max(initial=0.0))
-
-    def rounded(self, largest):
-        """A copy in which weights that are only rounding errors are zero."""
-
-        def rounded(numbers):
-            return np.array([x if highlight(x, largest) else 0.0 for x in numbers])
-
-        return replace(self, weights=rounded(self.weights), errors=rounded(self.errors))
-
-    def first(self, most):
-        """The first `most` of them; None takes all."""
-        return self.those(np.arange(len(self))[:most])
-
-    def those(self, places):
-        """The weights at some places."""
-        return Weights(
-            self.features[places],
-            [self.names[place] for place in places],
-            self.weights[places],
-            self.errors[places],
-        )
+def largest_weight(weights):
+    """Largest absolute weight of several outputs."""
+    return max(float(np.abs(one.weights).max(initial=0.0)) for one in weights)
 
 
 class LocalDisplay(OneRowDisplay):
@@ -103,7 +63,7 @@ class LocalDisplay(OneRowDisplay):
         return np.argsort(-responses, kind="stable")[:n].tolist()
 
     def _note(self, output):
-        """A line below the first panel that tells of outputs that have none."""
+        """A line below the first panel about the outputs without one."""
         outputs = self._outputs()
         left = len(self.explanation.output_names) - len(outputs)
         if self.target is not None or not left or output != outputs[0]:
@@ -123,9 +83,46 @@ class LocalDisplay(OneRowDisplay):
             errors = own(explanation.standard_errors) * explanation.scales
         order = np.argsort(-np.abs(effects), kind="stable")
         order = order[selected[order]]
-        texts = self._names_of(row)
-        names = [texts[j] for j in order]
-        return Weights(order, names, effects[order], errors[order])
+        names = np.array(self._names_of(row), dtype=object)
+        return Weights(order, names[order], effects[order], errors[order])
+
+    def _draw_bars(
+        self, axes, outputs, weights, style, *, what, max_entries, names=str, fonts=()
+    ):
+        """Draw the weights of each output as bars, all on one scale.
+
+        Weights that are only rounding errors are drawn as zero. `names` makes texts of
+        the names, in the `fonts`; `what` the weights are of is "words" or "features".
+        """
+        largest, parts = largest_weight(weights), []
+        for one in weights:
+            seen = np.array([highlight(x, largest) > 0 for x in one.weights], bool)
+            margins = N_ERRORS * np.nan_to_num(one.errors) * seen
+            parts.append((np.where(seen, one.weights, 0.0), margins))
+        reach = max((np.abs(w) + m).max(initial=0.0) for w, m in parts)
+        self.bars_, self.errors_ = [], []
+        for ax, output, one, (values, margins) in zip(
+            axes, outputs, weights, parts, strict=True
+        ):
+            shown, label = slice(max_entries), self._label(output)
+            if not len(one):
+                note_empty(ax, f"no {what}")
+                ax.set(ylim=(-0.6, 0.6), xticks=[], yticks=[])
+                self.bars_.append(ax.barh([], []))
+                self.errors_.append(None)
+                continue
+            texts, looks = list(map(names, one.names[shown])), {"reach": reach}
+            looks["margins"] = margins[shown]
+            bars, errors = draw_ranked_bars(ax, texts, values[shown], style, **looks)
+            for tick in ax.get_yticklabels() if fonts else []:
+                tick.set_fontfamily(fonts)
+            if errors is not None:
+                label += "\n(thin lines: ±2 standard errors)"
+            if len(texts) < len(one):
+                label += f"\n({len(one) - len(texts)} weaker {what} have no bar)"
+            ax.set_xlabel(literal(label + self._note(output)))
+            self.bars_.append(bars)
+            self.errors_.append(errors)
 
     def _frame(self, columns):
         """A table with lines for each output: `columns(row, weights)`."""
@@ -158,63 +155,3 @@ class LocalDisplay(OneRowDisplay):
         second = known("local_predictions", lambda x: f"surrogate = {number_text(x)}")
         second += known("fidelity", lambda share: f"local {r_squared_text(share)}")
         return f"{': '.join(first)}\n{', '.join(second)}"
-
-
-def draw_weights(
-    ax, weights, *, reach, most, label, what, style, note="", families=None
-):
-    """Draw weights as horizontal bars, the first on top.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    weights : Weights
-        What to draw.
-    reach : float
-        How far the axes reaches to each side of zero.
-    most : int or None
-        Largest number of bars.
-    label : str
-        What the bars show.
-    what : str
-        What the weights are of: "words".
-    style : dict or None
-        Of the bars.
-    note : str, default=""
-        Further lines below the label.
-    families : list of str, optional
-        Fonts of the names.
-
-    Returns
-    -------
-    bars : BarContainer
-    errors : LineCollection or None
-    """
-    shown = weights.first(most)
-    name_rows(ax, shown.names)
-    for tick in ax.get_yticklabels() if families else []:
-        tick.set_fontfamily(families)
-    if not len(shown):
-        note_empty(ax, f"no {what}")
-        ax.set(ylim=(-0.6, 0.6), xticks=[])
-        return ax.barh([], []), None
-    values, margins = shown.weights, shown.margins
-    places = np.arange(len(shown))[::-1]
-    bars = draw_bars(ax, places, values, sign_colours(values), style, height=0.7)
-    ax.axvline(0, color=shade(ax, 0.6), linewidth=0.8, zorder=2.5)
-    errors = None
-    if margins.any():
-        ends = values - margins, values + margins
-        errors = draw_spreads(ax, places, *ends, linewidth=1.0, zorder=3)
-        label += "\n(thin lines: ±2 standard errors)"
-    if len(shown) < len(weights):
-        label += f"\n({len(weights) - len(shown)} weaker {what} have no bar)"
-    longest = max(map(len, column_texts(values, signed=True)))
-    reach_ends(ax, values, reach or 1.0, longest)
-    ends = values + np.where(values < 0, -margins, margins)
-    label_ends(ax, ends, places, values, signed=True, gap=3)
-    plain_number_ticks(ax)
-    ax.set_xlabel(literal(label + note))
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    return bars, errors

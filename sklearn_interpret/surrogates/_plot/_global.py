@@ -7,15 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._core.statistics.losses import mean_r_squared
-from sklearn_interpret._plotting.axes import Slot, merged_style, named_legend, take_axes
-from sklearn_interpret._plotting.bars import (
-    check_count,
-    draw_bars,
-    label_ends,
-    name_rows,
-    row_height,
-)
-from sklearn_interpret._plotting.colours import OKABE_ITO, shade, sign_colours
+from sklearn_interpret._plotting.axes import merged_style, named_legend
+from sklearn_interpret._plotting.bars import check_count, row_height
+from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.labels import (
     literal,
     number_text,
@@ -23,31 +17,26 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
+from sklearn_interpret._plotting.tree_diagram import leaf_order, tree_fits, tree_size
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._global_arrays import (
-    QUANTILES,
     SurrogateArrays,
     SurrogateSources,
-    leaf_order,
 )
-from sklearn_interpret.surrogates._plot._tree_panel import (
-    KEY,
-    KEY_OF_SHARES,
+from sklearn_interpret.surrogates._plot._leaves import (
     MODEL_COLOUR,
     SURROGATE_COLOUR,
     draw_rules,
     draw_tree,
-    fits,
-    share_colours,
-    tree_size,
 )
 
 KINDS = ("auto", "tree", "rules", "bar", "scatter")
-MOST_LEAVES = 16
-RULE_PITCH = 0.78  # inches
-NUMBER_ROOM = 0.2
-NARROW_NAMES = 28  # characters of two names side by side over a narrow panel
+TREE_KINDS = ("tree", "rules")
+MOST_LEAVES = 16  # of a tree drawn with its tests
+NARROW_NAMES = 28  # characters of two names in one line over a narrow panel
+KEY = "bars: the model, line: the surrogate"
+KEY_OF_SHARES = "wide bars: the model, narrow ones: the surrogate"
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
@@ -155,8 +144,8 @@ default=None
         kind : {"auto", "tree", "rules", "bar", "scatter"}, default="auto"
             "tree" draws tests and leaves, "rules" a line for each of the largest
             leaves, "bar" coefficients, and "scatter" responses over responses. "auto"
-            takes the first that there is something for: "rules" for trees of more than
-            16 leaves, or where they have no room.
+            takes the first for which the surrogate has results: "rules" for trees of
+            more than 16 leaves, or where these have no room.
         max_entries : int, default=20
             Largest number of lines or bars, fewer where lines have no room; None
             shows all.
@@ -171,30 +160,34 @@ default=None
         Raises
         ------
         ValueError
-            A kind that is unknown, or that the surrogate has nothing for; arrays that
-            do not fit each other; an unknown target, or too many outputs.
+            A kind that is unknown, or for which the surrogate has no results; arrays
+            that do not fit each other; an unknown target, or too many outputs.
         """
+        check_count(max_entries, "max_entries")
         outputs = self._shown_outputs()
         settled = self._settled(kind, outputs)
-        together = settled in ("tree", "rules") and self._are_shares()
+        together = settled in TREE_KINDS and self._are_shares()
         panels = [outputs] if together else [[output] for output in outputs]
-        canvas = self._canvas(ax, panels, settled, max_entries)
+        size = self._panel_size(outputs, settled, max_entries)
+        n_columns = 1 if settled in TREE_KINDS else 3
+        canvas = self._take_grid(ax, len(panels), n_columns, size)
         if (kind, settled) == ("auto", "tree") and ax is not None:
             pairs = zip(canvas.main, panels, strict=True)
-            if not all(fits(one, self._tree(panel[0])) for one, panel in pairs):
+            if not all(tree_fits(one, self._tree(panel[0])) for one, panel in pairs):
                 settled = "rules"
-        self.figure_, self.axes_, self.kind_ = canvas.figure, canvas.axes, settled
-        self.bars_, self.texts_ = [], []
+        self.axes_, self.kind_ = canvas.axes, settled
+        draw, self.bars_, self.texts_ = getattr(self, f"_draw_{settled}"), [], []
         for one, panel in zip(canvas.main, panels, strict=True):
-            self._draw(one, panel, settled, max_entries, bar_kw)
+            bars, texts = draw(one, panel, max_entries, bar_kw)
+            self.bars_.append(bars)
+            self.texts_.append(texts)
             one.set_title(self._title(panel, first=panel == panels[0]))
-        self.legend_ = None
-        if settled in ("tree", "rules"):
-            self._explain_colours(canvas, together)
+        trees = settled in TREE_KINDS
+        self.legend_ = self._legend(canvas, together) if trees else None
         return self
 
     def _settled(self, kind, outputs):
-        """Default of what is drawn."""
+        """The kind to draw."""
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
         if kind == "auto":
@@ -210,124 +203,106 @@ default=None
             )
         return kind
 
-    def _canvas(self, ax, panels, kind, max_entries):
-        """Axes for the panels; a figure made here is as large as these need."""
-        return take_axes(
-            ax,
-            [Slot()] * len(panels),
-            n_columns=3 if kind in ("bar", "scatter") else 1,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=self._panel_size(
-                [panel[0] for panel in panels], kind, max_entries
-            ),
-        )
-
     def _panel_size(self, outputs, kind, max_entries):
+        """Width and height of a panel in a figure of its own, in inches."""
         if kind == "tree":
             return tree_size([self._tree(output) for output in outputs])
         if kind == "rules":
             counts = [len(self._leaves(output)) for output in outputs]
-            n_lines = min(max(counts), max_entries or max(counts))
-            return 8.6, row_height(n_lines, RULE_PITCH)
+            return 8.6, row_height(min(max(counts), max_entries or max(counts)), 0.7)
         if kind == "bar":
-            _, coefficients, _ = self._columns(outputs[0])
-            shown, _ = _strongest(coefficients, max_entries)
-            return 6.0, 0.4 + row_height(len(shown))
+            n_columns = len(self._columns(outputs[0])[0])
+            return 6.0, 0.4 + row_height(min(n_columns, max_entries or n_columns))
         return 4.8, 4.4
 
-    def _draw(self, ax, outputs, kind, max_entries, style):
-        """One panel, of one output or, of shares, of all."""
-        output = outputs[0]
-        name = self._response_text(output if len(outputs) == 1 else None)
-        names, texts = [self._names()[each] for each in outputs], []
-        if kind == "tree":
-            tree, leaves = self._tree(output), list(map(self._leaves, outputs))
-            drawn, texts = draw_tree(ax, tree, leaves, names, name, style)
-        elif kind == "rules":
-            check_count(max_entries, "max_entries")
-            leaves = list(map(self._leaves, outputs))
-            drawn, texts = draw_rules(ax, leaves, names, max_entries, style)
-            ax.set_xlabel(name)
-        elif kind == "bar":
-            names, coefficients, deviations = self._columns(output)
-            effects = coefficients * deviations
-            drawn = _draw_effects(ax, names, effects, max_entries, style)
-        else:
-            values, surrogate = self._responses()
-            if surrogate is None:
-                raise ValueError(
-                    "What this surrogate predicts cannot be compared with the model's "
-                    "response: take a regressor as surrogate."
-                )
-            pair = values[:, output], surrogate[:, output]
-            drawn = _draw_responses(ax, *pair, style)
-            ax.set_xlabel(f"Model: {name}")
-            ax.set_ylabel(f"Surrogate: {name}")
-        self.bars_.append(drawn)
-        self.texts_.append(texts)
+    def _draw_tree(self, ax, outputs, max_entries, style):
+        """Tests above the leaves."""
+        leaves, name = list(map(self._leaves, outputs)), self._response_text(outputs)
+        return draw_tree(ax, self._tree(outputs[0]), leaves, name, style)
 
-    def _response_text(self, output):
+    def _draw_rules(self, ax, outputs, max_entries, style):
+        """A line for each leaf."""
+        ax.set_xlabel(self._response_text(outputs))
+        return draw_rules(ax, list(map(self._leaves, outputs)), max_entries, style)
+
+    def _draw_bar(self, ax, outputs, max_entries, style):
+        """Coefficients times deviations, the strongest on top."""
+        names, coefficients, deviations = self._columns(outputs[0])
+        effects = coefficients * deviations
+        order = np.argsort(-np.abs(effects), kind="stable")
+        shown, others = order[:max_entries], order[len(order[:max_entries]) :]
+        bars, _ = draw_ranked_bars(ax, [names[j] for j in shown], effects[shown], style)
+        label = f"Coefficient {TIMES} standard deviation of the column"
+        if len(others):
+            most = number_text(np.abs(effects[others]).max())
+            label += f"\n({len(others)} others, none beyond {most})"
+        ax.set_xlabel(label)
+        return bars, []
+
+    def _draw_scatter(self, ax, outputs, max_entries, style):
+        """Responses of the surrogate over those of the model."""
+        values, surrogate = self._responses()
+        if surrogate is None:
+            raise ValueError(
+                "The surrogate's predictions cannot be compared with the model's "
+                "response: take a regressor as surrogate."
+            )
+        name = self._response_text(outputs)
+        ax.set(xlabel=f"Model: {name}", ylabel=f"Surrogate: {name}")
+        pair = values[:, outputs[0]], surrogate[:, outputs[0]]
+        return _draw_responses(ax, *pair, style), []
+
+    def _response_text(self, outputs):
         """The response, and which output of it where that has a name."""
+        output = outputs[0] if len(outputs) == 1 else None
         return literal(shorten(self._response_label(self._names(), output)))
 
     def _title(self, outputs, first):
         """Which model the surrogate replaces, and how well."""
         values, surrogate = self._responses()
-        weights, parts = self._weights(), []
+        parts = []
         if surrogate is not None:
             pair = values[:, outputs], surrogate[:, outputs]
-            share = mean_r_squared(*pair, weights)
-            parts.append(r_squared_text(share))
+            parts.append(r_squared_text(mean_r_squared(*pair, self._weights())))
         if self.agreement is not None:
             parts.append(f"same label for {100 * self.agreement:.0f} % of rows")
         lines = [", ".join(parts)]
         names = [self.surrogate_name, self.model_name]
         if first and all(names):
             names = list(map(shorten, names))
-            wide = self.kind_ in ("tree", "rules")
+            wide = self.kind_ in TREE_KINDS
             between = " " if wide or sum(map(len, names)) <= NARROW_NAMES else "\n"
             lines.insert(0, f"{between}in place of ".join(names))
         if len(outputs) < len(self._names()):
             lines[-1] = f"{shorten(self._names()[outputs[0]])}: {lines[-1]}"
         return literal("\n".join(line for line in lines if line))
 
-    def _explain_colours(self, canvas, together):
-        """A legend below an own figure, else in words where no other axes is hit."""
-        if together:
-            self.legend_ = self._legend_of_shares(canvas)
-            return
-        if canvas.own_figure:
-            self.legend_ = self._legend(canvas)
-            return
-        for ax in canvas.main:
-            ax.set_xlabel("\n".join(filter(None, [ax.get_xlabel(), self._key])))
-
-    def _legend_of_shares(self, canvas):
-        from matplotlib.patches import Patch
-
-        (ax,) = canvas.main
-        names = self._names()
-        handles = [Patch(color=colour) for colour in share_colours(ax, len(names))]
-        looks = {"ncols": min(len(names), 5), "fontsize": "small", "frameon": False}
-        if self._responses()[1] is not None:
-            looks |= {"title": KEY_OF_SHARES, "title_fontsize": "small"}
-        if canvas.own_figure:
-            looks["loc"] = "outside lower center"
-            return named_legend(canvas.figure, handles, names, most=18, **looks)
-        looks |= {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12)}
-        return named_legend(ax, handles, names, most=18, **looks)
-
-    def _legend(self, canvas):
+    def _legend(self, canvas, together):
+        """A legend of the colours; words below axes of the user."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        handles = [Patch(facecolor=MODEL_COLOUR)]
-        labels = list(self._legend_texts[:1])
-        if self._responses()[1] is not None:
-            handles.append(Line2D([], [], color=SURROGATE_COLOUR, linewidth=1.8))
-            labels = self._legend_texts
-        place = {"loc": "outside lower center", "ncols": 2, "frameon": False}
-        return named_legend(canvas.figure, handles, labels, fontsize="small", **place)
+        known, title = self._responses()[1] is not None, None
+        if together:
+            labels, title = self._names(), KEY_OF_SHARES if known else None
+            palette = [seen(c, canvas.main[0]) for c in colours(len(labels))]
+            handles = [Patch(color=colour) for colour in palette]
+        elif canvas.own_figure:
+            handles = [Patch(facecolor=MODEL_COLOUR)]
+            handles += [Line2D([], [], color=SURROGATE_COLOUR, linewidth=1.8)] * known
+            labels = self._legend_texts[: len(handles)]
+        else:
+            for ax in canvas.main:
+                ax.set_xlabel("\n".join(filter(None, [ax.get_xlabel(), self._key])))
+            return None
+        owner, place = canvas.main[0], {"loc": "upper center"}
+        if canvas.own_figure:
+            owner, place = canvas.figure, {"loc": "outside lower center"}
+        else:
+            place["bbox_to_anchor"] = (0.5, -0.12)
+        looks = {"fontsize": "small", "frameon": False, "title_fontsize": "small"}
+        looks["ncols"] = min(len(labels), 5)
+        return named_legend(owner, handles, labels, title=title, **place, **looks)
 
     def to_frame(self) -> Any:
         """Numbers that are drawn.
@@ -340,17 +315,16 @@ default=None
             linear surrogates a row for each column, the strongest first; of others a
             row for each row of the data. Several outputs stand below each other.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         rows = []
         for output in self._shown_outputs():
             name = self._names()[output]
             rows += [{"output": name, **row} for row in self._numbers(output)]
-        return pandas.DataFrame(rows)
+        return self._make_frame(rows)
 
     def _numbers(self, output):
         """Rows of the table of one output."""
         if self.trees is not None:
-            return map(_leaf_numbers, self._leaves(output))
+            return [leaf.numbers() for leaf in self._leaves(output)]
         if self.coefficients is not None:
             names, coefficients, deviations = self._columns(output)
             effects = coefficients * deviations
@@ -361,7 +335,7 @@ default=None
                     "standard_deviation": deviations[j],
                     "effect": effects[j],
                 }
-                for j in _strongest(effects, None)[0]
+                for j in np.argsort(-np.abs(effects), kind="stable")
             ]
         values, surrogate = self._responses()
         surrogate = np.full_like(values, np.nan) if surrogate is None else surrogate
@@ -370,49 +344,6 @@ default=None
             {"row": row, "model": response, "surrogate": prediction}
             for row, (response, prediction) in enumerate(pairs)
         ]
-
-
-def _leaf_numbers(leaf):
-    names = [f"q{100 * q:02.0f}" for q in QUANTILES]
-    return {
-        "leaf": leaf.node,
-        "rule": leaf.rule,
-        "n_rows": len(leaf.values),
-        "share": leaf.share,
-        "mean": leaf.mean,
-        **dict(zip(names, leaf.quantiles.tolist(), strict=True)),
-        "surrogate": leaf.surrogate,
-    }
-
-
-def _strongest(effects, max_entries):
-    """Positions of the effects that are shown, the largest first, and of the others."""
-    check_count(max_entries, "max_entries")
-    order = np.argsort(-np.abs(effects), kind="stable")
-    return order[:max_entries], order[len(order[:max_entries]) :]
-
-
-def _draw_effects(ax, names, effects, max_entries, style):
-    """Bars for coefficients times deviations (q,), the strongest on top."""
-    shown, others = _strongest(effects, max_entries)
-    values = effects[shown]
-    places = np.arange(len(shown))[::-1]
-    bars = draw_bars(ax, places, values, sign_colours(values), style, height=0.78)
-    low, high = min(values.min(), 0.0), max(values.max(), 0.0)
-    span = high - low if high > low else 1.0
-    room = [NUMBER_ROOM * span * bool(end) for end in (low < 0, high > 0)]
-    ax.set_xlim(low - room[0], high + room[1] if high > low else 1.0)
-    label_ends(ax, values, places, values, signed=True)
-    ax.axvline(0, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
-    name_rows(ax, [names[j] for j in shown])
-    plain_number_ticks(ax)
-    label = f"Coefficient {TIMES} standard deviation of the column"
-    if len(others):
-        most = np.abs(effects[others]).max()
-        label += f"\n({len(others)} others, none beyond {number_text(most)})"
-    ax.set_xlabel(label)
-    ax.spines[["top", "right"]].set_visible(False)
-    return bars
 
 
 def _draw_responses(ax, values, surrogate, style):

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.losses import agreement
-from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.linear import coefficient_table
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -28,9 +27,9 @@ from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
+from sklearn_interpret.surrogates._plot._leaves import leaves_of
 
 MOST_OUTPUTS = 10
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(eq=False, repr=False)
@@ -124,7 +123,7 @@ class SurrogateArrays:
         nodes = nodes[:, output if nodes.shape[1] > 1 else 0]
         surrogate = None if surrogate is None else surrogate[:, output]
         tree = self._tree(output)
-        return _leaves_of(tree, nodes, values[:, output], surrogate, self._weights())
+        return leaves_of(tree, nodes, values[:, output], surrogate, self._weights())
 
     def _are_shares(self):
         """Whether one tree gives shares of one whole, such as of classes, all shown."""
@@ -149,57 +148,6 @@ def _of_output(table, output):
     """The row of an output, or the one row for all of them."""
     table = np.atleast_2d(np.asarray(table, np.float64))
     return table[output] if len(table) > 1 else table[0]
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """The rows in a leaf, and the responses to them."""
-
-    node: int  # its number in the tree
-    rule: str  # the tests on the path to it
-    values: np.ndarray  # (n,): responses of the model
-    weights: np.ndarray  # (n,): weights of the rows
-    share: float  # of all weight
-    surrogate: float  # mean response of the surrogate; NaN where that is not known
-
-    @property
-    def mean(self):
-        """Mean response of the model."""
-        return float(np.average(self.values, weights=self.weights))
-
-    @property
-    def quantiles(self):
-        """Quantiles of the model's responses at `QUANTILES`."""
-        return averaged_quantile(self.values, np.array(QUANTILES), self.weights)
-
-
-def leaf_order(tree):
-    """Leaves of a tree from left to right."""
-    order, waiting = [], [0]
-    while waiting:
-        node = waiting.pop()
-        if tree["left"][node] < 0:
-            order.append(int(node))
-        else:
-            waiting += [tree["right"][node], tree["left"][node]]
-    return order
-
-
-def _leaves_of(tree, nodes, values, surrogate, weights):
-    """The `Leaf` of each node that rows fall into, from left to right."""
-    leaves = []
-    for node in leaf_order(tree):
-        inside = nodes == node
-        if not inside.any():
-            continue
-        own = weights[inside]
-        mean = np.nan
-        if surrogate is not None:
-            mean = float(np.average(surrogate[inside], weights=own))
-        share = float(own.sum() / weights.sum())
-        rule = tree["rules"][node]
-        leaves.append(Leaf(node, rule, values[inside], own, share, mean))
-    return leaves
 
 
 class SurrogateSources(Display):

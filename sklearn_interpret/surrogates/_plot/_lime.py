@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-
-from sklearn_interpret._plotting.axes import Slot, take_axes
 from sklearn_interpret._plotting.bars import check_count, name_rows, row_height
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
-from sklearn_interpret.surrogates._plot._base import LocalDisplay, draw_weights
+from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
 # Inches.
 _WIDTH, _NARROW_WIDTH, _TITLE_HEIGHT = 7.0, 5.0, 0.4
@@ -105,37 +102,18 @@ class LimeDisplay(LocalDisplay):
         check_count(max_entries, "max_entries")
         row, outputs = self._position(), self._outputs()
         weights = [self._weights(row, output) for output in outputs]
-        largest = max(one.largest for one in weights)
-        n_bars = max(len(one.first(max_entries)) for one in weights)
+        n_bars = max(len(one[:max_entries]) for one in weights)
         width = _WIDTH if len(outputs) == 1 else _NARROW_WIDTH
-        canvas = take_axes(
-            ax,
-            [Slot()] * len(outputs),
-            n_columns=n_cols,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=(width, row_height(n_bars) + _TITLE_HEIGHT),
-        )
-        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
-        for axes, one in zip(self.axes_, weights, strict=True):
-            name_rows(axes, one.first(max_entries).names)
+        size = width, row_height(n_bars) + _TITLE_HEIGHT
+        canvas = self._take_grid(ax, len(outputs), n_cols, size)
+        for axes, one, output in zip(self.axes_, weights, outputs, strict=True):
+            axes.set_title(literal(self._title(row, output)), fontsize="medium")
+            name_rows(axes, one.names[:max_entries])
         if canvas.own_figure:
             # Settles what names leave of the axes' widths to bars and numbers.
             canvas.figure.draw_without_rendering()
-        drawn = []
-        for axes, one, output in zip(self.axes_, weights, outputs, strict=True):
-            axes.set_title(literal(self._title(row, output)), fontsize="medium")
-            bars = draw_weights(
-                axes,
-                one.rounded(largest),
-                reach=max(each.reach for each in weights),
-                most=max_entries,
-                label=self._label(output),
-                what="features",
-                note=self._note(output),
-                style=bar_kw,
-            )
-            drawn.append(bars)
-        self.bars_, self.errors_ = map(list, zip(*drawn, strict=True))
+        looks = {"what": "features", "max_entries": max_entries}
+        self._draw_bars(self.axes_, outputs, weights, bar_kw, **looks)
         return self
 
     def _label(self, output):

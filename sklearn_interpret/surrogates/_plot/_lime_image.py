@@ -10,22 +10,22 @@ import numpy as np
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
 from sklearn_interpret._plotting.axes import (
-    Slot,
     axes_inches,
-    is_constrained,
     merged_style,
-    take_axes,
 )
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.images import drawable, placing
 from sklearn_interpret._plotting.labels import (
-    NICE_STEPS,
     literal,
     number_text,
     shorten,
     two_lines,
 )
-from sklearn_interpret._plotting.surfaces import colour_limits
+from sklearn_interpret._plotting.surfaces import (
+    colour_limits,
+    colour_scale,
+    draw_colour_bar,
+)
 from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
@@ -33,8 +33,6 @@ from sklearn_interpret.surrogates._plot._base import LocalDisplay
 # How much of the image the strongest weight covers, and the darkest grey under it.
 _COVER, _DARKEST = 0.85, 0.55
 _TITLE_WIDTH = 26
-# Room for the colour bar, its numbers and its label.
-_BAR_INCHES = 1.3
 # Width of the narrowest panel, and most panels in a row.
 _PANEL_INCHES, _N_COLUMNS = 1.7, 4
 
@@ -147,13 +145,9 @@ class LimeImageDisplay(LocalDisplay):
         """
         row, outputs = self._position(), self._outputs()
         shown = self.explanation[row]
-        canvas = take_axes(
-            ax,
-            [Slot()] * (1 + len(outputs)),
-            n_columns=_room(ax) if n_cols is None else n_cols,
-            caller=f"{type(self).__name__}.plot",
-        )
-        self.figure_, self.axes_ = canvas.figure, canvas.axes
+        n_cols = _room(ax) if n_cols is None else n_cols
+        canvas = self._take_grid(ax, 1 + len(outputs), n_cols, None)
+        self.axes_ = canvas.axes
         first, *others = canvas.main
         image = drawable(shown.images[0])
         looks = placing(shown.segments.shape[1:])
@@ -166,7 +160,7 @@ class LimeImageDisplay(LocalDisplay):
         self.overlays_, self.outlines_ = [], []
         for panel, output in zip(others, outputs, strict=True):
             self._draw_label(panel, image, looks, shown, output, limits)
-            chosen = self._weights(row, output).first(max_entries).features
+            chosen = self._weights(row, output).features[:max_entries]
             lines = _outlines(shown.segments[0], chosen)
             self.outlines_.append(_draw_outlines(panel, lines, outline_kw))
             panel.set_title(self._label_title(shown, output), fontsize=size)
@@ -216,7 +210,7 @@ class LimeImageDisplay(LocalDisplay):
         """Weights of the segments of the image that are in use."""
         weights = super()._weights(row, output)
         there = np.isin(weights.features, self.explanation.segments[row])
-        return weights.those(np.flatnonzero(there))
+        return weights[there]
 
     def _draw_label(self, panel, image, looks, shown, output, limits):
         """The image in grey, and colours for the weights over it."""
@@ -230,28 +224,14 @@ class LimeImageDisplay(LocalDisplay):
 
     def _draw_bar(self, canvas, limits):
         """One scale for all labels, in the colours that weights have on white."""
-        from matplotlib.cm import ScalarMappable
-        from matplotlib.colors import ListedColormap, Normalize
-        from matplotlib.ticker import MaxNLocator
+        from matplotlib.colors import ListedColormap
 
         colours = _colours(np.linspace(-1, 1, 256))
         colours[:, :3] = 1 + colours[:, 3:] * (colours[:, :3] - 1)
-        scale = ScalarMappable(Normalize(*limits), ListedColormap(colours[:, :3]))
-        fraction = 0.15
-        if not is_constrained(canvas.figure):  # nobody else makes room for its label
-            width = axes_inches(canvas.main[0])[0] * canvas.axes.shape[1]
-            fraction = float(np.clip(_BAR_INCHES / width, 0.15, 0.5))
-        bar = self.figure_.colorbar(
-            scale,
-            ax=canvas.main,
-            ticks=MaxNLocator(nbins=6, steps=NICE_STEPS),
-            fraction=fraction,
-            shrink=0.85,
-            aspect=25,
-        )
+        scale = colour_scale(ListedColormap(colours[:, :3]), limits)
         response = shorten(self._response_label(None), 30)
-        bar.set_label(two_lines("what the segment adds", response))
-        return bar
+        label = two_lines("what the segment adds", response)
+        return draw_colour_bar(canvas.main, scale, label)
 
     def _label_title(self, shown, output):
         name = self._response_label(shown.output_names, output)

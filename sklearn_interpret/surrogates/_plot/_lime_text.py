@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from sklearn_interpret._model.rows.samples import as_texts
-from sklearn_interpret._plotting.axes import axes_inches, is_constrained, take_stacks
+from sklearn_interpret._plotting.axes import axes_inches, take_stacks
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
-from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.points import POINTS_PER_INCH
-from sklearn_interpret._plotting.text_layout import (
-    LINE_HEIGHT,
-    Measure,
-    draw_passage,
-    drawable,
-    families_for,
-    wrapped_passage,
-)
-from sklearn_interpret.surrogates._lime_text import (
-    LimeText,
-    TextExplanation,
-    highlight,
-)
-from sklearn_interpret.surrogates._plot._base import LocalDisplay, draw_weights
+from sklearn_interpret._plotting.labels import shorten
+from sklearn_interpret._plotting.text_layout import Passage, settle_layout, title_text
+from sklearn_interpret.surrogates._lime_text import LimeText, TextExplanation, highlight
+from sklearn_interpret.surrogates._plot._base import LocalDisplay, largest_weight
 
-LETTER_SIZE, TITLE_SIZE = 10.5, 11.0
-TITLE_HEIGHT = 3.0 * TITLE_SIZE
+# Width in inches of a single text, and of one of several; most of these in a row.
 WIDTH, NARROW_WIDTH, N_COLUMNS = 7.0, 4.8, 3
+TITLE_LINES = 2
 # Share of the width that is not for the text: margins, and what a screen adds.
 MARGIN = 0.09
-# Inches: from bar to bar, and what stands around them in an own figure.
+# Inches: from bar to bar, and around the text and the bars in a figure of their own.
 BAR_PITCH, AROUND = 0.3, 0.95
-# Inches that the layout of an own figure leaves beside the text.
-PADDING = 0.1
 
 
 class LimeTextDisplay(LocalDisplay):
@@ -141,47 +126,51 @@ class LimeTextDisplay(LocalDisplay):
         check_count(max_lines, "max_lines")
         row, outputs = self._position(), self._outputs()
         words = [self._weights(row, output) for output in outputs]
-        self._families, self._missing = families_for("".join(self._pieces(row)))
-        heights = self._heights(ax, row, words, max_entries, max_lines)
+        plain = Passage((piece, None) for piece in self.explanation.tokens[row])
+        n_bars = max(len(one[:max_entries]) for one in words)
+        width = WIDTH if len(outputs) == 1 else NARROW_WIDTH
         self.axes_ = take_stacks(
             ax,
-            heights,
+            _heights(ax, plain, width, len(outputs), n_bars, max_lines),
             n_stacks=len(outputs),
-            width=_width(len(outputs)),
+            width=width,
             around=AROUND,
             n_columns=N_COLUMNS,
             caller=f"{type(self).__name__}.plot",
         )
         self.figure_ = self.axes_[0, 0].figure
-        reach = max(one.reach for one in words)
-        largest = max(one.largest for one in words)
-        drawn = [
-            draw_weights(
-                below,
-                self._drawn(one.rounded(largest)),
-                reach=reach,
-                most=max_entries,
-                label=f"{shorten(self._response(output), 48)} (what a word adds)",
-                what="words",
-                note=self._note(output),
-                families=self._families,
-                style=bar_kw,
-            )
-            for below, one, output in zip(self.axes_[1], words, outputs, strict=True)
-        ]
-        self.bars_, self.errors_ = map(list, zip(*drawn, strict=True))
-        sizes = [(_width(len(outputs)) - PADDING, heights[0])] * len(outputs)
-        if ax is not None:
-            if is_constrained(self.figure_):
-                self.figure_.figure.draw_without_rendering()  # settles the layout
-            sizes = map(axes_inches, self.axes_[0])
+        looks = {"what": "words", "max_entries": max_entries}
+        looks |= {"names": plain.drawable, "fonts": plain.families}
+        self._draw_bars(self.axes_[1], outputs, words, bar_kw, **looks)
+        for upper, output in zip(self.axes_[0], outputs, strict=True):
+            title_text(upper, self._title(row, output))
+        settle_layout(self.figure_)
+        largest = largest_weight(words)
+
+        def colour_of(mark):
+            weight, _ = mark
+            return UP_COLOUR if weight > 0 else DOWN_COLOUR, highlight(weight, largest)
+
         self.texts_ = [
-            self._draw_text(upper, size, row, output, one, largest, max_lines)
-            for upper, size, output, one in zip(
-                self.axes_[0], sizes, outputs, words, strict=True
-            )
+            Passage(self._marked(row, own, largest)).draw(upper, colour_of, max_lines)[
+                0
+            ]
+            for upper, own in zip(self.axes_[0], words, strict=True)
         ]
         return self
+
+    def _label(self, output):
+        """Label of the axis along which the bars are drawn."""
+        return f"{shorten(self._response(output), 48)} (what a word adds)"
+
+    def _marked(self, row, words, largest):
+        """Pieces of the text; those whose weight is seen have it and a place."""
+        weights = dict(zip(words.features.tolist(), words.weights, strict=True))
+        tokens, features = self.explanation.tokens, self.explanation.token_features
+        pairs = zip(tokens[row], features[row], strict=True)
+        for place, (piece, feature) in enumerate(pairs):
+            weight = weights.get(feature, 0.0)
+            yield piece, (weight, place) if highlight(weight, largest) else None
 
     def to_frame(self) -> Any:
         """Weights of the words that are selected, as a table.
@@ -211,79 +200,16 @@ class LimeTextDisplay(LocalDisplay):
             "n_occurrences": times[words.features],
         }
 
-    def _pieces(self, row):
-        return self.explanation.tokens[row]
 
-    def _heights(self, ax, row, words, max_entries, max_lines):
-        """Heights of the text and of the bars, in inches."""
-        width, height = _width(len(words)), None
-        if hasattr(ax, "get_subplotspec"):  # one axes, which is divided up
-            width, height = axes_inches(ax)
-            width /= min(len(words), N_COLUMNS)
-        plain = [(piece, None) for piece in self._drawable(row)]
-        measure = Measure(self._families, LETTER_SIZE)
-        room = (1 - MARGIN) * width * POINTS_PER_INCH
-        _, n_lines, _ = wrapped_passage(plain, room, measure, max_lines)
-        text = TITLE_HEIGHT + LINE_HEIGHT * LETTER_SIZE * (n_lines + 0.9)
-        text /= POINTS_PER_INCH
-        if height is not None:
-            height /= -(-len(words) // N_COLUMNS)
-            text = min(text, 0.5 * height)
-            return text, height - text
-        n_bars = max(len(one) for one in words)
-        n_bars = n_bars if max_entries is None else min(n_bars, max_entries)
+def _heights(ax, passage, width, n_outputs, n_bars, max_lines):
+    """Heights of a text and of its bars, in inches."""
+    height = None
+    if hasattr(ax, "get_subplotspec"):  # one axes, which is divided up
+        width, height = axes_inches(ax)
+        width /= min(n_outputs, N_COLUMNS)
+    text = passage.height((1 - MARGIN) * width, TITLE_LINES, max_lines)
+    if height is None:
         return text, max(0.6, BAR_PITCH * n_bars)
-
-    def _drawn(self, words):
-        """Words with boxes for letters that no font has."""
-        names = [drawable(name, self._missing) for name in words.names]
-        return replace(words, names=names)
-
-    def _drawable(self, row):
-        """The pieces of the text, with boxes for letters that no font has."""
-        for piece in self._pieces(row):
-            lines = piece.split("\n")
-            yield "\n".join(drawable(line, self._missing) for line in lines)
-
-    def _draw_text(self, ax, size, row, output, words, largest, max_lines):
-        """The response, and the text with something behind its words of some weight."""
-        ax.set_axis_off()
-        title = ax.annotate(
-            literal(self._title(row, output)),
-            (0, 1),
-            xycoords="axes fraction",
-            va="top",
-            fontsize=TITLE_SIZE,
-            annotation_clip=False,
-        )
-        title.set_in_layout(False)
-        width, height = (POINTS_PER_INCH * inches for inches in size)
-        room = int((height - TITLE_HEIGHT) / (LINE_HEIGHT * LETTER_SIZE) + 0.3)
-        runs, _, _ = wrapped_passage(
-            self._marked(row, words, largest),
-            width,
-            Measure(self._families, LETTER_SIZE, ax.figure),
-            max(1, min(max_lines, room)),
-        )
-
-        def colour_of(mark):
-            colour = UP_COLOUR if mark[0] > 0 else DOWN_COLOUR
-            return (colour, highlight(mark[0], largest))
-
-        return draw_passage(
-            ax, runs, self._families, LETTER_SIZE, colour_of, top=TITLE_HEIGHT
-        )
-
-    def _marked(self, row, words, largest):
-        """Pieces of the text, each with its weight and place where that is seen."""
-        weights = dict(zip(words.features.tolist(), words.weights, strict=True))
-        features = self.explanation.token_features[row]
-        pairs = zip(self._drawable(row), features, strict=True)
-        for place, (piece, feature) in enumerate(pairs):
-            weight = weights.get(feature, 0.0)
-            yield piece, (weight, place) if highlight(weight, largest) else None
-
-
-def _width(n_outputs):
-    """Width of a text in an own figure, in inches."""
-    return WIDTH if n_outputs == 1 else NARROW_WIDTH
+    height /= -(-n_outputs // N_COLUMNS)
+    text = min(text, 0.5 * height)
+    return text, height - text

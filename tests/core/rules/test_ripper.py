@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from sklearn_interpret._core.rules.coded_conditions import CodedTable
-from sklearn_interpret._core.rules.description_length import (
+from sklearn_interpret._core.rules.ripper import (
+    ClassRules,
     error_bits,
     subset_bits,
     theory_bits,
 )
-from sklearn_interpret._core.rules.ripper import ClassRules
 
 
 def search(codes, positive, weights=None, min_weight=1.0):

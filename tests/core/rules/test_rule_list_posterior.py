@@ -105,8 +105,8 @@ def _normalised(logs):
     return weights / weights.sum()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_samples_are_those_of_the_posterior_of_all_lists(seed):
+def test_samples_are_those_of_the_posterior_of_all_lists():
+    seed = 0
     case = Case(seed, 4)
     lists = list(case.lists())
     assert len(lists) == sum(comb(4, m) * factorial(m) for m in range(5))

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._core.rules.coded_conditions import rows_in_memory
-from sklearn_interpret._core.rules.tree_rules import node_rules
+from sklearn_interpret._core.rules.coded_conditions import node_rules, rows_in_memory
 
 
 def test_nodes_are_rules():

@@ -6,7 +6,7 @@ import pytest
 from sklearn_interpret._core.search.refine import Refinement
 
 
-def polishing_of(values, origins, holds, projected=None, costs=None, has_units=None):
+def refinement_of(values, origins, holds, projected=None, costs=None, has_units=None):
     n_columns = values.shape[1]
     return Refinement(
         values,
@@ -39,9 +39,9 @@ def test_undone_as_one_by_one(seed):
     def holds(values, index):
         return values @ weights >= 1.5
 
-    polishing = polishing_of(values, origins, holds, costs=costs)
-    polishing.undo()
-    for found, value in zip(polishing.values, values, strict=True):
+    refinement = refinement_of(values, origins, holds, costs=costs)
+    refinement.undo()
+    for found, value in zip(refinement.values, values, strict=True):
         expected = undone_one_by_one(value, np.zeros(6), costs, holds)
         np.testing.assert_array_equal(found, expected)
 
@@ -53,25 +53,25 @@ def test_a_share_is_undone_where_there_are_units():
         return (values[:, 0] >= 2) & (values[:, 1] >= 1) & (values[:, 3] >= 0.5)
 
     values = np.array([[4.0, 4.0, 3.0, 1.0]])
-    polishing = polishing_of(
+    refinement = refinement_of(
         values,
         np.zeros((1, 4)),
         holds,
         projected=lambda values, index: np.where([0, 0, 0, 1], np.ceil(values), values),
         has_units=np.array([True, False, False, True]),
     )
-    polishing.undo(share=0.5)
-    np.testing.assert_array_equal(polishing.values, [[2.0, 4.0, 0.0, 1.0]])
+    refinement.undo(share=0.5)
+    np.testing.assert_array_equal(refinement.values, [[2.0, 4.0, 0.0, 1.0]])
 
 
 def test_shrunk_to_the_bound():
     def holds(values, index):
         return values @ [1.0, 2.0] >= 3.0
 
-    polishing = polishing_of(np.array([[9.0, 9.0]]), np.zeros((1, 2)), holds)
-    polishing.polish()
-    np.testing.assert_allclose(polishing.values, [[0.0, 1.5]], rtol=1e-5)
-    assert holds(polishing.values, None)
+    refinement = refinement_of(np.array([[9.0, 9.0]]), np.zeros((1, 2)), holds)
+    refinement.refine()
+    np.testing.assert_allclose(refinement.values, [[0.0, 1.5]], rtol=1e-5)
+    assert holds(refinement.values, None)
 
 
 def test_steps_are_shrunk_together():
@@ -80,45 +80,45 @@ def test_steps_are_shrunk_together():
     def holds(values, index):
         return (values >= [0.25, 0.5, 0.75]).all(axis=1)
 
-    polishing = polishing_of(np.full((4, 3), 10.0), np.zeros((4, 3)), holds)
-    polishing.polish()
-    np.testing.assert_allclose(polishing.values, [[0.25, 0.5, 0.75]] * 4, rtol=1e-5)
-    assert holds(polishing.values, None).all()
+    refinement = refinement_of(np.full((4, 3), 10.0), np.zeros((4, 3)), holds)
+    refinement.refine()
+    np.testing.assert_allclose(refinement.values, [[0.25, 0.5, 0.75]] * 4, rtol=1e-5)
+    assert holds(refinement.values, None).all()
 
 
 def test_whole_numbers_stay_whole():
     def holds(values, index):
         return values[:, 0] >= 3.2
 
-    polishing = polishing_of(
+    refinement = refinement_of(
         np.array([[90.0]]),
         np.zeros((1, 1)),
         holds,
         lambda values, index: np.rint(values),
     )
-    polishing.polish()
-    assert polishing.values.tolist() == [[4.0]]
+    refinement.refine()
+    assert refinement.values.tolist() == [[4.0]]
 
 
 def test_categories_are_undone_or_kept():
     def holds(values, index):
         return values[:, 0] == 2
 
-    polishing = polishing_of(
+    refinement = refinement_of(
         np.array([[2.0, 5.0]]),
         np.zeros((1, 2)),
         holds,
         has_units=np.zeros(2, dtype=bool),
     )
-    polishing.polish()
-    assert polishing.values.tolist() == [[2.0, 0.0]]
+    refinement.refine()
+    assert refinement.values.tolist() == [[2.0, 0.0]]
 
 
 def test_what_is_missing_stays():
     values, origins = np.array([[np.nan, 2.0]]), np.array([[np.nan, 0.0]])
-    polishing = polishing_of(values, origins, lambda values, index: values[:, 1] >= 1)
-    polishing.polish()
-    np.testing.assert_allclose(polishing.values, [[np.nan, 1.0]], rtol=1e-5)
+    refinement = refinement_of(values, origins, lambda values, index: values[:, 1] >= 1)
+    refinement.refine()
+    np.testing.assert_allclose(refinement.values, [[np.nan, 1.0]], rtol=1e-5)
 
 
 def test_each_point_asks_for_itself():
@@ -129,14 +129,14 @@ def test_each_point_asks_for_itself():
         seen.append(len(index))
         return values[:, 0] >= bounds[index]
 
-    polishing = polishing_of(np.full((3, 1), 8.0), np.zeros((3, 1)), holds)
-    polishing.polish()
-    np.testing.assert_allclose(polishing.values[:, 0], bounds, rtol=1e-5)
-    assert (polishing.values[:, 0] >= bounds).all()
+    refinement = refinement_of(np.full((3, 1), 8.0), np.zeros((3, 1)), holds)
+    refinement.refine()
+    np.testing.assert_allclose(refinement.values[:, 0], bounds, rtol=1e-5)
+    assert (refinement.values[:, 0] >= bounds).all()
     assert {size % 3 for size in seen} == {0}
 
 
 def test_no_points():
-    polishing = polishing_of(np.empty((0, 2)), np.empty((0, 2)), None)
-    polishing.polish()
-    assert polishing.values.shape == (0, 2)
+    refinement = refinement_of(np.empty((0, 2)), np.empty((0, 2)), None)
+    refinement.refine()
+    assert refinement.values.shape == (0, 2)

@@ -7,12 +7,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_interpret._core.search.box_program import (
+from sklearn_interpret._core.search.boxes import BoxSums
+from sklearn_interpret._core.search.programs import (
     Program,
     cheapest_point,
     within_reach,
 )
-from sklearn_interpret._core.search.boxes import BoxSums
 from sklearn_interpret._core.search.sup_norm import nearest_point
 
 N_CELLS, N_COLUMNS = 5, 3
@@ -71,21 +71,22 @@ def test_nearest_of_all_points(seed, n_sums, n_ways):
     gains = rng.normal(size=(n_ways, *boxes.gains.shape))
     ways = [replace(boxes, gains=part) for part in gains]
     expected, wished = least(ways)
-    starts = [wished[:2][way.holds(wished[:2])] for way in ways]
-    solved = nearest_point(ways, starts, 60.0)
+    some = wished[:2]
+    with_starts = [(way, some[way.holds(some)]) for way in ways]
+    solved = nearest_point(with_starts, 60.0)
     assert solved.lower_bound == expected
     if np.isinf(expected):
         assert solved.point is None
         return
     assert dearest(boxes, solved.point) == expected
     assert any(way.holds(solved.point[None])[0] for way in ways)
-    quick = nearest_point(ways, starts, 0)
+    quick = nearest_point(with_starts, 0)
     assert quick.lower_bound <= expected
     assert quick.point is None or dearest(boxes, quick.point) >= expected
 
 
 def test_no_ways():
-    solved = nearest_point([], [], 1.0)
+    solved = nearest_point([], 1.0)
     assert solved.point is None
     assert np.isinf(solved.lower_bound)
 

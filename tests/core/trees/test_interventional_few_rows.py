@@ -19,13 +19,10 @@ from tests.references.trees import (
 CLOSE = {"rtol": 0, "atol": 1e-12}
 
 
-@pytest.fixture(params=["kept", "alone", "in blocks"])
+@pytest.fixture(params=["kept", "in blocks"])
 def way(request, monkeypatch):
-    """With what the background fails at all leaves, without it, and piece by piece."""
-    if request.param == "alone":
-        monkeypatch.setattr(pairs, "_FEW_ROWS", 10**6)
+    """Blocks of the background that are kept, and small ones, made each time."""
     if request.param == "in blocks":
-        monkeypatch.setattr(pairs, "_FEW_ROWS", 0)
         monkeypatch.setattr(pairs, "_BYTES_PER_BLOCK", 900)
         monkeypatch.setattr(pairs, "_ROWS_PER_BLOCK", 30)
         monkeypatch.setattr(pairs, "_SPLITS_AT_ONCE", 3)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_interpret._core.trees import moments as module
-from sklearn_interpret._core.trees.effects.steps import MovedFeatures
+from sklearn_interpret._core.trees.effects.condition_steps import MovedFeatures
 from sklearn_interpret._core.trees.moments import TreeProducts
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
 from tests.references.trees import random_ensemble

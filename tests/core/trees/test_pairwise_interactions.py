@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_interpret._core.trees.effects import joint as tree_sets
-from sklearn_interpret._core.trees.effects import (
-    outcomes as tree_outcomes,
-)
+from sklearn_interpret._core.trees.effects import curves as tree_curves
+from sklearn_interpret._core.trees.effects import feature_sets as tree_sets
 from sklearn_interpret._core.trees.effects import pairwise_interactions as tree_pairs
-from sklearn_interpret._core.trees.effects.joint import TreeSets
-from sklearn_interpret._core.trees.effects.outcomes import TreeOutcomes
+from sklearn_interpret._core.trees.effects.condition_steps import MovedFeatures
+from sklearn_interpret._core.trees.effects.curves import TreeCurves
+from sklearn_interpret._core.trees.effects.feature_sets import TreeSets
 from sklearn_interpret._core.trees.effects.pairwise_interactions import (
     TreePairs,
     bytes_of_pairs,
@@ -21,7 +20,6 @@ from sklearn_interpret._core.trees.effects.pairwise_interactions import (
     steps_of_parts,
 )
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from sklearn_interpret._core.trees.effects.steps import MovedFeatures
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
 from tests.references.observed import mean_given
 from tests.references.trees import random_ensemble, telling_rows
@@ -110,7 +108,7 @@ def test_sets_of_any_trees(seed, n_categorical):
 
 def check_outcomes(trees, codes, weights, groups):
     effects, at = observed(trees, codes, groups)
-    made = TreeOutcomes(effects)
+    made = TreeCurves(effects)
     everything = range(trees.n_features)
     shares = [
         np.bincount(places, weights, part.n_points) / weights.sum()
@@ -138,9 +136,7 @@ def check_outcomes(trees, codes, weights, groups):
 
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("nodes", [0, 2**9])
-def test_outcomes(nodes, k, groups, monkeypatch):
-    monkeypatch.setattr(tree_outcomes, "_MOST_NODES_OF_BITS", nodes)
+def test_outcomes(k, groups):
     trees = random_ensemble(22, k=k, n_categorical=1, depth=6)
     check_outcomes(trees, *sample(trees, 70, 1), groups)
 
@@ -181,11 +177,11 @@ def test_portions_do_not_matter(monkeypatch):
     trees = random_ensemble(9, depth=6, n_trees=3, n_categorical=1)
     codes, weights = sample(trees, 70, 1)
     for module in (tree_pairs, tree_sets):
-        monkeypatch.setattr(module, "_WORDS_AT_ONCE", 8)
+        monkeypatch.setattr(module, "_MOST_WORDS", 8)
     monkeypatch.setattr(tree_sets, "_WORDS_OF_CONDITIONS", 8)
-    monkeypatch.setattr(tree_pairs, "_CORNERS_AT_ONCE", 8)
-    monkeypatch.setattr(tree_outcomes, "_CONDITIONS_AT_ONCE", 8)
-    monkeypatch.setattr(tree_outcomes, "_OUTPUTS_AT_ONCE", 90)
+    monkeypatch.setattr(tree_pairs, "_MOST_CORNERS", 8)
+    monkeypatch.setattr(tree_curves, "_MOST_CONDITIONS", 8)
+    monkeypatch.setattr(tree_curves, "_MOST_OUTPUTS", 90)
     for groups in GROUPS:
         pairs = list(combinations(range(len(groups)), 2))
         check_pairs(trees, codes, weights, groups, pairs)
@@ -217,10 +213,10 @@ def test_leaves_and_steps_are_counted():
     assert pair > 8 * cells / 2
 
 
-def test_rows_at_once_follow_the_memory():
+def test_block_rows_follow_the_memory():
     trees = random_ensemble(9, depth=7, n_trees=8)
     codes, _ = sample(trees, 100)
     effects, _ = observed(trees, codes, GROUPS[0])
-    made = TreeOutcomes(effects)
-    few, some, many = (made.rows_at_once(codes, most) for most in (1, 2**21, 2**40))
-    assert few == 64 < some < many == effects.rows_at_once
+    made = TreeCurves(effects)
+    few, some, many = (made.block_rows(codes, most) for most in (1, 2**21, 2**40))
+    assert few == 64 < some < many == effects.block_rows

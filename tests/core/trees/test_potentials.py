@@ -6,9 +6,8 @@ import pytest
 from sklearn_interpret._core.trees.shapley.potentials import (
     comparison_potentials,
     gains_at,
-    product_potentials,
 )
-from sklearn_interpret._core.trees.shapley.tables import ProductRule, comparison_tables
+from sklearn_interpret._core.trees.shapley.tables import comparison_tables
 
 
 @pytest.fixture(params=[2, 3, 5, 8])
@@ -25,20 +24,6 @@ def of_potentials(potentials, order):
     """Values of all terms, for every leaf and pattern."""
     patterns = np.arange(potentials.shape[-1])
     return np.stack([gains_at(of_leaf, patterns, order) for of_leaf in potentials])
-
-
-def chances_of(d, n_leaves):
-    chances = np.random.default_rng(d).uniform(size=(d, n_leaves))
-    chances[0, 0], chances[-1, 1] = 0, 1
-    return chances
-
-
-def test_potentials_of_products_give_their_gains(d, order):
-    chances = chances_of(d, 4)
-    rule = ProductRule.of_chances(chances, order)
-    expected = rule.everywhere().transpose(1, 0, 2)
-    found = of_potentials(product_potentials(chances, order), order)
-    np.testing.assert_allclose(found, expected, atol=1e-14)
 
 
 def test_potentials_of_comparisons_give_their_tables(d, order):

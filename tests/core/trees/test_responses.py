@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sklearn_interpret._core.trees.effects import curves as tree_curves
 from sklearn_interpret._core.trees.effects import responses as module
+from sklearn_interpret._core.trees.effects.condition_steps import (
+    ConditionSteps,
+    MovedFeatures,
+)
+from sklearn_interpret._core.trees.effects.curves import TreeCurves
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from sklearn_interpret._core.trees.effects.steps import ConditionSteps, MovedFeatures
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 from tests.references.trees import random_ensemble, telling_rows
@@ -43,27 +48,24 @@ def outputs(trees, codes, part):
     return np.stack(found, axis=1)
 
 
-def following(trees, parts):
-    """As `effects_of`, with sets of rows that are followed down the trees."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_NODES_OF_SMALL_TREES", 0)
-        return TreeEffects(trees, trees.value, trees.base, parts, n_rows=10**6)
+def whole_curves(effects, codes):
+    """Outputs of all rows, for each part: (n, G, k)."""
+    k = len(effects.constant)
+    found = [np.empty((len(codes), part.n_points, k)) for part in effects.parts]
+    for part, rows, outputs in TreeCurves(effects).curves(codes):
+        found[part][rows] = outputs
+    return found
 
 
 def check(trees, codes, weights, parts):
     effects = effects_of(trees, parts)
-    assert not effects.wants_order
-    curves = effects.curves(codes)
-    averages = [
-        way.averages(way.leaf_weights(codes, weights), weights.sum())
-        for way in (effects, following(trees, parts))
-    ]
-    for part, curve, *means in zip(parts, curves, *averages, strict=True):
+    curves = whole_curves(effects, codes)
+    averages = effects.averages(effects.leaf_weights(codes, weights), weights.sum())
+    for part, curve, mean in zip(parts, curves, averages, strict=True):
         expected = outputs(trees, codes, part)
         np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-12)
         expected = np.average(expected, axis=0, weights=weights)
-        for mean in means:
-            np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -129,7 +131,7 @@ def test_what_the_trees_do_not_look_at_changes_nothing():
     )
     check(trees, codes, np.ones(20), [none, every_code(trees, [0])])
     effects = effects_of(trees, [empty, none, other])
-    assert [c.shape for c in effects.curves(codes)] == [
+    assert [c.shape for c in whole_curves(effects, codes)] == [
         (20, 0, 1),
         (20, 3, 1),
         (20, 0, 1),
@@ -160,10 +162,9 @@ def test_sizes_of_blocks_do_not_matter(monkeypatch):
     codes = trees.codes(telling_rows(trees, 100))
     for name in ("_WORDS_OF_CONDITIONS", "_WORDS_AT_ONCE", "_WORDS_OF_TABLES"):
         monkeypatch.setattr(module, name, 8)
-    monkeypatch.setattr(module, "_AMOUNTS_AT_ONCE", 8)
+    monkeypatch.setattr(tree_curves, "_MOST_OUTPUTS", 8)
     effects = effects_of(trees, parts_of(trees))
-    assert effects.rows_at_once == 512
-    assert effects.curves_at_once == 64
+    assert effects.block_rows == 512
     check(trees, codes, np.ones(100), parts_of(trees))
 
 
@@ -171,9 +172,9 @@ def test_a_row_alone_has_the_curve_that_it_has_among_many():
     trees = random_ensemble(10, depth=6, n_trees=20)
     codes = trees.codes(telling_rows(trees, 200))
     effects = effects_of(trees, parts_of(trees))
-    together = effects.curves(codes)
+    together = whole_curves(effects, codes)
     for row in (0, 77, 199):
-        alone = effects.curves(codes[[row]])
+        alone = whole_curves(effects, codes[[row]])
         for whole, one in zip(together, alone, strict=True):
             np.testing.assert_allclose(one[0], whole[row], rtol=1e-10, atol=1e-10)
 

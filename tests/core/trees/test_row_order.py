@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._core.trees.effects import (
-    leaf_weights as tree_arrivals,
-)
+from sklearn_interpret._core.trees.effects import leaf_weights
 from sklearn_interpret._core.trees.effects import responses as module
 from sklearn_interpret._core.trees.effects.leaf_weights import order_of_likeness
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
@@ -30,17 +28,17 @@ def test_order_holds_every_row_once_and_blocks_reach_fewer_leaves():
     assert ordered < 0.9 * leaves_per_block(trees, codes)
 
 
-def test_averages_depend_on_neither_order_nor_way_nor_portions(monkeypatch):
+def test_averages_depend_on_neither_order_nor_portions(monkeypatch):
     trees = random_ensemble(1, n_trees=5, k=2)
     codes, parts = many_rows(trees, 700), parts_of(trees)
     weights = np.random.default_rng(1).uniform(0.5, 2, size=700)
     effects = effects_of(trees, parts)
     expected = effects.averages(effects.leaf_weights(codes, weights), weights.sum())
-    monkeypatch.setattr(module, "_NODES_OF_SMALL_TREES", 0)
-    monkeypatch.setattr(tree_arrivals, "_WORDS_AT_ONCE", 40)
-    monkeypatch.setattr(tree_arrivals.DescentWeights, "rows_at_once", 128)
+    monkeypatch.setattr(leaf_weights, "_MOST_WORDS", 40)
+    monkeypatch.setattr(module, "_MOST_ROWS", 128)
     effects = TreeEffects(trees, trees.value, trees.base, parts, n_rows=10**6)
     assert effects.wants_order
+    assert effects.block_rows == 128
     order = order_of_likeness(trees, codes)
     arrived = effects.leaf_weights(codes[order], weights[order])
     for one, other in zip(

@@ -137,7 +137,6 @@ def test_interventional_values_are_those_of_the_enumerated_game(seed, players, r
 def test_a_row_gets_the_same_alone_and_among_many(
     seed, order, most, potentials, longest, monkeypatch
 ):
-    monkeypatch.setattr(games, "_FEW", 2)
     monkeypatch.setattr(games, "is_cheaper", lambda *sizes: sizes[3] < 20)
     monkeypatch.setattr(games, "_MOST_WITH_POTENTIALS", potentials)
     monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", longest)

@@ -1,139 +1,25 @@
 """Weight of the rows that meet all conditions of leaves, or all but one.
 
-Both methods hold sets of rows as bits. `SplitWeights` puts together what each
-split above leaves needs, which suits small trees: the same steps for all rows.
-`DescentWeights` sends sets of rows down the trees: at each node those that meet all of
-its conditions, and for each condition of a part that moves those that meet all others,
-whether or not they meet this one. A set that has run empty is not followed any further.
-Rows in `order_of_likeness` reach the same leaves as their neighbours, so that sets are
-full or empty: the more rows there are, the fewer sets each takes part in.
+Sets of rows, as bits, go down the trees: at each node the rows that meet all of its
+conditions, and for each condition of a part that moves those that meet all others,
+whether or not they meet this one. Empty sets are dropped. Rows in `order_of_likeness`
+reach the same leaves as their neighbours, so that sets are full or empty: with many
+rows each of them is in few sets.
 """
 
 import numpy as np
 
 from sklearn_interpret._core.trees.structure.bits import WORD, RowBits, RowWeights
 
-# Sets that go down together should stay in the processor's cache.
-_WORDS_AT_ONCE = 2**16
+# Words of the sets that go down together; they fit the processor's cache.
+_MOST_WORDS = 2**16
 
-# Of the numbers by which rows are sorted: sorting takes one pass for each byte.
+# Bits of the numbers by which rows are sorted; sorting takes one pass for each byte.
 _N_BITS = 16
 
 
-class SplitWeights:
-    """Weights at leaves of small trees, from the splits above them.
-
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    blocks : list of BlockOfTrees
-        The splits above their leaves.
-    rows_at_once : int
-        How many rows to give at once.
-
-    Attributes
-    ----------
-    size : int
-        Number of weights that are found.
-    """
-
-    def __init__(self, ensemble, blocks, rows_at_once):
-        self._ensemble, self._blocks = ensemble, blocks
-        self.rows_at_once = rows_at_once
-        self._shapes = [
-            (2, len(splits.conditions) + 2, len(splits.nodes))
-            for block in blocks
-            for splits in block.groups
-        ]
-        sizes = [int(np.prod(shape)) for shape in self._shapes]
-        self._ends, self.size = np.cumsum(sizes, dtype=np.intp), sum(sizes)
-
-    def add_rows(self, codes, weights, found):
-        """Add the weights of rows (n_rows, n_features) to those found (size,)."""
-        bits, weigh = RowBits(self._ensemble, codes), RowWeights(weights)
-        parts = iter(self.by_split(found))
-        for block in self._blocks:
-            met = block.conditions.met(bits)
-            for splits in block.groups:
-                sums = next(parts)
-                whole, left = np.empty((2, *sums[0, :-1].shape))
-                for chunk, sets, lefts in splits.rows_at_splits(met, bits):
-                    whole[:, chunk] = weigh.of(sets)
-                    sets &= lefts
-                    left[:, chunk] = weigh.of(sets)
-                sums += _by_child(splits, whole, left)
-
-    def by_split(self, weights):
-        """Weights (size,), for each group of splits above leaves: (2, d + 2, m).
-
-        For each child the weight of the rows that meet all of its conditions but
-        possibly the one in a slot; in the last place that of those that meet them all.
-        """
-        parts = np.split(weights, self._ends[:-1])
-        return [
-            part.reshape(shape)
-            for part, shape in zip(parts, self._shapes, strict=False)
-        ]
-
-    def by_condition(self, weights):
-        """Weights of rows at leaves, by the conditions that they meet.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (size,)
-            As :meth:`add_rows` finds them.
-
-        Returns
-        -------
-        leaves : ndarray of shape (n_leaves,), intp
-            The leaves.
-        inside : ndarray of shape (n_leaves,)
-            Of the rows that meet all conditions of a leaf.
-        names : ndarray of shape (n,), intp
-            The conditions of all leaves.
-        leaf : ndarray of shape (n,), intp
-            Position of each one's leaf in `leaves`.
-        all_but_one : ndarray of shape (n,)
-            Of the rows that meet all others. Zero for conditions that are not looked
-            at.
-        """
-        found, parts, n_leaves = [], iter(self.by_split(weights)), 0
-        for block in self._blocks:
-            nodes = np.append(block.nodes, -1)
-            for splits in block.groups:
-                child, split = np.nonzero(splits.is_leaf)
-                names = nodes[splits.names[child, :, split]]
-                of_leaves = next(parts)[child, :, split]
-                leaf, slot = np.nonzero(names >= 0)
-                found.append(
-                    (
-                        splits.children[child, split],
-                        of_leaves[:, -1],
-                        names[leaf, slot],
-                        leaf + n_leaves,
-                        of_leaves[leaf, slot],
-                    )
-                )
-                n_leaves += len(child)
-        found.append([np.empty(0, dtype=np.intp)] * 5)
-        return tuple(map(np.concatenate, zip(*found, strict=True)))
-
-
-def _by_child(splits, whole, left):
-    """Weights by child and slot from those of the splits, and of them that go left."""
-    slots, m = whole.shape
-    found = np.empty((2, slots + 1, m))
-    found[0, :-1], found[0, -1] = left, left[-1]
-    found[1, :-1], found[1, -1] = whole - left, whole[-1] - left[-1]
-    # Where the split's own slot is left open, both children get all of its rows.
-    own = splits.slot, np.arange(m)
-    found[:, *own] = whole[own]
-    return found
-
-
-class DescentWeights:
-    """Weights at leaves of large trees, from sets of rows that go down.
+class LeafWeights:
+    """Weights of rows at leaves, from sets of rows that go down the trees.
 
     Sets are numbered node after node, those of leaves behind those of inner nodes: for
     each node that of the rows that meet all conditions, and one for each condition.
@@ -151,11 +37,7 @@ class DescentWeights:
     ----------
     size : int
         Number of weights that are found.
-    rows_at_once : int
-        How many rows to give at once.
     """
-
-    rows_at_once = 2**11
 
     def __init__(self, ensemble, paths, n_parts):
         self._ensemble, self._paths = ensemble, paths
@@ -168,23 +50,57 @@ class DescentWeights:
         starts[order] = np.cumsum(widths) - widths
         self._n_inner = int(widths[: len(nodes)].sum())
         self.size = int(widths[len(nodes) :].sum())
-        self._starts = starts[self._leaves] - self._n_inner
+        self._starts = starts - self._n_inner  # of leaves
         self._next_sets = _next_sets(ensemble, paths, nodes, starts, n_parts)
         roots = ensemble.roots
         self._roots = starts[roots[~ensemble.is_leaf[roots]]]
 
     def by_condition(self, weights):
-        """As :meth:`SplitWeights.by_condition`."""
+        """Weights of rows at leaves, by the conditions that they meet.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (size,)
+            As :meth:`add_rows` finds them.
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_leaves,), intp
+            The leaves.
+        inside : ndarray of shape (n_leaves,)
+            Weight of the rows that meet all conditions of a leaf.
+        names : ndarray of shape (n,), intp
+            The conditions of all leaves.
+        leaf : ndarray of shape (n,), intp
+            Position of each one's leaf in `leaves`.
+        all_but_one : ndarray of shape (n,)
+            Weight of the rows that meet all others. Zero for conditions on features
+            that do not move.
+        """
         leaf, names = self._paths.conditions_of(self._leaves)
         d = self._paths.n_conditions[self._leaves]
         slot = np.arange(len(leaf)) - np.repeat(np.cumsum(d) - d, d)
-        all_but_one = weights[self._starts[leaf] + 1 + slot]
-        return self._leaves, weights[self._starts], names, leaf, all_but_one
+        all_but_one = self.without(weights, self._leaves[leaf], slot)
+        return (
+            self._leaves,
+            self.inside(weights, self._leaves),
+            names,
+            leaf,
+            all_but_one,
+        )
+
+    def inside(self, weights, leaves):
+        """Weight of the rows that meet all conditions of leaves (n,)."""
+        return weights[self._starts[leaves]]
+
+    def without(self, weights, leaves, slot):
+        """Weight of the rows that meet all conditions but that in a slot (n,)."""
+        return weights[self._starts[leaves] + 1 + slot]
 
     def add_rows(self, codes, weights, found):
-        """As :meth:`SplitWeights.add_rows`."""
+        """Add the weights of rows (n_rows, n_features) to those found (size,)."""
         bits, weigh = RowBits(self._ensemble, codes), RowWeights(weights)
-        size = max(1, _WORDS_AT_ONCE // bits.n_words)
+        size = max(1, _MOST_WORDS // bits.n_words)
         # Rows that go left, rows that go right, and all of them.
         rows = np.empty((3, size, bits.n_words), dtype=WORD)
         every = rows.reshape(-1, bits.n_words)
@@ -289,7 +205,7 @@ def _next_sets(ensemble, paths, nodes, starts, n_parts):
     table[:, _FIRST:] = -1
     opened = np.flatnonzero(offset == slot.take(at))
     table[opened, _PLACE] = ensemble.split_codes.n_codes.sum()
-    table[opened, _NODE] = np.flatnonzero(ensemble.is_leaf)[0]
+    table[opened, _NODE] = np.flatnonzero(ensemble.is_leaf)[:1]
     table[opened, _FIRST] = table[opened, _RIGHT]
     starting = moves & (paths.previous[left] < 0)
     sets = starts[nodes[starting]]

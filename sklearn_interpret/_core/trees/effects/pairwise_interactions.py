@@ -29,10 +29,10 @@ from sklearn_interpret._core.trees.structure.bits import (
 )
 
 # Sets that are worked on at once should stay in the processor's cache.
-_WORDS_AT_ONCE = 2**15
+_MOST_WORDS = 2**15
 
 # Corners that are collected before they are added to their grids.
-_CORNERS_AT_ONCE = 2**20
+_MOST_CORNERS = 2**20
 
 # Numbers that are kept for each leaf of each pair.
 _NUMBERS_OF_OPENING = 12
@@ -50,8 +50,8 @@ class TreePairs:
     """
 
     def __init__(self, effects, pairs):
-        self.effects = effects
-        self.pairs = pairs
+        self.effects, self.pairs = effects, pairs
+        self.block_rows = effects.block_rows
         wanted = np.full((len(effects.parts) + 1,) * 2, -1, dtype=np.int32)
         for number, pair in enumerate(pairs):
             wanted[pair] = number
@@ -67,7 +67,7 @@ class TreePairs:
         """Weight of the rows that reach leaves if only in spite of two conditions.
 
         For each group of splits above leaves and each of its children, (2, e), from at
-        most ``effects.rows_at_once`` rows.
+        most ``effects.block_rows`` rows.
         """
         bits, weigh = RowBits(self.effects.ensemble, codes), RowWeights(weights)
         found, openings = [], iter(self._openings)
@@ -99,22 +99,24 @@ class TreePairs:
         """
         sums = _PairSums(self.effects, self.pairs, at)
         groups = ((block, s) for block in self.effects.blocks for s in block.groups)
-        leaf_weights = self.effects.weigher.by_split(leaf_weights)
-        given = zip(groups, self._openings, leaf_weights, together, strict=True)
-        for (block, splits), openings, alone, both in given:
+        weigher = self.effects.weigher
+        given = zip(groups, self._openings, together, strict=True)
+        for (block, splits), openings, both in given:
             nodes = np.append(block.nodes, -1)
             for child in range(2):
                 leaves = splits.is_leaf[child, openings.split[openings.at]]
                 entries = np.flatnonzero(leaves)
                 split = openings.split[openings.at[entries]]
                 slots = openings.slots[:, entries]
-                values = self.effects.values[splits.children[child, split]] / total
+                leaf = splits.children[child, split]
+                values = self.effects.values[leaf] / total
+                alone = [weigher.without(leaf_weights, leaf, slot) for slot in slots]
                 sums.add(
                     openings.pair[entries],
                     nodes[splits.names[child, slots, split]],
                     values * both[child, entries, None],
-                    [-values * alone[child, slot, split, None] for slot in slots],
-                    values * alone[child, -1, split, None],
+                    [-values * weight[:, None] for weight in alone],
+                    values * weigher.inside(leaf_weights, leaf)[:, None],
                 )
         return sums.totals()
 
@@ -225,7 +227,7 @@ class _Openings:
         """
         d, c = self.others.shape
         found = np.empty((2, len(self.at)))
-        step = max(1, _WORDS_AT_ONCE // ((d + 1) * met.shape[1]))
+        step = max(1, _MOST_WORDS // ((d + 1) * met.shape[1]))
         for start in range(0, c, step):
             sets = met.take(self.others[:, start : start + step], axis=0)
             sets = all_but_one_and_all(sets, valid)
@@ -295,7 +297,7 @@ class _PairSums:
         start = 0
         while start < len(pair):
             before = total[start - 1] if start else 0
-            stop = int(np.searchsorted(total, before + _CORNERS_AT_ONCE, side="right"))
+            stop = int(np.searchsorted(total, before + _MOST_CORNERS, side="right"))
             some = slice(start, max(stop, start + 1))
             self._add_corners(pair[some], names[:, some], both[some])
             start = some.stop
@@ -314,7 +316,7 @@ class _PairSums:
         )
         self._waiting.append(corners)
         self._n_waiting += len(pair)
-        if self._n_waiting >= _CORNERS_AT_ONCE:
+        if self._n_waiting >= _MOST_CORNERS:
             self._settle()
 
     def _settle(self):

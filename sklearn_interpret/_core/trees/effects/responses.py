@@ -17,11 +17,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sklearn_interpret._core.trees.effects.leaf_weights import (
-    DescentWeights,
-    SplitWeights,
-)
-from sklearn_interpret._core.trees.effects.steps import ConditionSteps
+from sklearn_interpret._core.trees.effects.condition_steps import ConditionSteps
+from sklearn_interpret._core.trees.effects.leaf_weights import LeafWeights
 from sklearn_interpret._core.trees.structure.bits import (
     WORD,
     Conditions,
@@ -38,13 +35,8 @@ _WORDS_AT_ONCE = 2**15
 _WORDS_OF_TABLES = 2**23
 _LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
 
-# Small trees: all splits above leaves, for all rows. Large trees: many rows, sorted so
-# that neighbours reach the same leaves, are followed down.
-_NODES_OF_SMALL_TREES = 2**9
-_MANY_ROWS = 2**14
-
-# Outputs of single rows that are added up at once.
-_AMOUNTS_AT_ONCE = 2**20
+# Rows from which sorting them by likeness takes less time than it saves.
+_MANY_ROWS = 2**13
 
 
 class TreeEffects:
@@ -65,7 +57,7 @@ class TreeEffects:
 
     Attributes
     ----------
-    rows_at_once : int
+    block_rows : int
         How many rows to give at once: a multiple of 64.
     n_points : int
         Number of points of all parts.
@@ -97,16 +89,13 @@ class TreeEffects:
         ends = np.cumsum([0, *(part.n_points for part in parts)])
         self.first, self.n_points = ends[:-1], int(ends[-1])
         self.steps = ConditionSteps.of_parts(ensemble, self.paths, parts)
-        self.rows_at_once = _rows_at_once(ensemble)
-        nodes_per_tree = ensemble.n_nodes / max(1, ensemble.n_trees)
-        self.wants_order = (
-            n_rows >= _MANY_ROWS and nodes_per_tree > _NODES_OF_SMALL_TREES
-        )
+        self.block_rows = _block_rows(ensemble)
+        self.wants_order = n_rows >= _MANY_ROWS
 
     @cached_property
     def blocks(self):
         """The trees, some at a time."""
-        most_nodes = _WORDS_OF_CONDITIONS * 64 // self.rows_at_once
+        most_nodes = _WORDS_OF_CONDITIONS * 64 // self.block_rows
         return [
             BlockOfTrees.of_nodes(self.ensemble, self.paths, nodes)
             for nodes in blocks_of_trees(self.ensemble, most_nodes)
@@ -115,16 +104,7 @@ class TreeEffects:
     @cached_property
     def weigher(self):
         """Finds :meth:`leaf_weights`, and sorts them by condition."""
-        if self.wants_order:
-            return DescentWeights(self.ensemble, self.paths, len(self.parts))
-        return SplitWeights(self.ensemble, self.blocks, self.rows_at_once)
-
-    @property
-    def curves_at_once(self):
-        """For how many rows to ask for curves at once: a multiple of 64."""
-        n_amounts = max(1, self.n_points * len(self.constant))
-        n_words = _AMOUNTS_AT_ONCE // (64 * n_amounts)
-        return min(self.rows_at_once, 64 * max(1, n_words))
+        return LeafWeights(self.ensemble, self.paths, len(self.parts))
 
     def leaf_weights(self, codes, weights):
         """Weight of the rows that reach each leaf, if only in spite of one condition.
@@ -141,11 +121,10 @@ class TreeEffects:
         ndarray of float
             To be added up, and given to :meth:`averages`.
         """
-        weigher = self.weigher
-        found = np.zeros(weigher.size)
-        for start in range(0, len(codes), weigher.rows_at_once):
-            rows = slice(start, start + weigher.rows_at_once)
-            weigher.add_rows(codes[rows], weights[rows], found)
+        found = np.zeros(self.weigher.size)
+        for start in range(0, len(codes), self.block_rows):
+            rows = slice(start, start + self.block_rows)
+            self.weigher.add_rows(codes[rows], weights[rows], found)
         return found
 
     def averages(self, leaf_weights, total):
@@ -154,7 +133,7 @@ class TreeEffects:
         Parameters
         ----------
         leaf_weights : ndarray of float
-            Sum over all rows of what :meth:`leaf_weights` returns.
+            Sum over all rows of the arrays that :meth:`leaf_weights` returns.
         total : float
             Total weight of the rows.
 
@@ -172,80 +151,20 @@ class TreeEffects:
         player = self.paths.player[name]
         moves = np.flatnonzero(player < len(self.parts))
         starts = self.first < self.n_points
-        changes = np.empty((1, self.n_points, len(mean)))
+        changes = np.empty((self.n_points, len(mean)))
         for output, value in enumerate(values.T):
-            # What leaves give where a condition is met, and what they give to the
-            # mean, which does not hold when the part moves.
+            # A leaf's share of the mean does not hold when the part moves: `lost`.
             met = np.bincount(name, value.take(leaf) * all_but_one, n_nodes)
             of_mean = (value * inside).take(leaf[moves])
             lost = np.bincount(player[moves], of_mean, len(self.parts))
-            into = changes[0, :, output]
+            into = changes[:, output]
             into[:] = np.bincount(point, met[node] * sign, self.n_points)
             np.add.at(into, self.first[starts], (mean[output] - lost)[starts])
-        return [curves[0] for curves in self._summed(changes)]
-
-    def _summed(self, changes):
-        """Outputs at the points of each part from changes (n_rows, n_points, k)."""
-        n_rows, _, k = changes.shape
-        found = []
-        for part, first in zip(self.parts, self.first, strict=True):
-            at = changes[:, first : first + part.n_points]
-            at = at.reshape(n_rows, *part.shape, k)
-            for axis in range(1, at.ndim - 1):
-                at = np.cumsum(at, axis=axis)
-            found.append(at.reshape(n_rows, part.n_points, k))
-        return found
-
-    def curves(self, codes):
-        """Outputs of each row with each part at each of its points.
-
-        Parameters
-        ----------
-        codes : ndarray of shape (n_rows, n_features), int
-            The rows' codes, at most `curves_at_once` of them.
-
-        Returns
-        -------
-        list of ndarray of shape (n_rows, n_points, k)
-        """
-        k = len(self.constant)
-        outputs = np.zeros((k, len(codes)))
-        changes = np.zeros((k, len(codes) * self.n_points))
-        for reached in self.leaves(RowBits(self.ensemble, codes)):
-            which, row = set_bits(reached.inside)
-            self._add_leaves(outputs, row, reached.nodes.take(which))
-            for index, leaf, sign in self._row_changes(reached):
-                self._add_leaves(changes, index, leaf, sign)
-        changes = changes.T.reshape(len(codes), self.n_points, k)
-        first = self.first[[part.n_points > 0 for part in self.parts]]
-        changes[:, first] += (outputs.T + self.constant)[:, None]
-        return self._summed(changes)
-
-    def _row_changes(self, reached):
-        """Changes along all points: row and point in one number, leaf, sign."""
-        which, row = set_bits(reached.all_but_one)
-        leaf, name = reached.leaf.take(which), reached.names.take(which)
-        step, point, sign = self.steps.of_conditions(name)
-        node = reached.nodes.take(leaf)
-        yield row.take(step) * self.n_points + point, node.take(step), sign
-        # What a leaf adds to the row's own output holds only where it is met.
-        words = reached.inside[leaf, row >> 6] >> (row & 63).astype(WORD)
-        held = np.flatnonzero(words & WORD.type(1))
-        player = self.paths.player[name[held]]
-        yield row[held] * self.n_points + self.first[player], node[held], -1
-
-    def _add_leaves(self, sums, index, nodes, sign=1):
-        """Add values of leaves (n,), times a sign, to sums (k, size) at an index."""
-        for into, values in zip(sums, self._values_by_output, strict=True):
-            amounts = values.take(nodes)
-            # A tree for one of several classes has no value for the others.
-            used = np.flatnonzero(amounts) if len(sums) > 1 else slice(None)
-            signs = sign if np.isscalar(sign) else sign[used]
-            np.add.at(into, index[used], amounts[used] * signs)
-
-    @cached_property
-    def _values_by_output(self):
-        return np.ascontiguousarray(self.values.T)
+        ends = self.first + [part.n_points for part in self.parts]
+        curves = [changes[a:b] for a, b in zip(self.first, ends, strict=True)]
+        for part, curve in zip(self.parts, curves, strict=True):
+            part.sum_up(curve, axis=0)
+        return curves
 
     def differences(self, codes, crossings):
         """Changes of the output of rows where they step from one point to the next.
@@ -253,7 +172,7 @@ class TreeEffects:
         Parameters
         ----------
         codes : ndarray of shape (n_rows, n_features), int
-            The rows' codes, at most `rows_at_once` of them.
+            The rows' codes, at most `block_rows` of them.
         crossings : ndarray of shape (n_rows, n_parts), intp
             For each part the point that the row steps to from the one before it; of
             a part with two axes, from those before it along both. -1 for rows that
@@ -459,7 +378,7 @@ class LastSplits:
             yield chunk, sets, bits.lefts(self.nodes[chunk])
 
 
-def _rows_at_once(ensemble):
+def _block_rows(ensemble):
     """Number of rows for which tables of rows by code fit the memory."""
     n_codes = ensemble.split_codes.n_codes
     n_rows = _MOST_ROWS

@@ -5,7 +5,6 @@ whether the row meets the condition of slot i.
 """
 
 from functools import cached_property, partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -32,7 +31,6 @@ from sklearn_interpret._core.trees.shapley.patterns import (
 from sklearn_interpret._core.trees.shapley.potentials import (
     comparison_potentials,
     gains_of_potentials,
-    product_potentials,
 )
 from sklearn_interpret._core.trees.shapley.tables import (
     LeafTables,
@@ -46,8 +44,6 @@ from sklearn_interpret._core.trees.structure.means import cover_shares, node_mea
 
 # Rows of a background that are counted at once, so that they stay in the cache.
 _ROWS_AT_ONCE = 2048
-# Leaves with fewer patterns than this are valued together, else one by one.
-_FEW = 16
 # Pairs of rows that are compared at once.
 _COMPARED_AT_ONCE = 2**20
 # Pairs of a leaf and a pattern that are valued at once, likewise.
@@ -121,10 +117,6 @@ class PathDependentGame:
 
         return LeafTables.of_leaves(self.paths.n_conditions[nodes], order, make)
 
-    def _gains(self, conditions, met, order):
-        """Gains (n_terms, n_leaves, m) of conditions (d, n_leaves), met or not."""
-        return ProductRule.of_chances(self.chances[conditions], order).at(met)
-
     def deep_gains(self, leaves, owner, patterns, order):
         """Gains of leaves with equally many conditions at few patterns of all.
 
@@ -144,29 +136,14 @@ class PathDependentGame:
         ndarray of shape (n_terms, n)
         """
         conditions = self.paths.of_nodes(leaves)
-        d, n_patterns = len(conditions), len(patterns) / len(leaves)
-        with_potentials = d <= _MOST_WITH_POTENTIALS and 2**d < d * d * n_patterns / 2
-        if n_patterns > _FEW and with_potentials:
-            chances = self.chances[conditions]
-
-            def make(some):
-                return product_potentials(chances[:, some], order)
-
-            return gains_of_potentials(make, owner, patterns, d, order)
+        d = len(conditions)
         gains = np.empty((len(terms(d, order)), len(patterns)))
-        if n_patterns > _FEW:
-            met = pattern_bits(patterns, d)
-            ends = np.searchsorted(owner, np.arange(len(leaves) + 1))
-            for leaf, (start, stop) in enumerate(pairwise(ends)):
-                one, here = slice(leaf, leaf + 1), met[:, None, start:stop]
-                found = self._gains(conditions[:, one], here, order)
-                gains[:, start:stop] = found[:, 0]
-            return gains
         for start in range(0, len(patterns), _PAIRS_AT_ONCE):
             at = slice(start, start + _PAIRS_AT_ONCE)
-            met, here = pattern_bits(patterns[at, None], d), owner[at]
-            found = self._gains(conditions[:, here], met, order)
-            gains[:, at] = found[:, :, 0]
+            chances = self.chances[conditions[:, owner[at]]]
+            met = pattern_bits(patterns[at, None], d)
+            rule = ProductRule.of_chances(chances, order)
+            gains[:, at] = rule.at(met)[:, :, 0]
         return gains
 
     def base_values(self):

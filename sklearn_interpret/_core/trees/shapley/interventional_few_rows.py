@@ -20,8 +20,6 @@ from sklearn_interpret._core.trees.structure.levels import Levels
 _BYTES_PER_BLOCK = 2**26
 # Background rows in one block.
 _ROWS_PER_BLOCK = 2**10
-# With more rows, what the background fails at leaves is found for all of it.
-_FEW_ROWS = 2
 # Splits whose children's sets are made at once, so that they stay in the cache.
 _SPLITS_AT_ONCE = 512
 # The members of all sets of eight players.
@@ -29,7 +27,7 @@ _OCTETS = np.arange(256, dtype=np.uint8)[:, None]
 _MEMBERS = np.unpackbits(_OCTETS, axis=1, bitorder="little").astype(np.float64)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class PairBlock:
     """Some trees, and the rows of the background that rows are compared with there.
 
@@ -41,10 +39,8 @@ class PairBlock:
         The trees, and others.
     levels : Levels
         Their nodes, in the order of what is said of nodes, splits, and leaves below.
-    bits : RowBits
-        The rows of the background.
     rows : slice
-        Which of all its rows these are.
+        The rows of the background, among all of them.
     feature, rank : ndarray of shape (n_splits,)
         Of the splits, as `TreeEnsemble` and `SplitCodes` have them.
     player : ndarray of shape (n_words, n_splits), unsigned integers
@@ -55,15 +51,12 @@ class PairBlock:
         Of the leaves.
     met : ndarray of shape (n_row_words, n_nodes), uint64
         Rows of the background that meet the condition of each node, as bits.
-    failed : ndarray of shape (n_words, n_leaves, n_rows), unsigned integers, or None
-        Players whose conditions rows of the background fail; None while rows are few.
-    n_compared : int
-        How many rows were compared so far without it.
+    failed : ndarray of shape (n_words, n_leaves * n_rows), unsigned integers
+        Players whose conditions rows of the background fail, leaf after leaf.
     """
 
     ensemble: object
     levels: Levels
-    bits: RowBits
     rows: slice
     feature: np.ndarray
     rank: np.ndarray
@@ -71,8 +64,7 @@ class PairBlock:
     n_players: int
     value: np.ndarray
     met: np.ndarray
-    failed: np.ndarray | None = None
-    n_compared: int = 0
+    failed: np.ndarray
 
     @classmethod
     def of_trees(cls, ensemble, paths, roots, bits, rows):
@@ -80,26 +72,25 @@ class PairBlock:
         levels = Levels.below(ensemble, roots)
         splits = levels.splits
         children = ensemble.left[splits]
-        left = _lefts(bits, splits)
+        player = _as_sets(paths.n_players).take(paths.player[children], axis=1)
+        left = bits.lefts(splits)
+        left &= bits.valid
+        failed = _failed(levels, player, left, bits.n_rows)
         return cls(
             ensemble=ensemble,
             levels=levels,
-            bits=bits,
             rows=rows,
             feature=ensemble.feature[splits],
             rank=ensemble.split_codes.rank[splits].astype(np.int32),
-            player=_as_sets(paths.n_players).take(paths.player[children], axis=1),
+            player=player,
             n_players=paths.n_players,
             value=ensemble.value[levels.leaves],
             met=_met(levels, paths.previous[children], left, bits.valid),
+            failed=failed.reshape(len(player), -1),
         )
 
     def values(self, codes, weights, order, integrals):
         """Values (n_rows, k, n_players, ...) of rows; see `pair_values`."""
-        self.n_compared += len(codes)
-        if self.failed is None and self.n_compared > _FEW_ROWS:
-            lefts = _lefts(self.bits, self.levels.splits)
-            self.failed = _failed(self.levels, self.player, lefts, self.bits.n_rows)
         rows = zip(codes, weights[:, self.rows], strict=True)
         return np.array([self._values(*row, order, integrals) for row in rows])
 
@@ -107,7 +98,8 @@ class PairBlock:
         """Values of one row."""
         leaves, lost, others = self._compared(codes)
         which, other = set_bits(others)
-        gained = self._gained(leaves.take(which), other)
+        n_rows = self.failed.shape[1] // len(self.value)
+        gained = self.failed.take(leaves.take(which) * n_rows + other, axis=1)
         # The integral depends on how many conditions only one of the two meets.
         case = _sizes(gained) * integrals.shape[2]
         case += _sizes(lost).take(which)
@@ -147,26 +139,6 @@ class PairBlock:
             return trees.goes_left(self.levels.splits, taken)
         return taken <= self.rank
 
-    def _gained(self, leaves, others):
-        """Players whose conditions others fail at leaves (n,), increasing."""
-        if self.failed is not None:
-            place = leaves * self.bits.n_rows + others
-            return self.failed.reshape(len(self.player), -1).take(place, axis=1)
-        levels = self.levels
-        first = levels.leaf_places.take(leaves)
-        at, word, bit = first.copy(), others >> 6, (others & 63).astype(WORD)
-        gained = np.zeros((len(self.player), len(leaves)), dtype=self.player.dtype)
-        for _, side, _ in reversed([*levels.steps()]):
-            # Those at lower levels come last.
-            some = slice(np.searchsorted(first, side.start), None)
-            here = at[some]
-            met = (self.met[word[some], here] >> bit[some]) & WORD.type(1)
-            split = levels.split_above.take(here)
-            fails = (met == 0) * self.player.take(split, axis=1)
-            gained[:, some] |= fails
-            at[some] = levels.split_places.take(split)
-        return gained
-
 
 def _as_sets(n_players):
     """Each player as a set: (n_words, n_players)."""
@@ -176,13 +148,6 @@ def _as_sets(n_players):
     bits = dtype.type(1) << (players % (8 * size)).astype(dtype)
     sets[players // (8 * size), players] = bits
     return sets
-
-
-def _lefts(bits, splits):
-    """Rows that splits send to the left, and none else: (n_splits, n_row_words)."""
-    left = bits.lefts(splits)
-    left &= bits.valid
-    return left
 
 
 def _met(levels, previous, left, valid):
@@ -341,7 +306,7 @@ def is_cheaper(leaf_counts, n_players, n_others, n_rows, order):
     n_tables = (n_players / 8) ** 2 if order == 2 else 0  # see `_by_members`
     of_row = 250 + 400 * n_tables + 0.008 * n_leaves * (n_words + 1)
     of_row += (0.04 + 0.01 * n_tables) * n_pairs
-    compared = n_rows * of_row + 0.004 * n_leaves * n_others * (n_rows > _FEW_ROWS)
+    compared = n_rows * of_row + 0.004 * n_leaves * n_others
     is_flat = d <= MAX_TABLE_CONDITIONS
     n_numbers = leaf_counts[is_flat] @ (comb(d, order) * 2.0**d)[is_flat]
     n_deep = leaf_counts[~is_flat].sum()

@@ -25,25 +25,6 @@ from sklearn_interpret._core.trees.shapley.tables import (
 _NUMBERS_AT_ONCE = 2**13
 
 
-def product_potentials(chances, order):
-    """Potentials at all patterns of conditions that chance meets independently.
-
-    From chances (d, n_leaves) to an array of shape (n_leaves, order + 1, 2**d).
-    """
-    d, n_leaves = chances.shape
-    t, weights, levels = _potential_points(d, order)
-    products = np.empty((len(t), n_leaves, 1))
-    products[:] = weights[..., None]
-    for chance in chances:
-        n = products.shape[2]
-        doubled = np.empty((len(t), n_leaves, 2 * n))
-        off = (1 - t) * chance
-        np.multiply(products, off[..., None], out=doubled[..., :n])
-        np.multiply(products, (t + off)[..., None], out=doubled[..., n:])
-        products = doubled
-    return _potentials(products, levels)
-
-
 def comparison_potentials(shares, order):
     """Potentials at all patterns, in the mean over background rows.
 
@@ -56,7 +37,8 @@ def comparison_potentials(shares, order):
     """
     n_leaves, n_patterns = shares.shape
     d = n_patterns.bit_length() - 1
-    t, weights, levels = _potential_points(d, order)
+    points, weights = quadrature(d - order)
+    t = points[:, None]
     n_met = np.bitwise_count(np.arange(n_patterns)).astype(np.intp)
     # By what the others fail; patterns come first: long stretches of memory.
     sums = np.empty((n_patterns, len(t), n_leaves))
@@ -66,23 +48,11 @@ def comparison_potentials(shares, order):
         halves = sums.reshape(-1, 2, 2**k * len(t) * n_leaves)
         halves[:, 1] += halves[:, 0]
     sums = np.ascontiguousarray(sums.transpose(1, 2, 0))
-    sums *= (((1 - t) ** np.arange(d, -1, -1)) * weights)[:, None, n_met]
-    return _potentials(sums, levels)
-
-
-def _potential_points(d, order):
-    """Points, their weights, and what makes each of the potentials, points first."""
-    points, weights = quadrature(d - order)
-    levels = (1 - points) ** -np.arange(order + 1.0)[:, None]
-    return points[:, None], (weights / (order * points**order))[:, None], levels
-
-
-def _potentials(products, levels):
-    """Potentials from products at all points: (n_leaves, order + 1, n_patterns)."""
-    _, n_leaves, n_patterns = products.shape
-    potentials = np.empty((n_leaves, len(levels), n_patterns))
-    for level, ratios in enumerate(levels):
-        potentials[:, level] = total_of_points(products, ratios)
+    weights = (weights / (order * points**order))[:, None]
+    sums *= ((1 - t) ** np.arange(d, -1, -1) * weights)[:, None, n_met]
+    potentials = np.empty((n_leaves, order + 1, n_patterns))
+    for level in range(order + 1):
+        potentials[:, level] = total_of_points(sums, (1 - points) ** -float(level))
     return potentials
 
 

@@ -1,0 +1,253 @@
+"""Descents to a margin at a penalty: Wachter's objective, by coordinates or slopes."""
+
+import numpy as np
+
+# All moves are tried in each eighth step, and the 64 best of these in between.
+_ALL_EVERY, _KEPT = 8, 64
+# Moves shorter than this part of the distance have settled.
+_STILL = 1e-5
+
+
+def coordinate_search(
+    origins, cells, moved, margins, price, *, aim, most_changes, max_iter
+):
+    r"""Change one coordinate after the other, by the move that saves most.
+
+    The objective is that of Wachter et al., :math:`\lambda \max(0, a - m(x))^2 + d(x)`
+    with the margin m and its aim a; where no move lowers it, lambda is raised until one
+    does. Moves back to the origin are tried in every step.
+
+    Parameters
+    ----------
+    origins : ndarray of shape (m, n_columns)
+        Where the search begins.
+    cells : (ndarray, ndarray)
+        Columns and values of the moves, (n_moves,) each.
+    moved : callable
+        ``moved(values, columns, cells, rows)``: points with one cell each changed.
+    margins : callable
+        ``margins(values, rows)``: (k,).
+    price : callable
+        ``price(values, rows)``: costs (k,) and numbers (k,) of the changes since the
+        origins.
+    aim : float
+        Margin to be reached.
+    most_changes : int
+        Largest number of coordinates that may differ.
+    max_iter : int
+        Largest number of moves.
+
+    Returns
+    -------
+    points : ndarray of shape (m, n_columns)
+        The nearest points tried that have the margin, or the last ones.
+    n_steps : int
+        Moves of the longest search.
+    """
+    values, nearest, active = origins.copy(), origins.copy(), np.arange(len(origins))
+    least, gaps = np.full((2, len(values)), np.inf)
+    costs, weights = np.zeros((2, len(values)))
+    every = _with_moves_back(origins, *cells)
+    n_steps = 0
+    while every[0].size and len(active) and n_steps < max_iter:
+        if n_steps % _ALL_EVERY == 0:
+            moves = every
+        n_steps += 1
+        columns, cells = moves
+        of = np.repeat(active, columns.shape[1])
+        trials = moved(values[of], columns[active].ravel(), cells[active].ravel(), of)
+        shape = len(active), -1
+        prices, n_changed = (part.reshape(shape) for part in price(trials, of))
+        trial_gaps = np.maximum(aim - margins(trials, of).reshape(shape), 0.0) ** 2
+        trials = trials.reshape(*prices.shape, -1)
+        if n_steps == 1:  # the last move back leaves points as they are
+            gaps = trial_gaps[:, -1].copy()
+
+        possible, each = n_changed <= most_changes, np.arange(len(active))
+        reached = np.where(possible & (trial_gaps == 0), prices, np.inf)
+        first, nearer = reached.argmin(axis=1), reached.min(axis=1) < least[active]
+        nearest[active[nearer]] = trials[each, first][nearer]
+        least[active[nearer]] = reached[each, first][nearer]
+
+        closed, paid = gaps[active, None] - trial_gaps, prices - costs[active, None]
+        rates = np.full(paid.shape, np.inf)
+        np.divide(paid, closed, out=rates, where=possible & (closed > 0))
+        if moves is every:
+            moves = _best_moves(every, rates, active)
+        best, weights[active] = _choice(closed, paid, possible, rates, weights[active])
+        going = np.isfinite(weights[active])
+        active, chosen = active[going], (each[going], best[going])
+        values[active], gaps[active] = trials[chosen], trial_gaps[chosen]
+        costs[active] = prices[chosen]
+    return np.where(np.isfinite(least)[:, None], nearest, values), n_steps
+
+
+def _with_moves_back(origins, columns, cells):
+    """Columns and values of all moves of each point; moves back come last."""
+    back, size = np.unique(columns), (len(origins), 1)
+    return (
+        np.tile(np.append(columns, back), size),
+        np.hstack([np.tile(cells, size), origins[:, back]]),
+    )
+
+
+def _best_moves(every, rates, active):
+    """Moves that closed gaps at the lowest rates, and moves back; of active points."""
+    n_points, n_moves = every[0].shape
+    n_back = len(np.unique(every[0]))
+    order = np.argsort(rates[:, :-n_back], axis=1, kind="stable")[:, :_KEPT]
+    kept = np.tile(np.arange(n_moves - n_back - order.shape[1], n_moves), (n_points, 1))
+    kept[active, : order.shape[1]] = order
+    return tuple(np.take_along_axis(part, kept, axis=1) for part in every)
+
+
+def _choice(closed, paid, possible, rates, weights):
+    """The moves that save most, and the weights at which they do.
+
+    The weight is infinite where no move saves anything at any.
+    """
+    worth = np.where(possible, weights[:, None] * closed - paid, -np.inf)
+    pays = worth.max(axis=1) > 1e-12 * (1 + np.abs(paid).max(axis=1))
+    best = np.where(pays, worth.argmax(axis=1), rates.argmin(axis=1))
+    raised = np.maximum(weights, rates.min(axis=1) * (1 + 1e-9))
+    return best, np.where(pays, weights, raised)
+
+
+def penalised_steps(values, gradients, gaps, weights, low, high):
+    r"""Minimise costs and a weighted squared gap, by the gap's linear model.
+
+    .. math:: \min_{z} \sum_j |z_j| + w \max(0, \text{gap} - g (z - v))^2, \qquad
+        \text{low} \le z \le \text{high}
+
+    Columns are filled in the order of their gradients, each as long as it closes more
+    of the gap than it costs: a knapsack of fractions.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m, n_columns)
+        Points v at which the gaps are known.
+    gradients : ndarray of shape (m, n_columns)
+        Reduction of the gap per unit of a column.
+    gaps : ndarray of shape (m,)
+        Gaps at these points, negative where the aim is exceeded.
+    weights : ndarray of shape (m,)
+        Weights of the squared gaps.
+    low, high : ndarray of shape (m, n_columns)
+        Limits.
+
+    Returns
+    -------
+    ndarray of shape (m, n_columns)
+    """
+    cheapest = np.clip(0.0, low, high)
+    missing = gaps - (gradients * (cheapest - values)).sum(axis=1)
+    slopes = np.abs(gradients)
+    upwards = gradients > 0
+    room = np.where(upwards, high - cheapest, cheapest - low)
+    # Moves towards zero are made already; moves away from it cost.
+    room = np.where(np.where(upwards, cheapest < 0, cheapest > 0), 0.0, room)
+    order = np.argsort(-slopes, axis=1, kind="stable")
+    slopes = np.take_along_axis(slopes, order, axis=1)
+    room = np.take_along_axis(room, order, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        closed = np.where(slopes > 0, slopes * room, 0.0)
+        before = np.zeros_like(closed)
+        np.cumsum(closed[:, :-1], axis=1, out=before[:, 1:])
+        worth = missing[:, None] - before - 0.5 / (weights[:, None] * slopes)
+        steps = np.where(slopes > 0, worth / slopes, 0.0)
+    steps = np.clip(np.nan_to_num(steps), 0.0, room)
+    amounts = np.empty_like(steps)
+    np.put_along_axis(amounts, order, steps, axis=1)
+    return cheapest + np.sign(gradients) * amounts
+
+
+def penalised_descent(start, low, high, evaluate, *, aim, max_iter):
+    r"""Minimise :math:`\lambda \max(0, a - m(z))^2 + \sum_j |z_j|`, lambda raised.
+
+    Each step is that of the margin's linear model within a trust region. Lambda is
+    raised tenfold where a point has settled that lacks margin.
+
+    Parameters
+    ----------
+    start : ndarray of shape (m, n_columns)
+        Where descents begin.
+    low, high : ndarray of shape (m, n_columns)
+        Limits.
+    evaluate : callable
+        ``evaluate(z, rows)``: the nearest possible points, their margins and the
+        gradients of these.
+    aim : float
+        The margin a.
+    max_iter : int
+        Largest number of steps.
+
+    Returns
+    -------
+    points : ndarray of shape (m, n_columns)
+        The nearest points with a margin of at least zero, or the last ones.
+    n_steps : int
+        Steps of the longest descent.
+    """
+    rows = np.arange(len(start))
+    points, margins, gradients = evaluate(start, rows)
+    nearest = _Nearest(points, margins)
+    steepest = np.abs(gradients).max(axis=1, initial=0)
+    active = rows[steepest > 0]
+    weights, trust = np.zeros(len(rows)), np.full(len(rows), np.inf)
+    lacking = np.maximum(aim - margins[active], aim)
+    weights[active] = 1 / (steepest[active] * lacking)
+    n_steps = 0
+    while len(active) and n_steps < max_iter:
+        n_steps += 1
+        at, weight = points[active], weights[active]
+        gaps, reach = aim - margins[active], trust[active, None]
+        new = penalised_steps(
+            at,
+            gradients[active],
+            gaps,
+            weight,
+            np.maximum(low[active], at - reach),
+            np.minimum(high[active], at + reach),
+        )
+        new, new_margins, new_gradients = evaluate(new, active)
+        nearest.update(new, new_margins, active)
+        before = _objective(at, gaps, weight)
+        saved = before - _objective(new, aim - new_margins, weight)
+        moved = np.abs(new - at).max(axis=1)
+        better = saved > 1e-9 * before
+        trust[active] = np.where(
+            better, np.maximum(trust[active], 2 * moved), moved / 4
+        )
+        done = active[better]
+        points[done], margins[done] = new[better], new_margins[better]
+        gradients[done] = new_gradients[better]
+        length = np.abs(points[active]).max(axis=1)
+        settled = np.where(better, saved < 1e-3 * before, moved <= _STILL * length)
+        raised = active[settled]
+        weights[raised] *= 10
+        trust[raised] *= 10
+        active = active[~(settled & (margins[active] >= 0))]
+    return np.where(nearest.found[:, None], nearest.points, points), n_steps
+
+
+class _Nearest:
+    """The nearest points with a margin of at least zero so far."""
+
+    def __init__(self, points, margins):
+        self.points = points.copy()
+        self._costs = np.full(len(points), np.inf)
+        self.update(points, margins, np.arange(len(points)))
+
+    @property
+    def found(self):
+        return np.isfinite(self._costs)
+
+    def update(self, points, margins, rows):
+        costs = np.where(margins >= 0, np.abs(points).sum(axis=1), np.inf)
+        taken = costs < self._costs[rows]
+        self.points[rows[taken]] = points[taken]
+        self._costs[rows[taken]] = costs[taken]
+
+
+def _objective(points, gaps, weights):
+    return np.abs(points).sum(axis=1) + weights * np.maximum(gaps, 0) ** 2

@@ -1,0 +1,90 @@
+"""Base of the predictors that wrap no model: rules, additive and sparse models."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+
+from sklearn_interpret._model._sklearn_compat import fit_context
+from sklearn_interpret._model.validation import (
+    Sample,
+    check_rows,
+    check_targets,
+    check_weights,
+)
+
+
+class BasePredictor(BaseEstimator):
+    """Base of predictors of our own: a template `fit`, with one hook per method.
+
+    A subclass is a dataclass of its parameters and fills `_fit(sample)`.
+    """
+
+    # Whether standard errors take the sum of the weights for the number of rows.
+    _errors_count_rows = False
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows. Additive and sparse linear models take no sparse matrix.
+        y : array-like of shape (n_samples,), default=None
+            Their targets, which are needed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows: a row of weight two counts as two rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        rows = self._check_rows(X, reset=True)
+        y = self._check_targets(rows, y)
+        weights = check_weights(sample_weight, rows, count_rows=self._errors_count_rows)
+        self._fit(Sample.of(rows, y, weights))
+        return self
+
+    @abstractmethod
+    def _fit(self, sample):
+        """Set the fitted attributes, from the rows of positive weight."""
+
+    def _check_rows(self, X, *, reset):
+        """Checked rows."""
+        return check_rows(self, X, reset=reset)
+
+    def _check_targets(self, rows, y):
+        """Checked targets: numbers, or labels of a classifier."""
+        dtype = None if is_classifier(self) else np.float64
+        return check_targets(self, rows, y, dtype=dtype)
+
+
+class MostProbableClassMixin(ClassifierMixin):
+    """Adds `predict` to a classifier that has `predict_proba`."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable class of each row; of equally probable ones the first.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[most_probable]

@@ -1,0 +1,353 @@
+"""The nearest rows for which linear models reach a target."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import expit
+
+from sklearn_interpret._core.search.linear_program import Moves, shared_room
+from sklearn_interpret._core.search.programs import GAP
+from sklearn_interpret._model.actions.target import SAME, SumTarget
+from sklearn_interpret._model.linear import READABLE, explained_linear, read_linear
+from sklearn_interpret.exceptions import UnreadableModelError
+
+# Number of known rows at which the linear function is compared with sums of effects.
+_SPOTS = 50
+_TOLERANCE = 1e-7
+_DOUBLE = np.finfo(np.float64).eps
+# Excess over the needs, in rounding errors and as a share of the needs: more where the
+# model misses the target all the same, less where there is no room for that.
+_EXCESS = ((2, 0.0), (4, 1e-9), (256, 1e-7), (0.25, 0.0), (0, 0.0))
+# Largest excess over constraints, relative to the size of their terms.
+_ROUNDING = 1e-13
+
+
+def precision(actionability):
+    """The precision of the least precise column of numbers."""
+    numbers = np.flatnonzero(~actionability.categorical)
+    kinds = {actionability.dtypes[j] for j in numbers}
+    return float(
+        max((np.finfo(k).eps for k in kinds if k.kind == "f"), default=_DOUBLE)
+    )
+
+
+class ColumnEffects:
+    """Slopes of numbers and effects of levels, of a linear model of encoded columns.
+
+    `slopes` and `levels` have one entry for each column, None where it is of the other
+    kind. `errors` (n_columns, k) are the errors of a unit of each number, or of a
+    level, `precision` is that of the columns, and `rounding` the relative rounding
+    error of the model's sums in it.
+
+    Parameters
+    ----------
+    known : SearchProblem
+        Known rows; an UnreadableModelError says why the model is not linear in their
+        columns.
+    """
+
+    def __init__(self, known):
+        rows = known.rows
+        # Where pairs of classes vote, the formula of their scores is not the model's.
+        explained_linear(known.outcome.estimator).check(rows)
+        self.model = read_linear(known.outcome.estimator)
+        self._known, self._values = known, known.values
+        self._whole = np.flatnonzero(~np.isnan(self._values).any(axis=1))
+        if not len(self._whole):
+            raise UnreadableModelError("every row of X has missing values.")
+        self.precision = precision(known.actionability)
+        # A term takes a few operations, and terms are added one after the other.
+        self.rounding = (len(self.model.columns) / 2 + 2) * self.precision
+        first = self._whole[:1]
+        self._size = self._sizes(self.model.derived(rows.take(first).native))[0]
+        parts = zip(*map(self._effects, range(rows.n_columns)), strict=True)
+        self.slopes, self.levels, errors = parts
+        self.errors = np.array(errors).reshape(rows.n_columns, -1)
+        zero = np.zeros(len(self._size))
+        slopes = [zero if part is None else np.abs(part) for part in self.slopes]
+        self._absolute_slopes = np.array(slopes)
+        self._check()
+
+    def target(self, margin=0.0):
+        """The `SumTarget` of the linear functions."""
+        outcome = self._known.outcome
+        link = "exp" if self.model.exponential else "identity"
+        if (
+            outcome.interval is not None
+            and outcome.response.method != self.model.method
+        ):
+            link = self._link_of_probability(outcome.response)
+        n_sums, precision = len(self.model.intercept), self.precision
+        return SumTarget.of(outcome, n_sums, link, 1.0, margin, precision=precision)
+
+    def _link_of_probability(self, response):
+        """ "logistic" where the probabilities are that of one sum, else None."""
+        rows = self._known.rows
+        some = rows.take(np.arange(min(rows.n_rows, 20))).native
+        margins = self.margins(some)
+        if margins.shape[1] != 1:
+            return None
+        shares = expit(-margins if response.target == 0 else margins)
+        return "logistic" if np.allclose(shares, response(some)) else None
+
+    def margins(self, native):
+        """The linear functions of rows in the model's container, (n_rows, k)."""
+        return self.model.margin(self.model.derived(native))
+
+    def margins_and_doubts(self, native, values):
+        """Linear functions of rows, and their rounding errors, (n, k)."""
+        derived = self.model.derived(native)
+        sizes = self._sizes(derived)
+        if self.model.steps:  # sizes of the numbers before the steps
+            sizes += np.abs(np.nan_to_num(values)) @ self._absolute_slopes
+        return self.model.margin(derived), self.rounding * sizes
+
+    def _sizes(self, derived):
+        """Sizes of the terms that the functions are sums of, (n_rows, k)."""
+        terms = abs(derived) @ np.abs(self.model.coefficients)
+        return terms + np.abs(self.model.intercept)
+
+    def _effects(self, j):
+        """Slope (k,) of a number, or the functions at the levels (n_levels, k).
+
+        And the error of either.
+        """
+        rounding = self.rounding * _DOUBLE / self.precision * self._size
+        actionability = self._known.actionability
+        if actionability.categorical[j]:
+            levels = np.arange(len(actionability.levels[j]), dtype=np.float64)
+            return None, self._margins_at(j, levels), rounding
+        known = self._values[self._whole, j]
+        low, high = known.min(), known.max()
+        if low == high:
+            high = low + 1 if abs(low) < 2 else np.rint(low / 2)
+        below, above = self._margins_at(j, np.array([low, high]))
+        slopes = (above - below) / (high - low)
+        size = 4 * self.precision * np.abs(slopes) * max(abs(low), abs(high))
+        errors = (size + rounding) / abs(high - low)
+        errors += self.rounding * np.abs(slopes)
+        return slopes, None, np.where(slopes == 0, 0.0, errors)
+
+    def _margins_at(self, j, column):
+        """The functions at a known row with other values of a column."""
+        first = self._whole[:1]
+        values = np.repeat(self._values[first], len(column), axis=0)
+        values[:, j] = column
+        index = np.repeat(first, len(column))
+        return self.margins(self._known.decode(values, index))
+
+    def _check(self):
+        """Raise if the functions at known rows are no sums of the effects."""
+        some = self._whole[:: max(1, len(self._whole) // _SPOTS)]
+        rows = self._known.rows
+        native = rows.take(some).native
+        expected, doubts = self.margins_and_doubts(native, self._values[some])
+        first = self._whole[0]
+        found = np.repeat(self.margins(rows.take([first]).native), len(some), 0)
+        size = np.abs(found) + np.abs(expected)
+        for j, (slope, levels) in enumerate(zip(self.slopes, self.levels, strict=True)):
+            own, start = self._values[some, j], self._values[first, j]
+            if levels is None:
+                change = (own - start)[:, None] * slope
+            else:
+                change = levels[own.astype(int)] - levels[int(start)]
+            found += change
+            size += np.abs(change)
+        if (np.abs(found - expected) > _TOLERANCE * (1 + size) + doubts).any():
+            raise UnreadableModelError(
+                "a step of the pipeline is no linear function of the numbers. What can "
+                f"be read: {READABLE}."
+            )
+
+
+class LinearSearch:
+    """Finds the nearest rows for which a linear model reaches a target.
+
+    Parameters
+    ----------
+    known : SearchProblem
+        Known rows.
+    margin : float
+        Excess of the linear functions over their needs.
+
+    Attributes
+    ----------
+    relative_gap : float
+        Relative difference from the lower bound up to which a distance is the least.
+    """
+
+    def __init__(self, known, margin):
+        self.effects = ColumnEffects(known)
+        self.target = self.effects.target(margin)
+        self.relative_gap = max(SAME, np.sqrt(self.effects.precision))
+
+    def found(self, problem, row, goal, actionability):
+        """Encoded row or None, and a lower bound that is infinite if there is none."""
+        origin, index = problem.values[[row]], np.array([row])
+        moves, targets = self._moves(problem, row, actionability)
+        best, nearest, bounds = None, np.inf, []
+        for surely, way, needs, doubts in self._ways(
+            problem, row, actionability, moves, targets
+        ):
+            least = _units(surely, needs - doubts, goal, origin.shape[1])
+            if least is None:
+                continue
+            bound = least @ moves.costs * (1 - GAP)
+            bounds.append(bound if np.isfinite(bound) else 0.0)
+            if bounds[-1] >= nearest:
+                continue
+            for raised in self._raised(needs, doubts, len(actionability.bounds)):
+                units = _units(way, raised, goal, origin.shape[1], least)
+                values = _moved(origin, moves, units, targets)
+                if not np.isfinite(values[~np.isnan(origin)]).all():
+                    continue
+                values = actionability.projected(values, origin)
+                if (problem.holds(values, index) & actionability.keeps(values))[0]:
+                    distance = actionability.distances(values, origin)[0]
+                    if distance < nearest:
+                        best, nearest = values[0], distance
+                    break
+        return best, min([*bounds, nearest])
+
+    def _ways(self, problem, row, actionability, moves, targets):
+        """Ways to reach the target: needs of functions, then of constraints.
+
+        Each with upper bounds of the gains, the gains, the needs and their errors.
+        """
+        (start,), (doubt,) = self.effects.margins_and_doubts(
+            problem.rows.take([row]).native, problem.values[[row]]
+        )
+        beyond, terms = (
+            part[0] for part in actionability.excess(problem.values[[row]])
+        )
+        constrained = -(actionability.coefficients[:, moves.column] * targets).T
+        errors = self.effects.errors[moves.column]
+        for weights, needs, _, rounding in self.target.ways(problem.own_of(row)):
+            short, gains = needs - weights @ start, moves.gains @ weights.T
+            most = gains + errors @ np.abs(weights).T
+            # Without gains all rows have the same answer.
+            if np.isinf(needs).any() or not most.any():
+                continue
+            doubts = np.abs(weights) @ doubt + rounding
+            doubts += self.effects.rounding * np.abs(short)
+            yield (
+                replace(moves, gains=np.hstack([most, constrained])),
+                replace(moves, gains=np.hstack([gains, constrained])),
+                np.append(short, beyond),
+                np.append(doubts, _ROUNDING * terms),
+            )
+
+    def _raised(self, needs, doubts, n_constraints):
+        """Needs of functions and constraints, raised more and more, then less.
+
+        More is for models that miss the target by rounding and for single precision,
+        less for targets that leave no room.
+        """
+        functions = np.arange(len(needs)) < len(needs) - n_constraints
+        for multiple, share in _EXCESS:
+            excess = np.maximum(multiple * doubts, share * np.abs(needs))
+            precision = self.effects.precision if multiple > 2 else 0.0
+            spare = max(share, precision) / _ROUNDING * doubts
+            yield needs + np.where(functions, excess, spare)
+
+    def region(self, problem, row, values, goal):
+        """Ends of a box around an encoded row in which all rows satisfy the target."""
+        actionability, changed = problem.actionability, values != problem.values[row]
+        (start,), (doubt,) = self.effects.margins_and_doubts(
+            problem.decode(values[None], np.array([row])), values[None]
+        )
+        least, most = (part[0] for part in actionability.limits(problem.values[[row]]))
+        low, high = values.copy(), values.copy()
+        wide = ~actionability.categorical & ~np.isnan(values)
+        groups = [wide & changed]
+        if goal.max_changes is None:
+            groups.append(wide & ~changed)
+        for weights, needs, _, rounding in self.target.ways(problem.own_of(row)):
+            slack = weights @ start - needs - np.abs(weights) @ doubt - rounding
+            if (slack < 0).any():
+                continue
+            for columns in map(np.flatnonzero, groups):
+                gains = [weights @ self.effects.slopes[j] for j in columns]
+                gains = np.array(gains).reshape(-1, len(needs))
+                errors = self.effects.errors[columns] @ np.abs(weights).T
+                losses = np.concatenate([gains + errors, errors - gains])
+                moved, slack = shared_room(
+                    np.append((values - least)[columns], (most - values)[columns]),
+                    np.maximum(losses, 0),
+                    slack,
+                    np.tile(actionability.integer[columns], 2),
+                )
+                low[columns] -= moved[: len(columns)]
+                high[columns] += moved[len(columns) :]
+            break
+        return np.fmax(low, least), np.fmin(high, most)
+
+    def _moves(self, problem, row, actionability):
+        """Moves up, down and to levels; the sign or level of each."""
+        values = problem.values[row]
+        low, high = (part[0] for part in actionability.limits(values[None]))
+        gains, costs, most, columns, targets = [], [], [], [], []
+        for j in np.flatnonzero(actionability.vary & ~np.isnan(values)).tolist():
+            slope, levels = self.effects.slopes[j], self.effects.levels[j]
+            if levels is None:
+                ways = [(1.0, high[j] - values[j]), (-1.0, values[j] - low[j])]
+                for way, room in ways:
+                    gains.append(way * slope)
+                    most.append(max(room, 0.0))
+                    targets.append(way)
+            elif values[j] >= 0:
+                own = int(values[j])
+                possible = np.flatnonzero(actionability.possible_levels[j])
+                possible = possible[(possible >= low[j]) & (possible <= high[j])]
+                for level in possible[possible != own].tolist():
+                    gains.append(levels[level] - levels[own])
+                    most.append(1.0)
+                    targets.append(level)
+            new = len(targets) - len(columns)
+            costs += [actionability.costs[j]] * new
+            columns += [j] * new
+        columns, targets = np.array(columns, dtype=int), np.array(targets, dtype=float)
+        exclusive = actionability.categorical[columns]
+        moves = Moves(
+            np.array(gains).reshape(len(columns), -1),
+            np.array(costs),
+            np.array(most),
+            exclusive | actionability.integer[columns],
+            columns,
+            exclusive,
+        )
+        return moves, targets
+
+
+def _moved(origin, moves, units, targets):
+    """The encoded row (1, n_columns) to which moves lead; infinite for no units."""
+    values = origin.copy()
+    if units is None:
+        return np.full_like(origin, np.inf)
+    for unit, j, exclusive, target in zip(
+        units, moves.column, moves.exclusive, targets, strict=True
+    ):
+        if unit > 0:
+            values[0, j] = target if exclusive else values[0, j] + unit * target
+    return values
+
+
+def _units(moves, needs, goal, n_columns, least=None):
+    """Units of the cheapest moves, or of those of the fewest columns.
+
+    `least` are the units for slightly smaller needs: they are extended if possible.
+    """
+    if not len(moves.costs) or not np.isfinite(needs).all():
+        return None
+    if least is not None:
+        units = moves.completed(least, needs)
+        if (units @ moves.gains >= needs).all():
+            return units
+    weights, most = goal.limits(n_columns)
+    if goal.objective == "n_changed":
+        fewest = moves.fewest(needs, weights, most)
+        if fewest is None:
+            return None
+        weights = np.vstack([weights, np.ones(n_columns)])
+        most = np.append(most, fewest)
+    return moves.cheapest(needs, weights, most)

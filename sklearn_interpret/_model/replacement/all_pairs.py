@@ -1,0 +1,417 @@
+"""Scores of a model over all pairs of rows, one of which lends the other some columns.
+
+The mean over pairs is the limit of the mean over random permutations: that over rows of
+the mean over each one's partners. A row of weight w counts as w equal rows, and so as
+its own partner w - 1 times.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from sklearn_interpret._core.statistics import losses, losses_of_pairs
+from sklearn_interpret._core.statistics.permutations import random_donors
+from sklearn_interpret._model._sklearn_compat import warn
+from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.replacement.additive import (
+    additive_linear,
+    additive_trees,
+)
+from sklearn_interpret._model.replacement.hybrid import hybrid, responses_to_mixed
+from sklearn_interpret._model.response import is_classifier, make_response
+from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel
+from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError
+
+_METHODS = {
+    "values": "predict",
+    "probabilities": "predict_proba",
+    "labels": "predict",
+}
+
+# A loss that differs more than this between all rows and its parts is not a mean.
+_RELATIVE_ERROR = 1e-9
+
+# Partners of a row where the trees can't be read: each is a row to predict.
+_N_DONORS = 5
+_ROUNDING = 1e-12
+
+_A_MINUTE = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class _RowLoss:
+    """One of the core's losses, a function of targets (n_rows, k) and predictions."""
+
+    function: object
+    targets: np.ndarray
+    of_pairs: object = None  # the function of `losses_of_pairs`, where there is one
+
+    def total(self, index, predictions, weights, shares):
+        """Sum over rows and points of the losses of predictions (m, n_points, k).
+
+        Rows `index` weigh `weights` (m,), and points `shares` (n_points,), or
+        (m, n_points) where they differ by row.
+        """
+        at_points = self.function(self.targets[index], predictions)
+        if shares.ndim == 1:
+            return weights @ (at_points @ shares)
+        return weights @ np.einsum("ij,ij->i", at_points, shares)
+
+
+@dataclass(frozen=True, eq=False)
+class _CallableLoss:
+    """A loss callable of the user's, a mean over rows, with its targets."""
+
+    loss: LossOfModel
+    targets: np.ndarray
+    of_pairs = None
+
+    def total(self, index, predictions, weights, shares):
+        """As that of `_RowLoss`."""
+        m, n_points, k = predictions.shape
+        weights = (weights[:, None] * shares).ravel()
+        targets = np.repeat(self.targets[index], n_points, axis=0)
+        predictions = self.loss.from_responses(predictions.reshape(m * n_points, k))
+        kept = weights > 0
+        mean = self.loss.mean(targets[kept], predictions[kept], weights[kept])
+        return mean * weights[kept].sum()
+
+
+@dataclass(frozen=True, eq=False)
+class _SumOverPairs:
+    """Sums of losses over all partners of rows, themselves too.
+
+    For each player, `shares` (n_rows,) weigh the sums of the rows, `positions` say
+    which of its distinct points each row has, and `strata` which groups of rows are
+    partners; None is one group.
+    """
+
+    losses: list
+    weights: np.ndarray
+    shares: np.ndarray
+    positions: list
+    strata: list
+
+    def __call__(self, player, index, predictions):
+        """Sums (n_losses,) from predictions for rows `index` with a player's points."""
+        at_points = self._at_points(player, index, predictions.shape[1])
+        of_rows = self.shares[player, index]
+        return np.array(
+            [loss.total(index, predictions, of_rows, at_points) for loss in self.losses]
+        )
+
+    def _at_points(self, player, index, n_points):
+        """Weight of the partners at each point: (n_points,), or with strata by row."""
+        positions, strata = self.positions[player], self.strata[player]
+        if strata is None:
+            return np.bincount(positions, self.weights, n_points)
+        known, of_row = np.unique(strata[index], return_inverse=True)
+        partners = np.flatnonzero(np.isin(strata, known))
+        cell = np.searchsorted(known, strata[partners]) * n_points + positions[partners]
+        shares = np.bincount(cell, self.weights[partners], len(known) * n_points)
+        return shares.reshape(-1, n_points)[of_row.reshape(-1)]
+
+
+def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
+    """Scores, or losses, of the rows as they are, and over all pairs of rows.
+
+    For each of the `players`, tuples of columns that one row lends another, `strata`
+    has groups of rows that are partners; None is one group. Weights of the sample count
+    rows. Returns arrays (n_metrics,) and (n_players, 1, n_metrics). A metric that is no
+    mean over rows raises a ValueError.
+    """
+    weights = sample.weights
+    groups = strata if strata[0] is not None else strata[:1]
+    shares = np.stack([_shares_of_pairs(weights, of_player) for of_player in groups])
+    baseline = np.empty(len(metrics))
+    over_pairs = np.empty((len(players), 1, len(metrics)))
+    for response, members in _by_response(metrics, estimator, sample):
+        for some, predictions, sums in _sums_over_partners(
+            response, members, sample, players, strata, shares, loop
+        ):
+            which, row_losses = zip(*some, strict=True)
+            own_sums = _own_sums(row_losses, weights, predictions)
+            baseline[list(which)] = own_sums / weights.sum()
+            # A row of weight w is its own partner w - 1 times, or never, and not w.
+            own_pairs = shares * np.minimum(weights, 1)
+            sums -= [_own_sums(row_losses, own, predictions) for own in own_pairs]
+            over_pairs[:, 0, which] = sums
+    # A difference below rounding error is none: what is ignored has no importance.
+    size = np.maximum(np.abs(over_pairs), np.abs(baseline))
+    same = np.abs(over_pairs - baseline) <= _ROUNDING * size
+    over_pairs = np.where(same, baseline, over_pairs)
+    for i, metric in enumerate(metrics):
+        baseline[i] = metric.as_loss(baseline[i])
+        over_pairs[..., i] = metric.as_loss(over_pairs[..., i])
+    return baseline, over_pairs
+
+
+def _sums_over_partners(response, members, sample, players, strata, shares, loop):
+    """Sums of losses over all partners of rows, themselves too.
+
+    Yields some of the members (position, loss), the responses to the rows as they are,
+    and the sums (n_players, n_losses). Losses of sums over players need no pairs.
+    """
+    rows, weights = sample.rows, sample.weights
+    shares = np.broadcast_to(shares, (len(players), len(weights)))
+    closed = [(i, loss) for i, loss in members if loss.of_pairs is not None]
+    additive = additive_linear(response, rows, players) if closed else None
+    if additive is None or len(closed) < len(members):
+        responses = hybrid(
+            "auto", response, rows, weights, players, averaged=False, **loop
+        )
+        if additive is None and closed:
+            additive = additive_trees(responses)
+    if additive is None:
+        closed = []
+    else:
+        sums = _closed_sums(additive, closed, weights, strata, shares, loop["on_block"])
+        yield closed, additive.predictions, sums
+    asked = [member for member in members if member not in closed]
+    if asked:
+        row_losses = [loss for _, loss in asked]
+        reduce = _SumOverPairs(row_losses, weights, shares, responses.positions, strata)
+        _warn_of_cost(responses, reduce)
+        sums = np.stack([sum(parts) for parts in responses.outcomes(reduce)])
+        yield asked, responses.predictions, sums
+
+
+def _closed_sums(additive, members, weights, strata, shares, on_block):
+    """Sums of losses over all partners of rows, (n_players, n_losses), in closed form.
+
+    For i' in the stratum of i: sum_i s_i sum_i' w_i' L(y_i, f_i - f_ij + f_i'j).
+    """
+    sums = np.empty((len(strata), len(members)))
+    for player, groups in enumerate(strata):
+        groups = np.zeros(len(weights), dtype=np.intp) if groups is None else groups
+        part = additive.part(player)
+        given = additive.sums - part, part, weights, groups
+        for place, (_, loss) in enumerate(members):
+            sums[player, place] = shares[player] @ loss.of_pairs(loss.targets, *given)
+        if on_block is not None:
+            on_block()
+    return sums
+
+
+def _warn_of_cost(responses, reduce):
+    """Say beforehand that asking a model for all pairs takes more than a minute."""
+    seconds = responses.seconds(reduce, _A_MINUTE)
+    if seconds < _A_MINUTE:
+        return
+    n_points, n_rows = responses.most_rows(), len(responses.predictions)
+    permuted = seconds * 10 * len(responses.positions) * n_rows / n_points
+    warn(
+        f'method="exact" is about to predict up to {n_points:.2g} rows, which takes '
+        f"about {_in_words(seconds)}. Half of the rows (subsample=0.5) take a quarter "
+        'of that, and method="permutation" with n_repeats=10 takes about '
+        f"{_in_words(permuted)}.",
+        CostlyInspectionWarning,
+    )
+
+
+def _in_words(seconds):
+    """A duration in its largest unit, rounded."""
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 1):.0f} seconds"
+
+
+def loss_increases(estimator, sample, players, shares, rng):
+    """How much each row's loss grows with a player's values of others: (p, n_rows).
+
+    Means over all rows where the trees can be read, and else over random ones. The loss
+    of regressors is the squared error, summed over outputs with the `shares` (k,); that
+    of classifiers is the Brier score, or where they have no probabilities 0-1.
+    """
+    response, loss = _loss_of_kind(estimator, sample.y, shares)
+    rows, weights = sample.rows, sample.weights
+    try:
+        responses = hybrid("tree", response, rows, weights, players, averaged=False)
+    except UnreadableModelError:
+        own = response(rows.native)
+        after = _with_donors(response, loss, sample, players, rng)
+    else:
+        own = responses.predictions
+        after = _with_all(responses, loss, weights)
+    before = loss.function(loss.targets, own)
+    increases = after - before
+    increases[np.abs(increases) <= _ROUNDING * max(before.max(), after.max())] = 0.0
+    return increases
+
+
+def _loss_of_kind(estimator, y, shares):
+    """The response of a model that its kind of loss looks at, and the loss."""
+    if not is_classifier(estimator):
+        response = replace(make_response(estimator, "predict"), classes=None)
+        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        return response, _RowLoss(
+            partial(losses.weighted_squared, shares=shares), targets
+        )
+    has_probabilities = hasattr(estimator, "predict_proba")
+    method = "predict_proba" if has_probabilities else "predict"
+    response = make_response(estimator, method)
+    # A class that the model has not seen has no column, and any prediction is wrong.
+    targets = (np.asarray(y)[:, None] == response.classes).astype(np.float64)
+    return response, _RowLoss(
+        losses.brier if has_probabilities else losses.zero_one, targets
+    )
+
+
+def _with_all(responses, loss, weights):
+    """Each row's mean loss with each player of all rows: (n_players, n_rows)."""
+
+    def reduce(player, index, predictions):
+        shares = np.bincount(responses.positions[player], weights)
+        at_points = loss.function(loss.targets[index], predictions)
+        return index, at_points @ (shares / weights.sum())
+
+    after = np.empty((len(responses.positions), len(weights)))
+    for of_player, parts in zip(after, responses.outcomes(reduce), strict=True):
+        for index, means in parts:
+            of_player[index] = means
+    return after
+
+
+def _with_donors(response, loss, sample, players, rng):
+    """Each row's mean loss with each player of random donors: (n_players, n_rows)."""
+    rows, p, n = sample.rows, len(players), sample.rows.n_rows
+    # One after the other: player, row, donor.
+    points = [
+        np.tile(np.repeat(np.arange(n), _N_DONORS), p),
+        np.stack(
+            [
+                [random_donors(sample.weights, rng) for _ in range(_N_DONORS)]
+                for _ in players
+            ]
+        )
+        .transpose(0, 2, 1)
+        .ravel(),
+        np.repeat(np.arange(p), n * _N_DONORS),
+    ]
+    batches = [
+        [of_points[part] for of_points in points]
+        for part in slices(len(points[0]), batch_rows(rows.row_bytes))
+    ]
+    predictions = responses_to_mixed(response, rows, players, batches)
+    predictions = predictions.reshape(p, n, _N_DONORS, -1)
+    return np.stack(
+        [loss.function(loss.targets, own).mean(axis=1) for own in predictions]
+    )
+
+
+def _own_sums(row_losses, weights, predictions):
+    """Weighted sums of losses of the rows as they are: (n_losses,)."""
+    index, one_point = np.arange(len(weights)), np.ones(1)
+    predictions = predictions[:, None]
+    return np.array(
+        [loss.total(index, predictions, weights, one_point) for loss in row_losses]
+    )
+
+
+def _shares_of_pairs(weights, strata):
+    """Each row's share of the weight, over the weight of its partners: (n_rows,)."""
+    strata = np.zeros(len(weights), dtype=np.intp) if strata is None else strata
+    partners = np.bincount(strata, weights)[strata] - np.minimum(weights, 1)
+    if not partners.min() > 0:
+        raise ValueError(
+            'method="exact" takes pairs of rows: those that row '
+            f"{partners.argmin()} may be paired with have next to no sample_weight."
+        )
+    return weights / weights.sum() / partners
+
+
+def _by_response(metrics, estimator, sample):
+    """Distinct responses, each with the metrics that look at it: (position, loss)."""
+    groups = {}
+    for i, metric in enumerate(metrics):
+        response, row_loss = _prepared(metric, estimator, sample)
+        key = response.method, response.classes is None
+        groups.setdefault(key, (response, []))[1].append((i, row_loss))
+    return groups.values()
+
+
+def _prepared(metric, estimator, sample):
+    """The response that a metric looks at, and its loss with the targets."""
+    if isinstance(metric.scorer, LossOfModel):
+        loss = metric.scorer
+        _check_is_mean(metric.name, loss, estimator, sample)
+        return loss.response, _CallableLoss(loss, sample.y)
+    if metric.row_loss is None:
+        raise ValueError(
+            f'scoring: method="exact" takes losses that are means over rows, and '
+            f"{metric.name!r} is not known to be one: name one of scikit-learn's "
+            "scorers that is, or pass a loss(y_true, y_pred), or use "
+            'method="permutation".'
+        )
+    function, kind = ROW_LOSSES[metric.row_loss]
+    response = make_response(estimator, _METHODS[kind])
+    if kind == "values":
+        targets = _as_numbers(metric, sample.y)
+        response = replace(response, classes=None)
+    else:
+        targets = _indicators(metric, sample.y, response.classes)
+    # Losses of pairs have the names of losses.
+    of_pairs = getattr(losses_of_pairs, function.__name__, None)
+    if function is losses.weighted_squared:
+        shares = _r2_shares(targets, sample.weights)
+        function = partial(function, shares=shares)
+        of_pairs = partial(of_pairs, shares=shares)
+    return response, _RowLoss(function, targets, of_pairs)
+
+
+def _as_numbers(metric, y):
+    try:
+        targets = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"scoring: {metric.name!r} takes numbers as targets: {error}."
+        ) from error
+    return targets.reshape(len(targets), -1)
+
+
+def _indicators(metric, y, classes):
+    """Targets as a 0/1 column for each class."""
+    if classes is None or isinstance(classes, list) or np.ndim(y) != 1:
+        raise ValueError(
+            f'scoring: method="exact" takes {metric.name!r} of classifiers with one '
+            'target: use method="permutation".'
+        )
+    indicators = np.asarray(y)[:, None] == classes
+    unknown = np.flatnonzero(~indicators.any(axis=1))
+    if len(unknown):
+        raise ValueError(
+            f"y has the class {y[unknown[0]]!r}, and the classes of the model are "
+            f"{classes.tolist()!r}."
+        )
+    return indicators.astype(np.float64)
+
+
+def _r2_shares(targets, weights):
+    """Factors of each output's mean squared error in one minus R squared."""
+    mean = np.average(targets, axis=0, weights=weights)
+    variance = np.average((targets - mean) ** 2, axis=0, weights=weights)
+    if not (variance > 0).all():
+        raise ValueError("scoring: R squared is not defined, for y has one value only.")
+    return 1 / (variance * targets.shape[1])
+
+
+def _check_is_mean(name, loss, estimator, sample):
+    """Refuse a loss that is not the mean of its values on two halves of the rows."""
+    predictions, weights = (
+        loss.predictions(estimator, sample.rows.native),
+        sample.weights,
+    )
+    whole = loss.mean(sample.y, predictions, weights)
+    mean, size = 0.0, abs(whole)
+    for half in (slice(None, None, 2), slice(1, None, 2)):
+        of_half = loss.mean(sample.y[half], predictions[half], weights[half])
+        mean += of_half * weights[half].sum() / weights.sum()
+        size += abs(of_half)
+    if not abs(mean - whole) <= _RELATIVE_ERROR * size:
+        raise ValueError(
+            f'scoring: method="exact" takes losses that are means over rows, and '
+            f"{name!r} is not: of all rows it is {whole:g}, and the mean over both "
+            f"halves of the rows is {mean:g}."
+        )

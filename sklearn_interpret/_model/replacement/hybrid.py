@@ -1,0 +1,498 @@
+"""Responses to hybrid rows: some values from one sample row, the rest from another.
+
+A *player* is a feature, or several that move as one. Partial dependence at the rows'
+own values, H statistics and exact permutation importance need responses at the same
+points: the values of one row, the *donor*, for a set of players, with everything else
+from another row, the *base*. Each distinct point goes to the model once.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from time import perf_counter
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn import get_config
+
+from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.replacement.hybrid_trees import HybridTrees, PointMeans
+from sklearn_interpret._model.replacement.replaced import plain_responses
+from sklearn_interpret._model.trees.tree_response import tree_response
+from sklearn_interpret.exceptions import UnreadableModelError
+
+# Largest number of players that come from the donor together.
+_MOST_PLAYERS = 3
+
+# Points that are planned at once, for all workers; and what one of them takes, in
+# bytes, besides its responses: positions and keys.
+_MOST_POINTS = 2**18
+_POINT_BYTES = 96
+
+# Sets whose points are counted at once.
+_SETS_AT_ONCE = 2**14
+
+
+def hybrid(method, response, rows, weights, players, *, averaged, **loop):
+    """Responses to hybrid rows, from trees or from the model's `predict`.
+
+    Parameters
+    ----------
+    method : {"auto", "tree", "brute"}
+        "auto" takes the trees where they tell what is needed, "tree" insists on them.
+    response, rows, weights, players : object
+        As :class:`HybridResponses` takes them.
+    averaged : bool
+        Whether means of responses are needed: the trees do not give those of labels.
+    **loop : dict
+        `n_jobs`, `verbose` and `on_block`.
+
+    Returns
+    -------
+    HybridTrees or HybridResponses
+
+    Raises
+    ------
+    UnreadableModelError
+        With "tree".
+    """
+    if method != "brute":
+        try:
+            trees = tree_response(response, labels=not averaged)
+            return HybridTrees(trees, rows, weights, players, **loop)
+        except UnreadableModelError:
+            if method == "tree":
+                raise
+    return HybridResponses(response, rows, weights, players, **loop)
+
+
+class HybridResponses(PointMeans):
+    """Responses to hybrid rows, which are sent to the model.
+
+    Points that are the same are sent once, as far as a quarter of the working memory
+    can hold the responses.
+
+    Parameters
+    ----------
+    response : Response
+        The model.
+    rows : Rows
+        The sample.
+    weights : ndarray of shape (n_rows,)
+        Positive weights.
+    players : list of tuple of int
+        Columns of each player. Columns of no player always stay together.
+    n_jobs : int or None, default=None
+        Workers.
+    verbose : int, default=0
+        Passed to joblib.
+    on_block : callable, optional
+        Called with no arguments after each block of work.
+
+    Attributes
+    ----------
+    positions : list of ndarray of shape (n_rows,)
+        For each player, which of its distinct values, its *points*, each row has.
+    n_points : list of int
+        Number of these.
+    predictions : ndarray of shape (n_rows, k)
+        Responses to the rows as they are.
+    """
+
+    adds_players = False  # it is not known whether it does
+
+    def __init__(
+        self,
+        response,
+        rows,
+        weights,
+        players,
+        *,
+        n_jobs=None,
+        verbose=0,
+        on_block=None,
+    ):
+        self._response = response
+        self._rows = rows
+        self._players = [tuple(columns) for columns in players]
+        self._shares = weights / weights.sum()
+        self._loop = {"n_jobs": n_jobs, "verbose": verbose}
+        self._on_block = on_block
+        moved = {column for columns in self._players for column in columns}
+        rest = [column for column in range(rows.n_columns) if column not in moved]
+        parts = [*self._players, rest] if rest else self._players
+        codes = np.empty((len(parts), rows.n_rows), dtype=np.int32)
+        for own, columns in zip(codes, self._players, strict=False):
+            own[:] = rows.encode(columns)[0]
+        if rest:  # perhaps of very many columns, whose joint labels would be large
+            alike = np.empty((len(rest), rows.n_rows), dtype=np.int32)
+            for own, column in zip(alike, rest, strict=True):
+                own[:] = rows.encode([column])[0]
+            codes[-1] = distinct(RowKeys(alike.T).whole)[1]
+        self.positions = list(codes[: len(self._players)])
+        self.n_points = [int(own.max()) + 1 for own in self.positions]
+        self._keys = RowKeys(codes.T)
+        # Where no value of any player repeats, one player outside of two sets tells
+        # the bases of their points apart, and one that only one set has, the donors.
+        unique = all(own.max() + 1 == rows.n_rows for own in codes)
+        self._may_repeat = not unique or len(codes) <= 2 * _MOST_PLAYERS
+        self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
+
+    @cached_property
+    def predictions(self):
+        """Responses to the rows as they are: (n_rows, k)."""
+        first, which = distinct(self._keys.whole)
+        if len(first) == self._rows.n_rows:
+            return plain_responses(self._response, self._rows)
+        return plain_responses(self._response, self._rows.take(first))[which]
+
+    def joint(self, sets):
+        """Partial dependence on several players at each row's own values.
+
+        Parameters
+        ----------
+        sets : iterable of tuple of int
+            Sets of two or three players.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, k)
+            For each set.
+        """
+        n_outputs, total = self.predictions.shape[1], None
+        for _, grid, block, responses in self._responses(sets):
+            if not block.start:
+                total = np.zeros((len(grid.donors), n_outputs))
+            total += np.einsum("b,bdk->dk", grid.base_shares[block], responses)
+            if block.stop == len(grid.bases):
+                yield total[grid.donor_of]
+
+    def outcomes(self, reduce):
+        """Responses to every row with each player at each of its points.
+
+        Parameters
+        ----------
+        reduce : callable
+            ``reduce(player, index, responses)``: the player, the rows' positions, and
+            responses of shape (n, n_points, k), not to be kept. Its results are
+            collected.
+
+        Returns
+        -------
+        list of list
+            For each player, the results.
+        """
+        reduced = [[] for _ in self._players]
+        for block in self._responses(self._alone):
+            reduced[block[0]] += _reduced(reduce, *block)
+        return reduced
+
+    @property
+    def _alone(self):
+        """Sets of a single player."""
+        return [(player,) for player in range(len(self._players))]
+
+    def most_rows(self, *sets):
+        """The most rows that `all_but` and `joint` of sets send to the model.
+
+        Sets of one size are the rows of an array, or a list. Fewer are sent where sets
+        have points in common.
+        """
+        n_bases = len(distinct(self._keys.whole)[0])
+        n_points, total = np.array(self.n_points, dtype=np.float64), float(n_bases)
+        for of_size in (self._alone, *sets):
+            for part in slices(len(of_size), _SETS_AT_ONCE):
+                places = np.array(of_size[part], dtype=np.intp)
+                n_donors = np.minimum(n_points[places].prod(axis=1), n_bases)
+                total += n_donors.sum() * (n_bases - 1)
+        return total
+
+    def seconds(self, reduce, enough):
+        """About how long :meth:`outcomes` takes, or a bound on it less than `enough`.
+
+        The bound comes from the rows as they are, else the time from a batch of points:
+        calls of few rows take longer for each row.
+        """
+        start = perf_counter()
+        n_rows = len(self.predictions)
+        at_most = (perf_counter() - start) / n_rows * self.most_rows()
+        if at_most < enough:
+            return at_most
+        player = int(np.argmax(self.n_points))
+        grid = self._grid((player,))
+        block = next(grid.blocks(batch_rows(self._rows.row_bytes)))
+        start = perf_counter()
+        for part in self._of_wave([(player, grid, block)]):
+            list(_reduced(reduce, *part))
+        n_points = len(grid.donors) * (block.stop - block.start)
+        n_workers = effective_n_jobs(self._loop["n_jobs"])
+        return (perf_counter() - start) / n_points * self.most_rows() / n_workers
+
+    def most_sums(self, pairs, triples):
+        """No leaf of a tree is looked at."""
+        return 0
+
+    def _grid(self, players):
+        positions = self.positions[players[0]] if len(players) == 1 else None
+        return Grid.of_rows(players, self._keys, self._shares, positions)
+
+    def _responses(self, sets):
+        """For each set its grid, block by block of bases, and the responses to these.
+
+        Yields the set's number, the grid, the block, and (bases, donors, k).
+
+        Blocks that are small go to the workers together.
+        """
+        allowed = get_config()["working_memory"] * 2**20 / 8
+        point_bytes = _POINT_BYTES + 16 * self.predictions.shape[1]
+        most = max(1, int(min(_MOST_POINTS, allowed // point_bytes)))
+        wave, size = [], 0
+        for which, grid in enumerate(map(self._grid, sets)):
+            for block in grid.blocks(most):
+                n_points = len(grid.donors) * (block.stop - block.start)
+                if wave and size + n_points > most:
+                    yield from self._of_wave(wave)
+                    wave, size = [], 0
+                wave.append((which, grid, block))
+                size += n_points
+        if wave:
+            yield from self._of_wave(wave)
+
+    def _of_wave(self, wave):
+        """Responses of some blocks; unknown points of all of them are sent at once."""
+        blocks, places, points = [], [], []
+        for _, grid, block in wave:
+            shape = block.stop - block.start, len(grid.donors)
+            responses = np.empty((*shape, self.predictions.shape[1]))
+            unknown = np.ones(shape, dtype=bool)
+            # Points whose base and donor are one and the same row are known.
+            inside = (grid.base_of >= block.start) & (grid.base_of < block.stop)
+            own = grid.base_of[inside] - block.start, grid.donor_of[inside]
+            responses[own] = self.predictions[inside]
+            unknown[own] = False
+            base, donor = place = np.nonzero(unknown)
+            keys = ()
+            if self._may_repeat:
+                keys = grid.donor_keys[donor] + grid.base_keys[block][base]
+            blocks.append(responses)
+            places.append(place)
+            points.append((grid.bases[block][base], grid.donors[donor], keys))
+        columns = [
+            tuple(j for player in grid.players for j in self._players[player])
+            for _, grid, _ in wave
+        ]
+        sizes = [len(base) for base, _ in places]
+        sets = np.repeat(np.arange(len(wave)), sizes)
+        bases, donors, keys = map(np.concatenate, zip(*points, strict=True))
+        send = self._of_keys if self._may_repeat else self._send
+        flat = send(columns, bases, donors, sets, keys)
+        parts = np.split(flat, np.cumsum(sizes[:-1]))
+        for item, responses, place, part in zip(
+            wave, blocks, places, parts, strict=True
+        ):
+            responses[place] = part
+            yield *item, responses
+        if self._on_block is not None:
+            self._on_block()
+
+    def _of_keys(self, columns, bases, donors, sets, keys):
+        """Responses (m, k) to points; some may be cached, and some the same."""
+        responses = np.empty((len(bases), self.predictions.shape[1]))
+        is_known, known = self._cache.find(keys, responses.shape[1])
+        responses[is_known] = known
+        new = np.flatnonzero(~is_known)
+        first, which = distinct(keys[new])
+        send = new[first]
+        sent = self._send(columns, bases[send], donors[send], sets[send])
+        responses[new] = sent[which]
+        self._cache.add(keys[send], sent)
+        return responses
+
+    def _send(self, columns, bases, donors, sets, keys=None):
+        """Responses (m, k) to bases whose columns of a set are their donors'."""
+        if not len(bases):
+            return np.empty((0, self.predictions.shape[1]))
+        batches = [
+            (bases[part], donors[part], sets[part])
+            for part in slices(len(bases), batch_rows(self._rows.row_bytes))
+        ]
+        n_tasks = min(4 * effective_n_jobs(self._loop["n_jobs"]), len(batches))
+        edges = np.linspace(0, len(batches), n_tasks + 1).astype(int)
+        tasks = [
+            (self._response, self._rows, columns, batches[first:last])
+            for first, last in pairwise(edges)
+        ]
+        return np.concatenate(list(run(responses_to_mixed, tasks, **self._loop)))
+
+
+def _reduced(reduce, which, grid, block, responses):
+    """Reduced responses of the rows whose bases are in a block, part by part."""
+    bases = grid.base_of
+    index = np.flatnonzero((bases >= block.start) & (bases < block.stop))
+    # Rows may be many more than bases.
+    for part in slices(len(index), len(responses)):
+        some = index[part]
+        yield reduce(which, some, responses[bases[some] - block.start])
+
+
+def responses_to_mixed(response, rows, columns, batches):
+    """Responses to batches of points (bases, donors, sets), one after the other.
+
+    Each point is its base, with the columns of its set from its donor.
+    """
+    return np.concatenate(
+        [
+            response(_mixed(rows, bases, donors, sets, columns))
+            for bases, donors, sets in batches
+        ]
+    )
+
+
+def _mixed(rows, bases, donors, sets, columns):
+    """Rows `bases`, the columns of each one's set taken from rows `donors`."""
+    used = np.flatnonzero(np.bincount(sets))
+    moving = {}
+    for j in sorted({j for which in used for j in columns[which]}):
+        moves = np.array([j in members for members in columns])
+        everywhere = moves[used].all()
+        moving[j] = donors if everywhere else np.where(moves[sets], donors, bases)
+    return rows.mixed(bases, moving)
+
+
+class RowKeys:
+    """Keys of rows, and of their parts; those of parts add up to those of rows.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows, n_players)
+        For each player, which of its distinct values a row has.
+    """
+
+    def __init__(self, codes):
+        sizes = [int(column.max(initial=0)) + 1 for column in codes.T]
+        radices = np.cumprod([1, *sizes[:-1]], dtype=object)
+        if radices[-1] * sizes[-1] < 2**63:
+            self._words = radices.astype(np.uint64)[:, None]
+        else:
+            # The numbers would be too large. Two random sums replace them; that two
+            # points share both does not happen.
+            rng = np.random.default_rng(0)
+            self._words = rng.integers(2**64, size=(len(sizes), 2), dtype=np.uint64)
+        self._codes = codes
+        self.whole = self.of(range(len(sizes)))
+
+    def of(self, players):
+        """Keys (n_rows, n_words) of the rows' values of some players."""
+        keys = np.zeros((len(self._codes), self._words.shape[1]), dtype=np.uint64)
+        for player in players:
+            codes = self._codes[:, player, None].astype(np.uint64)
+            keys += codes * self._words[player]  # wraps around
+        return keys
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """All points of one set of players: distinct donors times distinct bases.
+
+    Parameters
+    ----------
+    players : tuple of int
+        The set.
+    donors : ndarray of shape (n_donors,)
+        A row for each distinct value of the set.
+    donor_of : ndarray of shape (n_rows,)
+        Which of them each row has.
+    donor_shares : ndarray of shape (n_donors,)
+        Share of the rows' weight.
+    bases, base_of, base_shares : ndarray
+        The same for what is outside of the set.
+    donor_keys, base_keys : ndarray of shape (n_donors or n_bases, n_words)
+        They add up to the keys of points.
+    """
+
+    players: tuple
+    donors: np.ndarray
+    donor_of: np.ndarray
+    donor_shares: np.ndarray
+    bases: np.ndarray
+    base_of: np.ndarray
+    base_shares: np.ndarray
+    donor_keys: np.ndarray
+    base_keys: np.ndarray
+
+    @classmethod
+    def of_rows(cls, players, keys, shares, positions=None):
+        """The grid of a set of players, from the keys and shares of the rows.
+
+        `positions` (n_rows,) set the order of the donors; any order without them.
+        """
+        inside = keys.of(players)
+        if positions is None:
+            donors, donor_of = distinct(inside)
+        else:
+            _, donors = np.unique(positions, return_index=True)
+            donor_of = positions
+        outside = keys.whole - inside
+        bases, base_of = distinct(outside)
+        return cls(
+            tuple(players),
+            donors,
+            donor_of,
+            np.bincount(donor_of, shares),
+            bases,
+            base_of,
+            np.bincount(base_of, shares),
+            inside[donors],
+            outside[bases],
+        )
+
+    def blocks(self, most_points):
+        """Slices of bases, each with about as many points at most."""
+        return slices(len(self.bases), max(1, most_points // len(self.donors)))
+
+
+def distinct(keys):
+    """First row of each distinct key (n_rows, n_words), and which one each row has."""
+    order = np.lexsort(keys.T)
+    ordered = keys[order]
+    starts = np.ones(len(keys), dtype=bool)
+    starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    which = np.empty(len(keys), dtype=np.intp)
+    which[order] = np.cumsum(starts) - 1
+    return order[starts], which
+
+
+class ResponseCache:
+    """Responses to points by key, as many as fit into so many bytes.
+
+    Sorted runs of about doubling sizes are kept, so that adding to many costs little.
+    """
+
+    def __init__(self, most_bytes):
+        self._bytes_left = most_bytes
+        self._runs = []
+
+    def find(self, keys, n_outputs):
+        """Which keys are known, (n,) bool, and their responses, (n_known, k)."""
+        responses = np.empty((len(keys), n_outputs))
+        is_known = np.zeros(len(keys), dtype=bool)
+        for known, values in self._runs:
+            place = np.searchsorted(known[:, 0], keys[:, 0])
+            place = np.minimum(place, len(known) - 1)
+            same = np.flatnonzero((known[place] == keys).all(axis=1))
+            responses[same] = values[place[same]]
+            is_known[same] = True
+        return is_known, responses[is_known]
+
+    def add(self, keys, responses):
+        """Keep the responses (n, k) to points of distinct keys, if they fit."""
+        size = keys.nbytes + responses.nbytes
+        if not len(keys) or size > self._bytes_left:
+            return
+        self._bytes_left -= size
+        while self._runs and len(self._runs[-1][0]) < 2 * len(keys):
+            earlier, known = self._runs.pop()
+            keys = np.concatenate([earlier, keys])
+            responses = np.concatenate([known, responses])
+        order = np.argsort(keys[:, 0], kind="stable")
+        self._runs.append((keys[order], responses[order]))

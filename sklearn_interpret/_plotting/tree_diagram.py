@@ -1,0 +1,131 @@
+"""The tests of a tree above its leaves.
+
+A tree is a dict: arrays ``left`` and ``right`` of the child nodes, of rows that pass a
+test and of others (-1 for leaves), and a list ``tests`` of the condition at each node.
+:func:`sklearn.tree.plot_tree` draws fitted trees alone, in the columns that they see.
+"""
+
+import re
+
+import numpy as np
+
+from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.colours import paper, shade
+from sklearn_interpret._plotting.labels import literal, shorten, wrapped
+
+# Heights of the leaves and of a level of tests, and widths of a leaf, in inches.
+LEAF_HEIGHT, LEVEL_HEIGHT = 2.3, 0.85
+LEAF_WIDTH, LEAST_LEAF_WIDTH = 1.2, 0.62
+SMALL_PER_INCH = 13  # small letters per inch
+# Least and largest number of letters in a line of a test.
+LEAST_LETTERS, MOST_LETTERS = 7, 28
+# Share of a level between its upper end and its tests, and its lower answers.
+TEST_PLACE, ANSWER_PLACE = 0.42, 0.43
+
+
+def leaf_order(tree):
+    """Leaves of a tree from left to right."""
+    return [node for node in _parents_first(tree) if tree["left"][node] < 0]
+
+
+def _parents_first(tree):
+    """Nodes of a tree: each before its left part, and this before its right part."""
+    order, waiting = [], [0]
+    while waiting:
+        node = int(waiting.pop())
+        order.append(node)
+        if tree["left"][node] >= 0:
+            waiting += [tree["right"][node], tree["left"][node]]
+    return order
+
+
+def _node_places(tree):
+    """Positions of nodes, midway between their children, and their depths.
+
+    Both have the shape (n_nodes,). Leaves are at 0, 1, ..., the root has depth 0.
+    """
+    left, right = np.asarray(tree["left"]), np.asarray(tree["right"])
+    across, depths = np.zeros(len(left)), np.zeros(len(left), dtype=np.intp)
+    leaves = leaf_order(tree)
+    across[leaves] = np.arange(len(leaves))
+    inner = [node for node in _parents_first(tree) if left[node] >= 0]
+    for node in inner:
+        depths[[left[node], right[node]]] = depths[node] + 1
+    for node in reversed(inner):
+        across[node] = (across[left[node]] + across[right[node]]) / 2
+    return across, depths, inner
+
+
+def tree_size(trees):
+    """Width and height in inches of a panel for each tree."""
+    n_leaves = max(len(leaf_order(tree)) for tree in trees)
+    depth = max(int(_node_places(tree)[1].max()) for tree in trees)
+    width = float(np.clip(1.0 + LEAF_WIDTH * n_leaves, 5.6, 14.0))
+    return width, 1.4 + LEAF_HEIGHT + LEVEL_HEIGHT * depth
+
+
+def tree_fits(ax, tree):
+    """Whether the leaves of a tree have room next to each other."""
+    return axes_inches(ax)[0] / len(leaf_order(tree)) >= LEAST_LEAF_WIDTH
+
+
+def draw_tests(ax, tree, limits):
+    """Draw the tests of a tree above its leaves, which stand at 0, 1, ...
+
+    The leaves take the heights between the `limits` of the y axis, which grows upwards
+    by the room for the tests. Returns the texts, and the share of the leaves.
+    """
+    low, high = limits
+    across, depths, inner = _node_places(tree)
+    depth = int(depths.max())
+    share = LEAF_HEIGHT / (LEAF_HEIGHT + LEVEL_HEIGHT * depth)
+    if axes_inches(ax)[1] > 2:
+        share = max(share, 0.3)
+    top = low + (high - low) / share
+    ax.set(xlim=(-0.5, across.max() + 0.5), ylim=(low, top))
+    step = (top - high) / max(depth, 1)
+    level = np.where(
+        np.asarray(tree["left"]) < 0, high, top - (depths + TEST_PLACE) * step
+    )
+    texts = []
+    for node in inner:
+        for child, answer in ((tree["left"][node], "yes"), (tree["right"][node], "no")):
+            x = [across[node], across[child], across[child]]
+            y = [level[node], level[node], level[child]]
+            ax.plot(x, y, color=shade(ax, 0.55), linewidth=1, zorder=1)
+            at = across[child], level[node] - ANSWER_PLACE * step
+            box = {"facecolor": paper(ax), "linewidth": 0, "pad": 0.8}
+            texts.append(_write(ax, at, answer, box, 0.75, zorder=1.5))
+    for node in inner:
+        text = _test_text(tree["tests"][node], _room(ax, node, inner, across, depths))
+        box = {"boxstyle": "round,pad=0.25", "facecolor": paper(ax)}
+        box |= {"edgecolor": shade(ax, 0.55), "linewidth": 0.8}
+        at = across[node], level[node]
+        texts.append(_write(ax, at, text, box, 1.0, zorder=2, linespacing=1.05))
+    return texts, share
+
+
+def _write(ax, at, text, box, strength, **looks):
+    """Write small letters in a box, whose middle is at a place."""
+    looks |= {"ha": "center", "va": "center", "fontsize": "small"}
+    return ax.text(*at, text, bbox=box, color=shade(ax, strength), **looks)
+
+
+def _room(ax, node, inner, across, depths):
+    """Inches between the tests next to a test, or the ends of the axis."""
+    apart = np.abs(
+        across[[n for n in inner if depths[n] == depths[node]]] - across[node]
+    )
+    ends = 2 * (across[node] + 0.5), 2 * (across.max() + 0.5 - across[node])
+    nearest = min(*apart[apart > 0], *ends)
+    return nearest * axes_inches(ax)[0] / (across.max() + 1)
+
+
+def _test_text(test, room):
+    """A test over the lines for which there is room, in inches."""
+    letters = int(np.clip((room - 0.15) * SMALL_PER_INCH, LEAST_LETTERS, MOST_LETTERS))
+    if len(test) <= letters:
+        return literal(test)
+    name, bound = re.fullmatch(r"(.*?)((?: [≤=] [^≤=]*)?)", test).groups()
+    lines = [wrapped(name, letters), shorten(bound, max(letters, 12))]
+    return literal("\n".join(lines).rstrip())

@@ -1,0 +1,348 @@
+"""Linear and logistic regression of few features, along the lasso path."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+from sklearn.base import RegressorMixin, is_regressor
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.statistics.lasso_path import (
+    LogLoss,
+    SquaredError,
+    lasso_path,
+)
+from sklearn_interpret._inspectors.predictor import (
+    BasePredictor,
+    MostProbableClassMixin,
+)
+from sklearn_interpret._model._sklearn_compat import Interval, warn
+from sklearn_interpret._model.validation import check_scale, check_scales
+from sklearn_interpret.exceptions import SkippedSizeWarning
+
+# Standard deviation of a constant target, in units of its size.
+_CONSTANT = 1e-12
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SparseLinearModel(SelectorMixin, BasePredictor):
+    """Base of sparse linear models.
+
+    A subclass says what is fitted (`_targets`).
+    """
+
+    n_features_to_select: int | None = None
+
+    _parameter_constraints = {
+        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None]
+    }
+
+    @abstractmethod
+    def _targets(self, y, shares):
+        """Targets (n, K), their loss, and the number and the unit they start from."""
+
+    def _fit(self, sample):
+        check_scales(sample.rows)
+        X, size = self._numbers(sample.rows), self.n_features_to_select
+        if size is not None and size > X.shape[1]:
+            raise ValueError(
+                f"n_features_to_select={size} is too large: X has n_features="
+                f"{X.shape[1]}."
+            )
+        shares = sample.weights / sample.weights.sum()
+        targets, loss, start, unit = self._targets(sample.y, shares)
+        path = lasso_path(X, targets, shares, loss, size)
+        chosen = len(path.sizes) - 1 if size is None else _chosen(path.sizes, size)
+        coefs = unit * np.moveaxis(path.coefficients, (0, 1, 2), (2, 1, 0))
+        intercepts = start + unit * path.intercepts[chosen]
+        if is_regressor(self):
+            coefs, intercepts = coefs[0], float(intercepts[0])
+        self.alphas_, self.coef_path_ = unit * path.penalties, coefs
+        self.alpha_, self.coef_ = float(self.alphas_[chosen]), coefs[..., chosen].copy()
+        self.intercept_, self.scale_ = intercepts, path.scale
+        self.entry_order_ = np.array(path.order, dtype=np.intp)
+
+    def _numbers(self, rows):
+        """Rows as an array of numbers."""
+        native = rows.native
+        return check_array(native, dtype=np.float64, estimator=self, input_name="X")
+
+    def _get_support_mask(self):
+        check_is_fitted(self, "coef_")
+        return np.atleast_2d(self.coef_).any(axis=0)
+
+    def _scores(self, X):
+        """Values of the linear functions, (n_rows,) or (n_rows, n_outputs)."""
+        check_is_fitted(self, "coef_")
+        X = self._numbers(self._check_rows(X, reset=False))
+        return X @ self.coef_.T + self.intercept_
+
+
+class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
+    """Linear regression of exactly as many features as asked for.
+
+    The penalty of the lasso is lowered until so many features have a coefficient that
+    is not zero, and just before the next one enters. Features are standardized for
+    that. The model is also a selector: `transform` keeps these features.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default=None
+        How many features the model uses. None follows the path to its end.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (`n_features_in_`,)
+        Coefficients of the features as they are given.
+    intercept_ : float
+        Intercept.
+    entry_order_ : ndarray of int
+        Features in the order in which they first enter; also those that leave again.
+    alpha_ : float
+        The penalty, in the unit of that of :class:`~sklearn.linear_model.Lasso`.
+    alphas_ : ndarray of shape (n_alphas,)
+        Penalties where features enter or leave, from the smallest one that leaves none
+        down to where the path was stopped.
+    coef_path_ : ndarray of shape (`n_features_in_`, n_alphas)
+        Coefficients at these; between them they are on a straight line.
+    scale_ : ndarray of shape (`n_features_in_`,)
+        Standard deviations by which features were divided; 1 for constant ones.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Their names, where X has names that are all strings.
+
+    Warns
+    -----
+    SkippedSizeWarning
+        The path has nowhere exactly so many features, as with copies of features,
+        constant ones, or fewer rows than features. The next smaller number that it has
+        is taken.
+
+    See Also
+    --------
+    SparseLinearClassifier : The same for classes.
+    SparsePathDisplay : Draws the path.
+    sklearn.linear_model.LassoLars : The lasso for a given penalty.
+
+    Notes
+    -----
+    The path is exact (Efron et al. 2004): no penalty lies between two that were tried.
+    It may pass a number of features more than once, since features may leave again:
+    the first stretch counts. Where that ends as a feature leaves, the model is that
+    half-way along the stretch. Of equally good features, the first one enters. The end
+    of the path is least squares.
+
+    Coefficients are shrunk, as the lasso's are. For those of least squares, put the
+    model before a :class:`~sklearn.linear_model.LinearRegression` in a pipeline. Their
+    p-values would not know of the selection.
+
+    A row of weight two is as good as two rows.
+
+    References
+    ----------
+    Efron, B., Hastie, T., Johnstone, I. & Tibshirani, R. (2004). Least angle
+    regression. Annals of Statistics 32(2). https://doi.org/10.1214/009053604000000067
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn_interpret.linear import SparseLinearRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = SparseLinearRegressor(n_features_to_select=3).fit(X, y)
+    >>> model.get_feature_names_out(), model.entry_order_
+    (array(['bmi', 'bp', 's5'], dtype=object), array([2, 8, 3]))
+    """
+
+    def _targets(self, y, shares):
+        check_scale(y, "y")
+        start = shares @ y
+        unit = np.sqrt(shares @ np.square(y - start))
+        if unit <= _CONSTANT * np.abs(y).max():
+            return np.zeros((len(y), 1)), SquaredError(), start, 1.0
+        return ((y - start) / unit)[:, None], SquaredError(), start, unit
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predictions for rows.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Numbers.
+        """
+        return self._scores(X)
+
+
+class SparseLinearClassifier(MostProbableClassMixin, SparseLinearModel):
+    """Logistic regression of exactly as many features as asked for.
+
+    The lasso penalty is lowered until so many features have a coefficient that is not
+    zero, and just before the next one enters. Features are standardized for that. The
+    model is also a selector: `transform` keeps these features.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default=None
+        How many features the model uses. None follows the path to its end. With three
+        classes and more, a feature is in use if any class has a coefficient for it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    coef_ : ndarray of shape (1, `n_features_in_`) or (n_classes, `n_features_in_`)
+        Coefficients of the features as they are given; of two classes, those of the
+        second one.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    entry_order_ : ndarray of int
+        Features in the order in which they first enter; also those that leave again.
+    alpha_ : float
+        The penalty of the mean log-loss, glmnet's lambda. In the unit of
+        :class:`~sklearn.linear_model.LogisticRegression` it is 1 / (n_samples C).
+    alphas_ : ndarray of shape (n_alphas,)
+        Penalties where coefficients come or go, from the smallest one that leaves none
+        down to where the path was stopped.
+    coef_path_ : ndarray of shape (1 or n_classes, `n_features_in_`, n_alphas)
+        Coefficients at these.
+    scale_ : ndarray of shape (`n_features_in_`,)
+        Standard deviations by which features were divided; 1 for constant ones.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Their names, where X has names that are all strings.
+
+    Warns
+    -----
+    SkippedSizeWarning
+        The path has nowhere exactly so many features, as with copies of features,
+        constant ones, or fewer rows than features. The next smaller number that it has
+        is taken.
+
+    See Also
+    --------
+    SparseLinearRegressor : The same for numbers.
+    SparsePathDisplay : Draws the path.
+    sklearn.linear_model.LogisticRegression : With ``l1_ratio=1``, that for a given
+        penalty.
+
+    Notes
+    -----
+    The path is followed from one change to the next (Park & Hastie 2007), each to
+    rounding: no penalty lies between two that were tried. It may pass a number of
+    features more than once, since features may leave again: the first stretch counts.
+    Where that ends as a feature leaves, the model is that half-way along the stretch.
+    Of equally good features, the first one enters. The path ends at a millionth of the
+    first penalty.
+
+    Three classes and more have one multinomial model, with coefficients for each class
+    that come and go one by one (glmnet's `type.multinomial="ungrouped"`).
+
+    Coefficients are shrunk, as the lasso's are. For those without a penalty, put the
+    model before a :class:`~sklearn.linear_model.LogisticRegression` in a pipeline.
+    Their p-values would not know of the selection.
+
+    A row of weight two is as good as two rows.
+
+    References
+    ----------
+    Park, M. Y. & Hastie, T. (2007). L1-regularization path algorithm for generalized
+    linear models. Journal of the Royal Statistical Society B 69(4).
+    https://doi.org/10.1111/j.1467-9868.2007.00607.x
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_interpret.linear import SparseLinearClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = SparseLinearClassifier(n_features_to_select=2).fit(X, y)
+    >>> model.get_feature_names_out()
+    array(['petal length (cm)', 'petal width (cm)'], dtype=object)
+    """
+
+    def _targets(self, y, shares):
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "y must have at least two classes among rows of positive weight; got "
+                f"one class: {self.classes_.tolist()[0]!r}."
+            )
+        flags = (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
+        return flags[:, 1:] if len(self.classes_) == 2 else flags, LogLoss(), 0.0, 1.0
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores of rows.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Log-odds of the second of two classes; scores of more, whose softmax is the
+            probabilities.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Logarithms, in the order of `classes_`.
+        """
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            scores = np.column_stack([np.zeros(len(scores)), scores])
+        return log_softmax(scores, axis=1)
+
+
+def _chosen(sizes, size):
+    """Position of the last point of so many features, or of fewer, which is said."""
+    most = sizes[sizes <= size].max()
+    if most < size:
+        warn(
+            f"The lasso path has nowhere exactly n_features_to_select={size} features: "
+            f"{most} are selected, the next smaller number that it has.",
+            SkippedSizeWarning,
+        )
+    return np.flatnonzero(sizes == most)[-1]

@@ -1,0 +1,244 @@
+"""Sparse sums of rules and linear terms: rules grown, and weighed by the lasso."""
+
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_interpret._core.rules.coded_conditions import rows_in_memory
+from sklearn_interpret._core.statistics.score_losses import constant_score
+from sklearn_interpret._core.statistics.weighted import (
+    known_moments,
+    shares_of,
+    weighted_quantile,
+)
+from sklearn_interpret.rules._condition_space import OrderedTable
+from sklearn_interpret.rules._lasso import LassoProblem, best_penalty
+from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
+
+# Standard deviation of a linear term before the penalty: that of a typical rule.
+_SPREAD = 0.4
+# Standard deviation of a constant, in units of its size.
+_CONSTANT = 1e-10
+# Share of a weight that is none.
+_ROUNDING = 1e-9
+# Trees in a row that have no rule that is new, after which no more are grown.
+_IN_VAIN = 10
+# Least curvature of a loss, for leaves of which all rows are of one class.
+_CURVATURE = 1e-3
+
+
+class Target(NamedTuple):
+    """Numbers (n_rows,) to be fitted, the class they are of, their origin and unit."""
+
+    values: np.ndarray
+    label: Any = None
+    origin: float = 0.0
+    unit: float = 1.0
+
+
+@dataclass(frozen=True)
+class EnsembleSearch:
+    """Search for sparse sums of rules and linear terms.
+
+    Parameters
+    ----------
+    space : ConditionSpace
+        The conditions.
+    codes : ndarray of shape (n_columns, n_rows), int
+        Codes of the rows.
+    weights : ndarray of shape (n_rows,)
+        Their weights, as numbers of copies.
+    class_weights : ndarray of shape (n_rows,)
+        What these are multiplied by, but where rows are counted.
+    linear : list of (LinearTerm, ndarray of shape (n_rows,))
+        Linear terms that may be in the sum, and what they add to each row.
+    loss : HalfSquared or Logistic
+        The loss.
+    growth : dict
+        How rules are grown: further parameters of `boosted_rules`.
+    """
+
+    space: Any
+    codes: np.ndarray
+    weights: np.ndarray
+    class_weights: np.ndarray
+    linear: list
+    loss: Any
+    growth: dict
+
+    def find(self, target, n_folds, random):
+        """The sum whose penalty is best for rows that were left out.
+
+        Each fold grows rules of its own: rules that have seen the targets of a row
+        would fit them too well. Returns the intercept, the penalty, and the rules and
+        linear terms, the most important first.
+        """
+        numbers, seed = target.values, random.randint(np.iinfo(np.int32).max)
+        table, rules, columns, lasso = self._problem(numbers, self.weights, seed)
+        penalties, folds = lasso.penalties(), []
+        for out in _folds(numbers, self.weights, n_folds, random):
+            *_, own, part = self._problem(numbers, self.weights - out, seed)
+            left = out > 0
+            costs = (out * self.class_weights)[left]
+            folds.append((part, own[left], numbers[left], costs))
+        best = best_penalty(penalties, folds, self.loss) if folds else 0
+        for penalty in penalties[1 : best + 1]:
+            lasso.move(penalty)
+        found = []
+        for k in np.flatnonzero(lasso.coefficients):
+            if k < len(rules):
+                n_rows = float(self.weights @ columns[:, k])
+                share = n_rows / float(self.weights.sum())
+                spread = float(np.sqrt(share * (1 - share)))
+                own = table.conditions(rules[k]), None, share, None, None, n_rows
+                entry = WeightedRule(*own, coefficient=1.0, importance=spread)
+            else:
+                entry, _ = self.linear[k - len(rules)]
+            found.append(_times(entry, lasso.coefficients[k], target))
+        found.sort(key=attrgetter("importance"), reverse=True)
+        intercept = target.origin + target.unit * lasso.intercept
+        return intercept, target.unit * penalties[best], found
+
+    def _problem(self, targets, weights, seed):
+        """Rules grown by some weights, the columns of all rows, and the lasso."""
+        weights = weights * self.class_weights
+        table = OrderedTable.of(self.space, self.codes, targets, weights)
+        random = np.random.RandomState(seed)
+        rules = boosted_rules(
+            table, targets, weights, self.loss, random=random, **self.growth
+        )
+        columns = [rows_in_memory(table.ranks, rule) for rule in rules]
+        columns += [values for _, values in self.linear]
+        columns = np.array(columns, dtype=np.float64).reshape(-1, len(targets)).T
+        used = np.flatnonzero(weights)
+        shares = shares_of(weights[used])
+        lasso = LassoProblem(columns[used], targets[used], shares, self.loss)
+        return table, rules, columns, lasso
+
+
+def _times(entry, coefficient, target):
+    """A rule or linear term times its coefficient, in the unit of the target."""
+    factor = target.unit * float(coefficient)
+    return replace(
+        entry,
+        prediction=target.label,
+        coefficient=factor * entry.coefficient,
+        importance=abs(factor) * entry.importance,
+    )
+
+
+def linear_terms(rows, columns, weights, trim):
+    """Linear terms of columns of numbers, but for constant ones, all of one spread.
+
+    Returns pairs of a `LinearTerm` and what it adds to each row, (n_rows,). Weights sum
+    to one.
+    """
+    found = []
+    for j in columns:
+        numbers = rows.numbers(j)
+        known = ~np.isnan(numbers)
+        if not known.any():
+            continue
+        ends = weighted_quantile(numbers[known], [trim, 1 - trim], weights[known])
+        mean = known_moments(np.clip(numbers, *ends), weights).mean
+        bounds = map(float, (*ends, mean))
+        term = LinearTerm(j, rows.names[j], *bounds, None, 1.0, _SPREAD)
+        values = term.values(rows)
+        spread = float(np.sqrt(weights @ np.square(values)))
+        if spread > _CONSTANT * np.abs(ends).max():
+            factor = _SPREAD / spread
+            found.append((replace(term, coefficient=factor), factor * values))
+    return found
+
+
+def _folds(targets, weights, n_folds, random):
+    """Weights that each fold leaves out, (n_rows,); all folds have like targets.
+
+    Copies of rows are dealt out in the order of their targets.
+    """
+    total = weights.sum()
+    n_folds = min(n_folds, int(total))
+    if n_folds < 2 or targets.min() == targets.max():
+        return []
+    order = np.lexsort((random.permutation(len(targets)), targets))
+    ends = np.append(0.0, np.cumsum(weights[order]))
+    whole, rest = np.divmod(ends, n_folds)
+    folds = []
+    for k in range(n_folds):
+        out = np.empty(len(targets))
+        out[order] = np.diff(whole + np.clip(rest - k, 0, 1))
+        # What is left of a row is all, nothing, or more than rounding.
+        out = np.where(out < _ROUNDING * weights, 0.0, out)
+        folds.append(np.where(weights - out < _ROUNDING * weights, weights, out))
+    return [out for out in folds if out.any() and (out < weights).any()]
+
+
+def boosted_rules(
+    table, targets, weights, loss, *, max_rules, tree_size, learning_rate, random
+):
+    """Rules that hold for different rows, of trees that are boosted by a loss.
+
+    Each tree has a random number of leaves, of mean `tree_size`, and a part of the rows
+    (Friedman & Popescu 2008, section 3.3). Of rules that hold for the same rows, or for
+    all but these, the first is kept.
+
+    Parameters
+    ----------
+    table : OrderedTable
+        Rows; those of weight zero are not used.
+    targets, weights : ndarray of shape (n_rows,)
+        Their targets and weights.
+    loss : HalfSquared or Logistic
+        The loss.
+    max_rules : int
+        Largest number of rules.
+    tree_size, learning_rate : float
+        Mean number of leaves, and share of each tree that is added.
+    random : RandomState
+        Draws rows and sizes.
+
+    Returns
+    -------
+    list of tuple of (column, first, last)
+        Intervals of ranks.
+    """
+    used = np.flatnonzero(weights)
+    ranks = np.ascontiguousarray(table.ranks.T)
+    scores = np.full((len(targets), 1), constant_score(loss, targets, weights))
+    targets, rules, in_vain = targets[:, None], {}, 0
+    while len(rules) < max_rules and in_vain < _IN_VAIN:
+        drawn, own = _draw(used, weights, random)
+        n_leaves = 2 + int(random.exponential(tree_size - 2))
+        tree = DecisionTreeRegressor(max_leaf_nodes=n_leaves, random_state=random)
+        residuals = -loss.slopes(targets, scores)[:, 0]
+        tree.fit(ranks[drawn], residuals[drawn], own, check_input=False)
+        leaf = tree.apply(ranks, check_input=False)
+        curvatures = loss.curvatures(targets[drawn], scores[drawn])[:, 0, 0]
+        n_nodes = tree.tree_.node_count
+        rise = np.bincount(leaf[drawn], own * residuals[drawn], n_nodes)
+        curvature = np.bincount(leaf[drawn], own * (curvatures + _CURVATURE), n_nodes)
+        steps = np.divide(rise, curvature, out=np.zeros(n_nodes), where=curvature > 0)
+        scores[:, 0] += learning_rate * steps[leaf]
+        before = len(rules)
+        for rule in table.rules(tree.tree_)[1:]:
+            held = rows_in_memory(table.ranks, rule)[used]
+            if held.any() and not held.all():
+                rules.setdefault(np.packbits(held ^ held[0]).tobytes(), rule)
+        in_vain = 0 if len(rules) > before else in_vain + 1
+    return list(rules.values())[:max_rules]
+
+
+def _draw(used, weights, random):
+    """Some rows, and how often each is drawn: a weight is as good as copies."""
+    order = random.permutation(used)
+    ends = np.cumsum(weights[order])
+    n_rows = ends[-1]
+    # Friedman & Popescu (2008), section 3.3.
+    n_drawn = np.ceil(min(n_rows / 2, 100 + 6 * np.sqrt(n_rows)))
+    places = ends * n_drawn / n_rows + random.random_sample()
+    times = np.diff(np.floor(places), prepend=0.0)
+    drawn = times > 0
+    return order[drawn], times[drawn]

@@ -1,0 +1,225 @@
+"""Leaves of a surrogate's trees: their rows, as distributions or as shares."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_interpret._core.statistics.weighted import averaged_quantile
+from sklearn_interpret._plotting.axes import axes_inches, merged_style
+from sklearn_interpret._plotting.bars import name_rows
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, paper, shade
+from sklearn_interpret._plotting.labels import (
+    NICE_STEPS,
+    number_beside,
+    plain_number_ticks,
+)
+from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars
+from sklearn_interpret._plotting.text_layout import write_near
+from sklearn_interpret._plotting.tree_diagram import draw_tests, leaf_order
+
+N_BINS = 30
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+LEAST_PITCH = 0.42  # inches from rule to rule
+WIDE_LEAF = 0.85  # inches in which "12 rows" has room
+MODEL_COLOUR, SURROGATE_COLOUR = OKABE_ITO[0], OKABE_ITO[1]
+SURROGATE_STYLE = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
+# Offset from the place of a leaf, and breadth, of the bars of the model's shares and
+# of the surrogate's.
+MODEL_BARS, SURROGATE_BARS = (-0.09, 0.66), (0.34, 0.16)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The rows in a leaf, and the responses to them."""
+
+    node: int  # its number in the tree
+    rule: str  # the tests on the path to it
+    values: np.ndarray  # (n,): responses of the model
+    weights: np.ndarray  # (n,): weights of the rows
+    share: float  # of all weight
+    surrogate: float  # mean response of the surrogate; NaN where that is not known
+
+    @property
+    def mean(self):
+        """Mean response of the model."""
+        return float(np.average(self.values, weights=self.weights))
+
+    @property
+    def percent(self):
+        """Share of the rows, in words."""
+        percent = 100 * self.share
+        return "<1 %" if 0 < percent < 0.95 else f"{percent:.0f} %"
+
+    @property
+    def n_rows(self):
+        """Number of the rows, in words."""
+        return f"{len(self.values)} row{'s'[: len(self.values) != 1]}"
+
+    def numbers(self):
+        """Row of a table."""
+        names = [f"q{100 * q:02.0f}" for q in QUANTILES]
+        values = averaged_quantile(self.values, np.array(QUANTILES), self.weights)
+        return {
+            "leaf": self.node,
+            "rule": self.rule,
+            "n_rows": len(self.values),
+            "share": self.share,
+            "mean": self.mean,
+            **dict(zip(names, values.tolist(), strict=True)),
+            "surrogate": self.surrogate,
+        }
+
+
+def leaves_of(tree, nodes, values, surrogate, weights):
+    """The `Leaf` of each node that rows fall into, from left to right."""
+    leaves = []
+    for node in leaf_order(tree):
+        inside = nodes == node
+        if not inside.any():
+            continue
+        own = weights[inside]
+        mean = np.nan
+        if surrogate is not None:
+            mean = float(np.average(surrogate[inside], weights=own))
+        share = float(own.sum() / weights.sum())
+        rule = tree["rules"][node]
+        leaves.append(Leaf(node, rule, values[inside], own, share, mean))
+    return leaves
+
+
+def draw_tree(ax, tree, by_output, name, style):
+    """Draw the tests of a tree over what is in its leaves; bars and texts.
+
+    `by_output` has the leaves with the responses of each output: distributions of one
+    output's responses are drawn, or shares of several.
+    """
+    leaves, places = by_output[0], {n: k for k, n in enumerate(leaf_order(tree))}
+    low, high = limits = _value_range(leaves) if len(by_output) == 1 else (0.0, 1.0)
+    texts, share = draw_tests(ax, tree, limits)
+    at = [places[leaf.node] for leaf in leaves]
+    if len(by_output) == 1:
+        looks = {"width": 0.92, "color": shade(ax, 0.05), "linewidth": 0}
+        ax.bar(range(len(places)), high - low, bottom=low, zorder=0.5, **looks)
+        bars = _draw_distributions(ax, at, leaves, limits, style, upright=True)
+    else:
+        bars = _draw_shares(ax, np.array(at), by_output, style, upright=True)
+    ax.set_ylabel(name, y=share / 2)  # next to the leaves
+    _finish_tree(ax, places, leaves, limits)
+    return bars, texts
+
+
+def _finish_tree(ax, places, leaves, limits):
+    """Ticks: what is in each leaf, and responses as far as the leaves reach."""
+    from matplotlib.ticker import MaxNLocator
+
+    wide = axes_inches(ax)[0] / len(places) >= WIDE_LEAF
+    texts = ["no rows"] * len(places)
+    for leaf in leaves:
+        rows = leaf.n_rows if wide else f"n={len(leaf.values)}"
+        texts[places[leaf.node]] = f"{leaf.percent}\n{rows}"
+    ax.set_xticks(range(len(texts)), texts, fontsize="small")
+    ax.tick_params(axis="x", length=0)
+    ax.grid(visible=False)
+    low, high = limits
+    ticks = MaxNLocator(nbins=5, steps=NICE_STEPS).tick_values(low, high)
+    ax.set_yticks([tick for tick in ticks if low <= tick <= high])
+    ax.spines[["top", "right", "bottom", "left"]].set_visible(False)
+
+
+def draw_rules(ax, by_output, max_entries, style):
+    """Draw a line for the rule of each leaf, the largest on top; bars and names.
+
+    `by_output` is as in `draw_tree`. Leaves beyond `max_entries`, or those that have no
+    room, share the last line.
+    """
+    if max_entries is not None:
+        room = int(axes_inches(ax)[1] / LEAST_PITCH)
+        max_entries = min(max_entries, max(2, room))
+    by_output = [_largest(leaves, max_entries) for leaves in by_output]
+    leaves, single = by_output[0], len(by_output) == 1
+    name_rows(ax, [f"{leaf.percent} ({leaf.n_rows}): {leaf.rule}" for leaf in leaves])
+    places = np.arange(len(leaves))[::-1]
+    limits = _value_range(leaves) if single else (0.0, 1.0)
+    ax.set_xlim(limits)
+    if single:
+        ax.hlines(places - 0.42, *limits, color=shade(ax, 0.3), linewidth=0.8, zorder=1)
+        bars = _draw_distributions(ax, places, leaves, limits, style, upright=False)
+    else:
+        bars = _draw_shares(ax, places, by_output, style, upright=False)
+    plain_number_ticks(ax)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return bars, ax.get_yticklabels()
+
+
+def _value_range(leaves):
+    """Lowest and highest response with some room, never the same."""
+    means = np.array([leaf.surrogate for leaf in leaves])
+    values = np.concatenate([leaf.values for leaf in leaves] + [means])
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if low == high:
+        reach = max(abs(low), 1e-300) / 2 if low else 0.5
+        return low - reach, high + reach
+    room = 0.04 * (high / 2 - low / 2) * 2
+    return low - room, high + room
+
+
+def _draw_distributions(ax, places, leaves, limits, style, *, upright):
+    """A histogram of each leaf's responses, and a line at the surrogate's response.
+
+    `upright` is a scale of responses along the y axis, whose lines have numbers.
+    """
+    from matplotlib.patches import StepPatch
+
+    edges = np.linspace(*limits, N_BINS + 1)
+    draw_line = ax.hlines if upright else ax.vlines
+    bars = []
+    for place, leaf in zip(places, leaves, strict=True):
+        bins = (leaf.values - limits[0]) / (limits[1] - limits[0]) * N_BINS
+        bins = np.clip(bins, 0, N_BINS - 1).astype(np.intp)
+        heights = np.bincount(bins, leaf.weights, minlength=N_BINS)
+        colour = NEUTRAL_COLOUR if leaf.node < 0 else MODEL_COLOUR
+        looks = {"facecolor": colour, "linewidth": 0, "zorder": 2, "fill": True}
+        looks["orientation"] = "horizontal" if upright else "vertical"
+        looks = merged_style(looks, style, StepPatch)
+        ends = place - 0.42 + 0.8 * heights / heights.max()
+        bars.append(ax.stairs(ends, edges, baseline=place - 0.42, **looks))
+        if np.isfinite(leaf.surrogate):
+            draw_line(leaf.surrogate, place - 0.46, place + 0.46, **SURROGATE_STYLE)
+            if upright:
+                _write_number(ax, place, leaf.surrogate, limits)
+    return bars
+
+
+def _write_number(ax, place, number, limits):
+    """Write the surrogate's response above its line, or below it near the top."""
+    low, high = limits
+    above = number < low + 0.88 * (high - low)
+    box = {"facecolor": paper(ax), "alpha": 0.7, "linewidth": 0, "pad": 0.6}
+    looks = {"ha": "right", "va": "bottom" if above else "top", "zorder": 4}
+    offset, text = (0, 2 if above else -2), number_beside(number, high - low)
+    write_near(ax, text, (place + 0.45, number), offset, bbox=box, **looks)
+
+
+def _draw_shares(ax, places, by_output, style, *, upright):
+    """Shares on each other: wide bars of the model, narrow ones of the surrogate."""
+    sign, bars = (1 if upright else -1), []
+    means = [[leaf.mean for leaf in leaves] for leaves in by_output]
+    surrogate = [[leaf.surrogate for leaf in leaves] for leaves in by_output]
+    for shares, (offset, breadth) in (means, MODEL_BARS), (surrogate, SURROGATE_BARS):
+        parts = np.nan_to_num(shares).T
+        looks = {"height": breadth, "upright": upright}
+        bars += draw_stacked_bars(ax, places + sign * offset, parts, style, **looks)
+    return bars
+
+
+def _largest(leaves, most):
+    """The largest leaves, the last of them all others together."""
+    leaves = sorted(leaves, key=lambda leaf: -leaf.share)
+    if most is None or len(leaves) <= most:
+        return leaves
+    others = leaves[most - 1 :]
+    values = np.concatenate([leaf.values for leaf in others])
+    weights = np.concatenate([leaf.weights for leaf in others])
+    share = sum(leaf.share for leaf in others)
+    name = f"{len(others)} other leaves"
+    return [*leaves[: most - 1], Leaf(-1, name, values, weights, share, np.nan)]
