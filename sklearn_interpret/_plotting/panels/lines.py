@@ -514,7 +514,7 @@ class SurfacePanel:
             shown = draw_heat_map(ax, *bounds, **numbers, style=style)
             artists.heatmaps = shown
         cells = None
-        if artists.heatmaps is not None and self.effect.held is not None:
+        if artists.heatmaps is not None:
             cells = draw_empty_cells(ax, *bounds, ~self.effect.held)
         elif self.effect.counts is not None:
             cells = draw_empty_cells(ax, *self.effect.places, self.effect.counts == 0)
