@@ -391,7 +391,7 @@ class ReplacedTrees:
             return self.averages_of_curves(weights, masses, **loop)
         means = {}
         for which, effects in self._effects():
-            leaf_weights = self._leaf_weights(effects, weights, **loop)
+            leaf_weights = self._summed_leaf_weights(effects, weights, **loop)
             averages = effects.averages(leaf_weights, weights.sum())
             means.update(zip(which, averages, strict=True))
         return TreeAverages(
@@ -454,7 +454,7 @@ class ReplacedTrees:
         for which, parts in self._groups:
             yield which, TreeEffects(trees, trees.value, trees.base, parts, n_rows)
 
-    def _leaf_weights(self, made, weights, **loop):
+    def _summed_leaf_weights(self, made, weights, **loop):
         """Sum over all rows of the arrays that ``made.leaf_weights`` returns."""
         total = None
         for codes, own in self._portions(made, weights):
