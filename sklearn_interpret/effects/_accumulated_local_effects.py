@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -42,6 +42,7 @@ from sklearn_interpret.effects._base import (
 from sklearn_interpret.exceptions import EmptyIntervalWarning
 
 
+@dataclass(eq=False, repr=False)
 class AccumulatedLocalEffects(IntervalsMixin, CurveEffect):
     """Accumulated local effects of one or two features (ALE).
 
@@ -179,6 +180,26 @@ default="similarity"
     array([3., 3., 3., 3.])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    features: Any = None
+    categorical_features: ArrayLike | None = "auto"
+    feature_groups: dict[str, Any] | None = None
+    n_intervals: int | None = None
+    custom_values: dict[Any, Any] | None = None
+    categorical_order: str | dict[Any, Any] = "similarity"
+    centered: bool = True
+    confidence_level: float | None = None
+    confidence_method: str = "standard_error"
+    n_bootstraps: int = 200
+    method: str = "auto"
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
         **IntervalsMixin._parameter_constraints,
@@ -189,47 +210,6 @@ default="similarity"
         "n_bootstraps": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        features: Any = None,
-        categorical_features: ArrayLike | None = "auto",
-        feature_groups: dict[str, Any] | None = None,
-        n_intervals: int | None = None,
-        custom_values: dict[Any, Any] | None = None,
-        categorical_order: str | dict[Any, Any] = "similarity",
-        centered: bool = True,
-        confidence_level: float | None = None,
-        confidence_method: str = "standard_error",
-        n_bootstraps: int = 200,
-        method: str = "auto",
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.features = features
-        self.categorical_features = categorical_features
-        self.feature_groups = feature_groups
-        self.n_intervals = n_intervals
-        self.custom_values = custom_values
-        self.categorical_order = categorical_order
-        self.centered = centered
-        self.confidence_level = confidence_level
-        self.confidence_method = confidence_method
-        self.n_bootstraps = n_bootstraps
-        self.method = method
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @property
     def _errors_count_rows(self):

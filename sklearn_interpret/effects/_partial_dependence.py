@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from sklearn_interpret.effects._base import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class PartialDependence(GridMixin, CurveEffect):
     """Partial dependence of a model's response on one or two features.
 
@@ -171,6 +173,23 @@ class PartialDependence(GridMixin, CurveEffect):
            [125.4]])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    features: Any = None
+    categorical_features: ArrayLike | None = "auto"
+    feature_groups: dict[str, Any] | None = None
+    grid_resolution: int = 100
+    percentiles: tuple[float, float] = (0.05, 0.95)
+    custom_values: dict[Any, Any] | None = None
+    centered: bool = False
+    method: str = "auto"
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _errors_count_rows = True
 
     _parameter_constraints = {
@@ -179,41 +198,6 @@ class PartialDependence(GridMixin, CurveEffect):
         "centered": ["boolean"],
         "method": [StrOptions({"auto", "tree", "brute", "recursion"})],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        features: Any = None,
-        categorical_features: ArrayLike | None = "auto",
-        feature_groups: dict[str, Any] | None = None,
-        grid_resolution: int = 100,
-        percentiles: tuple[float, float] = (0.05, 0.95),
-        custom_values: dict[Any, Any] | None = None,
-        centered: bool = False,
-        method: str = "auto",
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.features = features
-        self.categorical_features = categorical_features
-        self.feature_groups = feature_groups
-        self.grid_resolution = grid_resolution
-        self.percentiles = percentiles
-        self.custom_values = custom_values
-        self.centered = centered
-        self.method = method
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _measure(self, sample, response, on_block):
         self.grid_values_ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -39,6 +39,7 @@ _N_FOLDS = 5
 _ROUNDING = 1e-9
 
 
+@dataclass(eq=False, repr=False)
 class PermutationTest(RefittingImportance):
     """Whether importances are larger than those of uninformative features (PIMP).
 
@@ -169,6 +170,17 @@ class PermutationTest(RefittingImportance):
     0.0099
     """
 
+    estimator: Any
+    _: KW_ONLY
+    n_permutations: int = 100
+    distribution: str = "empirical"
+    alpha: float = 0.05
+    importance_getter: str | Callable[..., Any] = "permutation"
+    feature_groups: dict[str, Any] | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **RefittingImportance._parameter_constraints,
         "n_permutations": [Interval(Integral, 1, None, closed="left")],
@@ -176,29 +188,6 @@ class PermutationTest(RefittingImportance):
         "alpha": [Interval(Real, 0, 1, closed="both")],
         "importance_getter": [str, callable],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_permutations: int = 100,
-        distribution: str = "empirical",
-        alpha: float = 0.05,
-        importance_getter: str | Callable[..., Any] = "permutation",
-        feature_groups: dict[str, Any] | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_permutations = n_permutations
-        self.distribution = distribution
-        self.alpha = alpha
-        self.importance_getter = importance_getter
-        self.feature_groups = feature_groups
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_response(self):
         """None: `_measure` uses the models that it fits."""

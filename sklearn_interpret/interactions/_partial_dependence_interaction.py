@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from operator import length_hint
 from typing import Any
@@ -40,6 +41,7 @@ _FIXED_POINTS = 64
 _PAIRS_PER_BLOCK = 2**12
 
 
+@dataclass(eq=False, repr=False)
 class PartialDependenceInteraction(BaseInteraction):
     """Variation of one feature's partial dependence along another.
 
@@ -146,6 +148,23 @@ class PartialDependenceInteraction(BaseInteraction):
            [0.  , 0.  , 0.  ]])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    features: Any = None
+    pairs: Any = None
+    categorical_features: ArrayLike | None = "auto"
+    feature_groups: dict[str, Any] | None = None
+    grid_resolution: int = 20
+    percentiles: tuple[float, float] = (0.05, 0.95)
+    custom_values: dict[Any, Any] | None = None
+    method: str = "auto"
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseInteraction._parameter_constraints,
         "pairs": "no_validation",
@@ -155,41 +174,6 @@ class PartialDependenceInteraction(BaseInteraction):
         "custom_values": [dict, None],
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        features: Any = None,
-        pairs: Any = None,
-        categorical_features: ArrayLike | None = "auto",
-        feature_groups: dict[str, Any] | None = None,
-        grid_resolution: int = 20,
-        percentiles: tuple[float, float] = (0.05, 0.95),
-        custom_values: dict[Any, Any] | None = None,
-        method: str = "auto",
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.features = features
-        self.pairs = pairs
-        self.categorical_features = categorical_features
-        self.feature_groups = feature_groups
-        self.grid_resolution = grid_resolution
-        self.percentiles = percentiles
-        self.custom_values = custom_values
-        self.method = method
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _inspect(self, sample, response, on_block):
         self._resolve_pairs(sample.rows)

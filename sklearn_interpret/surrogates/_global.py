@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
@@ -43,6 +44,7 @@ def _offers(name):
     return check
 
 
+@dataclass(eq=False, repr=False)
 class GlobalSurrogate(BaseInspector):
     r"""A simple model in place of a complex one, with its fidelity.
 
@@ -175,39 +177,25 @@ class GlobalSurrogate(BaseInspector):
     0.76
     """
 
+    estimator: Any
+    _: KW_ONLY
+    surrogate: Any = None
+    scoring: str | Callable[..., float] = "r2"
+    subset: Callable[[Any], ArrayLike] | None = None
+    min_fidelity: float | None = 0.2
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
         "scoring": [str, callable],
         "subset": [callable, None],
         "min_fidelity": [Interval(Real, None, None, closed="neither"), None],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        surrogate: Any = None,
-        scoring: str | Callable[..., float] = "r2",
-        subset: Callable[[Any], ArrayLike] | None = None,
-        min_fidelity: float | None = 0.2,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.surrogate = surrogate
-        self.scoring = scoring
-        self.subset = subset
-        self.min_fidelity = min_fidelity
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _choose_sample(self, rows, y, weights):
         return super()._choose_sample(rows, y, _weights_inside(self, rows, weights))

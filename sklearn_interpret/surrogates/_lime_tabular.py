@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -35,6 +36,7 @@ _QUARTILES = 4
 _WIDTH_OF_NUMBERS, _WIDTH_OF_BINS = 0.75, 0.3
 
 
+@dataclass(eq=False, repr=False)
 class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     r"""Linear surrogates around single rows of a table (LIME).
 
@@ -180,6 +182,25 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     'bmi > 0.03152'
     """
 
+    estimator: Any
+    _: KW_ONLY
+    n_features_to_select: int | None = 10
+    n_samples: int = 5000
+    kernel_width: float | None = None
+    discretize: bool | int = True
+    feature_selection: str = "lars"
+    surrogate: Any = None
+    sample_around: str = "training"
+    correlated: bool = False
+    categorical_features: Any = "auto"
+    method: str = "auto"
+    min_fidelity: float | None = 0.2
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,
         "discretize": ["boolean", Interval(Integral, 2, None, closed="left")],
@@ -193,45 +214,6 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     _better: ClassVar[str] = (
         "discretize=False, a smaller kernel_width, or more features"
     )
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_features_to_select: int | None = 10,
-        n_samples: int = 5000,
-        kernel_width: float | None = None,
-        discretize: bool | int = True,
-        feature_selection: str = "lars",
-        surrogate: Any = None,
-        sample_around: str = "training",
-        correlated: bool = False,
-        categorical_features: Any = "auto",
-        method: str = "auto",
-        min_fidelity: float | None = 0.2,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_features_to_select = n_features_to_select
-        self.n_samples = n_samples
-        self.kernel_width = kernel_width
-        self.discretize = discretize
-        self.feature_selection = feature_selection
-        self.surrogate = surrogate
-        self.sample_around = sample_around
-        self.correlated = correlated
-        self.categorical_features = categorical_features
-        self.method = method
-        self.min_fidelity = min_fidelity
-        self.response_method = response_method
-        self.target = target
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, sample):
         rows = sample.rows
