@@ -223,7 +223,7 @@ def test_a_distribution_of_positive_numbers_needs_them():
         distribution="gamma",
         random_state=0,
     )
-    with pytest.raises(ValueError, match=r"distribution='gamma' takes positive.*'x0'"):
+    with pytest.raises(ValueError, match=r"distribution='gamma' is for positive.*'x0'"):
         test.fit(X, y)
 
 
@@ -344,7 +344,7 @@ def test_pipelines_that_change_the_columns():
     )
     pipeline = make_pipeline(encode, LinearRegression())
     test = of_its_own(pipeline, n_permutations=9, random_state=0)
-    with pytest.raises(ValueError, match=r"coef_ of shape \(5,\), and X has 3 feat"):
+    with pytest.raises(ValueError, match=r"coef_ of shape \(5,\), but X has 3 feat"):
         test.fit(X, y)
     inside = PermutationImportance(pipeline, n_repeats=2, random_state=0)
     test = of_its_own(inside, n_permutations=4, random_state=0, alpha=0.3)

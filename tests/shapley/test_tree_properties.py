@@ -18,7 +18,7 @@ from sklearn_interpret._core.trees.shapley.games import (
     PathDependentGame,
 )
 from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.model.trees.data import table
 from tests.references.trees import random_ensemble, raw, telling_rows
 from tests.shapley.truth import inspected
