@@ -556,7 +556,7 @@ def test_a_response_that_varies_between_the_rows_only(scale, offset):
         "total",
     ]
     assert "for 'x0' x 'x1', and set to zero" in messages[0]
-    assert "for 'x0', 'x1', and given" in messages[1]
+    assert "for 'x0', 'x1', and set to zero" in messages[1]
     assert "for 'x0' x 'x1' x 'x2', and" in messages[2]
     assert h.pairwise_[0, 1] == h.total_ == h.three_way_["x0", "x1", "x2"] == 0
     assert_array_equal(h.overall_, 0)
