@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -19,22 +19,18 @@ from sklearn_interpret._core.effects.accumulation import (
     NodeAxis,
     StepMoments,
 )
-from sklearn_interpret._core.statistics.grids import interpolate, look_up
 from sklearn_interpret._core.statistics.seriation import order_levels
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
-from sklearn_interpret._model.parallel import portion_rows, slices
+from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import drop_single_output
-from sklearn_interpret._model.rows.axes import (
-    CellsOfRows,
-    interval_axis,
-    level_axis,
-)
+from sklearn_interpret._model.rows.axes import CellsOfRows
 from sklearn_interpret._model.rows.base import gather, label_key
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.effects._base import (
     CurveEffect,
     IntervalsMixin,
+    curve_at,
     distinct_axes,
     grid_replacement,
     one_or_pair,
@@ -42,6 +38,7 @@ from sklearn_interpret.effects._base import (
 from sklearn_interpret.exceptions import EmptyIntervalWarning
 
 
+@dataclass(eq=False, repr=False)
 class AccumulatedLocalEffects(IntervalsMixin, CurveEffect):
     """Accumulated local effects of one or two features (ALE).
 
@@ -179,6 +176,26 @@ default="similarity"
     array([3., 3., 3., 3.])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    features: Any = None
+    categorical_features: ArrayLike | None = "auto"
+    feature_groups: dict[str, Any] | None = None
+    n_intervals: int | None = None
+    custom_values: dict[Any, Any] | None = None
+    categorical_order: str | dict[Any, Any] = "similarity"
+    centered: bool = True
+    confidence_level: float | None = None
+    confidence_method: str = "standard_error"
+    n_bootstraps: int = 200
+    method: str = "auto"
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
         **IntervalsMixin._parameter_constraints,
@@ -190,64 +207,15 @@ default="similarity"
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        features: Any = None,
-        categorical_features: ArrayLike | None = "auto",
-        feature_groups: dict[str, Any] | None = None,
-        n_intervals: int | None = None,
-        custom_values: dict[Any, Any] | None = None,
-        categorical_order: str | dict[Any, Any] = "similarity",
-        centered: bool = True,
-        confidence_level: float | None = None,
-        confidence_method: str = "standard_error",
-        n_bootstraps: int = 200,
-        method: str = "auto",
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.features = features
-        self.categorical_features = categorical_features
-        self.feature_groups = feature_groups
-        self.n_intervals = n_intervals
-        self.custom_values = custom_values
-        self.categorical_order = categorical_order
-        self.centered = centered
-        self.confidence_level = confidence_level
-        self.confidence_method = confidence_method
-        self.n_bootstraps = n_bootstraps
-        self.method = method
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     @property
     def _errors_count_rows(self):
         by_errors = self.confidence_method == "standard_error"
         return self.confidence_level is not None and by_errors
 
     def _make_axis(self, sample, columns, name, size, custom):
-        rows = sample.rows
-        if not self._is_level_axis(columns):
-            return interval_axis(
-                rows,
-                columns[0],
-                sample.weights,
-                n_intervals=size,
-                custom=custom,
-            )
-        axis = level_axis(rows, columns, name, custom=custom)
-        return axis if custom is not None else self._ordered(axis, sample)
+        axis = super()._make_axis(sample, columns, name, size, custom)
+        has_order = custom is not None or not axis.categorical
+        return axis if has_order else self._ordered(axis, sample)
 
     def _ordered(self, axis, sample):
         """The axis with its levels in the order in which they are accumulated."""
@@ -384,13 +352,7 @@ default="similarity"
 
     def _effect_at(self, entry, rows):
         (axis,) = self.axes_[entry]
-        curves = self._effects[entry]
-        if axis.categorical:
-            return look_up(axis.codes(rows), curves)
-        numbers = rows.numbers(axis.columns[0])
-        if not len(axis.values):
-            return np.full((len(numbers), len(curves)), np.nan)
-        return interpolate(numbers, axis.values, curves)
+        return curve_at(axis, rows, self._effects[entry])
 
 
 def _node_axis(axis):
@@ -401,7 +363,7 @@ def _node_axis(axis):
 def _weights_in_cells(steps, cells, sample):
     """Weight of the rows in each cell, and outside, for each entry."""
     inside, outside = [0.0] * len(steps), [0.0] * len(steps)
-    for rows in slices(len(cells), portion_rows(sample.rows.row_bytes)):
+    for rows in slices(len(cells), block_rows(sample.rows.row_bytes)):
         table, weights = cells[rows], sample.weights[rows]
         for entry, own in enumerate(steps):
             found, missing = own.cell_weights(table, weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import drop_single_output
-from sklearn_interpret._model.rows.axes import CellsOfRows, interval_axis, level_axis
+from sklearn_interpret._model.rows.axes import CellsOfRows
 from sklearn_interpret.effects._base import (
     CurveEffect,
     IntervalsMixin,
@@ -21,6 +22,7 @@ from sklearn_interpret.effects._base import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class ConditionalDependence(IntervalsMixin, CurveEffect):
     """Mean response of the rows whose feature lies in an interval (M-plot).
 
@@ -126,53 +128,27 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
     array([ 3., 11., 19.])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    features: Any = None
+    categorical_features: ArrayLike | None = "auto"
+    feature_groups: dict[str, Any] | None = None
+    n_intervals: int | None = None
+    custom_values: dict[Any, Any] | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _errors_count_rows = True
+    _make_edges = staticmethod(conditioning_edges)
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
         **IntervalsMixin._parameter_constraints,
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        features: Any = None,
-        categorical_features: ArrayLike | None = "auto",
-        feature_groups: dict[str, Any] | None = None,
-        n_intervals: int | None = None,
-        custom_values: dict[Any, Any] | None = None,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.features = features
-        self.categorical_features = categorical_features
-        self.feature_groups = feature_groups
-        self.n_intervals = n_intervals
-        self.custom_values = custom_values
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _make_axis(self, sample, columns, name, size, custom):
-        if self._is_level_axis(columns):
-            return level_axis(sample.rows, columns, name, custom=custom)
-        return interval_axis(
-            sample.rows,
-            columns[0],
-            sample.weights,
-            n_intervals=size,
-            custom=custom,
-            make_edges=conditioning_edges,
-        )
 
     def _measure(self, sample, response, on_block):
         responses = plain_responses(response, sample.rows)

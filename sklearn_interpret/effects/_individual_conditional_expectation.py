@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
@@ -27,6 +28,7 @@ from sklearn_interpret.effects._base import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class IndividualConditionalExpectation(GridMixin, BaseEffect):
     """Response of each row as one or two of its features vary (ICE).
 
@@ -147,6 +149,24 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     array([0.08])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    features: Any = None
+    categorical_features: ArrayLike | None = "auto"
+    feature_groups: dict[str, Any] | None = None
+    grid_resolution: int = 100
+    percentiles: tuple[float, float] = (0.05, 0.95)
+    custom_values: dict[Any, Any] | None = None
+    center: Any = None
+    derivative: bool = False
+    method: str = "auto"
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseEffect._parameter_constraints,
         **GridMixin._parameter_constraints,
@@ -154,43 +174,6 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         "derivative": ["boolean"],
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        features: Any = None,
-        categorical_features: ArrayLike | None = "auto",
-        feature_groups: dict[str, Any] | None = None,
-        grid_resolution: int = 100,
-        percentiles: tuple[float, float] = (0.05, 0.95),
-        custom_values: dict[Any, Any] | None = None,
-        center: Any = None,
-        derivative: bool = False,
-        method: str = "auto",
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.features = features
-        self.categorical_features = categorical_features
-        self.feature_groups = feature_groups
-        self.grid_resolution = grid_resolution
-        self.percentiles = percentiles
-        self.custom_values = custom_values
-        self.center = center
-        self.derivative = derivative
-        self.method = method
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _measure(self, sample, response, on_block):
         self.grid_values_ = [
@@ -203,7 +186,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         weights = sample.weights
         averages = [np.tensordot(c, weights, (1, 0)) / weights.sum() for c in curves]
         spreads = [_shape_spread(c, weights) for c in curves]
-        self._reach = [_mean_reach(c, weights) for c in curves]
+        self._deviations = [_mean_deviation(c, weights) for c in curves]
         self.curves_ = [drop_single_output(c) for c in curves]
         self.average_ = [drop_single_output(average) for average in averages]
         self.heterogeneity_ = drop_single_output(np.stack(spreads, axis=1))
@@ -297,7 +280,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     def _importances(self, sample):
         importances = np.zeros(sample.rows.n_columns)
         for entry in self._one_way:
-            importances[list(self.features_[entry])] = self._reach[entry]
+            importances[list(self.features_[entry])] = self._deviations[entry]
         return importances
 
 
@@ -358,7 +341,7 @@ def _shape_spread(curves, weights):
     return np.sqrt(variance.mean(axis=1))
 
 
-def _mean_reach(curves, weights):
+def _mean_deviation(curves, weights):
     """Importance: root mean square of the curves' standard deviations."""
     if not curves.size:
         return 0.0

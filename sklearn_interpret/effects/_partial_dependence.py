@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,6 @@ from sklearn_interpret._core.statistics.grids import (
     grid_masses,
     grid_position,
     grid_sums,
-    interpolate,
-    look_up,
     masses_of_sums,
     variance_of_sums,
 )
@@ -21,7 +20,7 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     recursion_partial_dependence,
 )
-from sklearn_interpret._model.parallel import portion_rows, slices
+from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import (
     drop_single_output,
@@ -32,11 +31,13 @@ from sklearn_interpret._model.response import (
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
+    curve_at,
     grid_replacement,
     one_or_pair,
 )
 
 
+@dataclass(eq=False, repr=False)
 class PartialDependence(GridMixin, CurveEffect):
     """Partial dependence of a model's response on one or two features.
 
@@ -171,6 +172,23 @@ class PartialDependence(GridMixin, CurveEffect):
            [125.4]])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    features: Any = None
+    categorical_features: ArrayLike | None = "auto"
+    feature_groups: dict[str, Any] | None = None
+    grid_resolution: int = 100
+    percentiles: tuple[float, float] = (0.05, 0.95)
+    custom_values: dict[Any, Any] | None = None
+    centered: bool = False
+    method: str = "auto"
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _errors_count_rows = True
 
     _parameter_constraints = {
@@ -179,41 +197,6 @@ class PartialDependence(GridMixin, CurveEffect):
         "centered": ["boolean"],
         "method": [StrOptions({"auto", "tree", "brute", "recursion"})],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        features: Any = None,
-        categorical_features: ArrayLike | None = "auto",
-        feature_groups: dict[str, Any] | None = None,
-        grid_resolution: int = 100,
-        percentiles: tuple[float, float] = (0.05, 0.95),
-        custom_values: dict[Any, Any] | None = None,
-        centered: bool = False,
-        method: str = "auto",
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.features = features
-        self.categorical_features = categorical_features
-        self.feature_groups = feature_groups
-        self.grid_resolution = grid_resolution
-        self.percentiles = percentiles
-        self.custom_values = custom_values
-        self.centered = centered
-        self.method = method
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _measure(self, sample, response, on_block):
         self.grid_values_ = [
@@ -237,7 +220,7 @@ class PartialDependence(GridMixin, CurveEffect):
             means = [mean.T for mean in means]
             pairs = list(zip(self.axes_, means, strict=True))
             averages = [_on_grid(axes, mean) for axes, mean in pairs]
-            missing = [_beyond_grid(axes, mean) for axes, mean in pairs]
+            missing = [_at_missing(axes, mean) for axes, mean in pairs]
         self._averages, self._missing = averages, missing
         self.average_ = [drop_single_output(average) for average in averages]
         self.missing_average_ = [
@@ -356,18 +339,10 @@ class PartialDependence(GridMixin, CurveEffect):
         return classes[0] if classes is not None and len(classes) == 2 else object()
 
     def _effect_at(self, entry, rows):
-        (axis,) = self.axes_[entry]
-        curves, missing = self._averages[entry], self._missing[entry]
-        if axis.categorical:
-            return look_up(axis.codes(rows), curves)
-        numbers = rows.numbers(axis.columns[0])
-        if len(axis.values):
-            order = axis.order
-            values = interpolate(numbers, axis.values[order], curves[:, order])
-        else:
-            values = np.full((len(numbers), len(curves)), np.nan)
+        (axis,), missing = self.axes_[entry], self._missing[entry]
+        values = curve_at(axis, rows, self._averages[entry])
         if missing is not None:
-            values[np.isnan(numbers)] = missing
+            values[np.isnan(rows.numbers(axis.columns[0]))] = missing
         return values
 
 
@@ -381,7 +356,7 @@ def _on_grid(axes, values):
     return values[:, : _n_points(axes)].reshape(len(values), *shape)
 
 
-def _beyond_grid(axes, values):
+def _at_missing(axes, values):
     """Values (k,) at the missing value, after the grid's points, or None."""
     n_points = _n_points(axes)
     return values[:, n_points] if values.shape[1] > n_points else None
@@ -391,7 +366,7 @@ def _over_rows(function, axes, sample):
     """Sum over the rows of ``function(axes, rows, weights)``."""
     return sum(
         function(axes, sample.rows.part(part), sample.weights[part])
-        for part in slices(sample.rows.n_rows, portion_rows(sample.rows.row_bytes))
+        for part in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes))
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
@@ -32,6 +33,7 @@ _COLUMN_PARAMETERS = (
 _DEFAULTS = ("warn", "from_dtype", "auto")
 
 
+@dataclass(eq=False, repr=False)
 class DropColumnImportance(RefittingImportance):
     """Loss of score when the model is fitted without a feature (LOCO).
 
@@ -127,35 +129,23 @@ class DropColumnImportance(RefittingImportance):
     array([0.93, 0.  , 0.19])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    cv: Any = None
+    scoring: Any = None
+    removal: str = "auto"
+    feature_groups: dict[str, Any] | None = None
+    threshold: float = 0.0
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **RefittingImportance._parameter_constraints,
         "cv": ["cv_object"],
         "scoring": "no_validation",
         "removal": [StrOptions({"auto", "drop", "constant"})],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        cv: Any = None,
-        scoring: Any = None,
-        removal: str = "auto",
-        feature_groups: dict[str, Any] | None = None,
-        threshold: float = 0.0,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.cv = cv
-        self.scoring = scoring
-        self.removal = removal
-        self.feature_groups = feature_groups
-        self.threshold = threshold
-        self.response_method = response_method
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _measure(self, sample, response, on_block):
         y, weights = self._targets(sample), None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn_interpret.importance._base import BaseImportance
 _ROUNDING = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class PartialDependenceImportance(BaseImportance):
     """Variation of the partial dependence along a feature.
 
@@ -116,44 +118,27 @@ class PartialDependenceImportance(BaseImportance):
     array([0.51, 0.  , 0.27])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    categorical_features: ArrayLike | None = "auto"
+    feature_groups: dict[str, Any] | None = None
+    grid_resolution: int = 100
+    percentiles: tuple[float, float] = (0.05, 0.95)
+    custom_values: dict[Any, Any] | None = None
+    method: str = "auto"
+    threshold: float = 0.0
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **PartialDependence._parameter_constraints,
         **BaseImportance._parameter_constraints,
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        categorical_features: ArrayLike | None = "auto",
-        feature_groups: dict[str, Any] | None = None,
-        grid_resolution: int = 100,
-        percentiles: tuple[float, float] = (0.05, 0.95),
-        custom_values: dict[Any, Any] | None = None,
-        method: str = "auto",
-        threshold: float = 0.0,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.categorical_features = categorical_features
-        self.feature_groups = feature_groups
-        self.grid_resolution = grid_resolution
-        self.percentiles = percentiles
-        self.custom_values = custom_values
-        self.method = method
-        self.threshold = threshold
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _measure(self, sample, response, on_block):
         settings = self.get_params(deep=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any
 
@@ -19,6 +20,7 @@ from sklearn_interpret.importance._base import BaseImportance, summary
 Scoring = str | Callable[..., Any]
 
 
+@dataclass(eq=False, repr=False)
 class PermutationImportance(BaseImportance):
     """Loss of score when a feature's values are permuted among rows.
 
@@ -157,6 +159,21 @@ class PermutationImportance(BaseImportance):
     ['bmi', 's5']
     """
 
+    estimator: Any
+    _: KW_ONLY
+    scoring: Scoring | list[Scoring] | dict[str, Scoring] | None = None
+    n_repeats: int = 10
+    comparison: str = "difference"
+    method: str = "permutation"
+    feature_groups: dict[str, Any] | None = None
+    conditional: bool = False
+    threshold: float = 0.0
+    response_method: Any = "auto"
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseImportance._parameter_constraints,
         "scoring": "no_validation",
@@ -165,37 +182,6 @@ class PermutationImportance(BaseImportance):
         "method": [StrOptions({"permutation", "exact", "split"})],
         "conditional": ["boolean"],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        scoring: Scoring | list[Scoring] | dict[str, Scoring] | None = None,
-        n_repeats: int = 10,
-        comparison: str = "difference",
-        method: str = "permutation",
-        feature_groups: dict[str, Any] | None = None,
-        conditional: bool = False,
-        threshold: float = 0.0,
-        response_method: Any = "auto",
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.scoring = scoring
-        self.n_repeats = n_repeats
-        self.comparison = comparison
-        self.method = method
-        self.feature_groups = feature_groups
-        self.conditional = conditional
-        self.threshold = threshold
-        self.response_method = response_method
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @property
     def _weights_count_rows(self):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -39,6 +39,7 @@ _N_FOLDS = 5
 _ROUNDING = 1e-9
 
 
+@dataclass(eq=False, repr=False)
 class PermutationTest(RefittingImportance):
     """Whether importances are larger than those of uninformative features (PIMP).
 
@@ -169,6 +170,17 @@ class PermutationTest(RefittingImportance):
     0.0099
     """
 
+    estimator: Any
+    _: KW_ONLY
+    n_permutations: int = 100
+    distribution: str = "empirical"
+    alpha: float = 0.05
+    importance_getter: str | Callable[..., Any] = "permutation"
+    feature_groups: dict[str, Any] | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **RefittingImportance._parameter_constraints,
         "n_permutations": [Interval(Integral, 1, None, closed="left")],
@@ -176,29 +188,6 @@ class PermutationTest(RefittingImportance):
         "alpha": [Interval(Real, 0, 1, closed="both")],
         "importance_getter": [str, callable],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_permutations: int = 100,
-        distribution: str = "empirical",
-        alpha: float = 0.05,
-        importance_getter: str | Callable[..., Any] = "permutation",
-        feature_groups: dict[str, Any] | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_permutations = n_permutations
-        self.distribution = distribution
-        self.alpha = alpha
-        self.importance_getter = importance_getter
-        self.feature_groups = feature_groups
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_response(self):
         """None: `_measure` uses the models that it fits."""
@@ -215,7 +204,7 @@ class PermutationTest(RefittingImportance):
             _check_has_folds(self.estimator_, sample)
             observed = _held_out_importances(*arguments, sample, rng)
         else:
-            observed = _own_of_players(self.estimator_, *arguments[2:], sample)
+            observed = _native_of_players(self.estimator_, *arguments[2:], sample)
         tasks = [(seed, arguments, sample) for seed in seeds]
         null = []
         for of_shuffle in run(
@@ -284,10 +273,10 @@ def _null_importances(seed, arguments, sample):
     if getter == "permutation":
         return _held_out_importances(*arguments, sample, rng)
     model = clone(estimator).fit(sample.rows.native, sample.y, **fit_params)
-    return _own_of_players(model, getter, players, sample)
+    return _native_of_players(model, getter, players, sample)
 
 
-def _own_of_players(model, getter, players, sample):
+def _native_of_players(model, getter, players, sample):
     """The model's own importances, summed over the members of each player."""
     importances = native_importances(model, getter, sample.rows.n_columns)
     return np.array([importances[list(columns)].sum() for columns in players])
@@ -297,14 +286,14 @@ def _held_out_importances(estimator, fit_params, _, players, sample, rng):
     """Mean loss increases of held-out rows, relative to their root mean square."""
     X, y, weights = sample.rows.native, sample.y, sample.weights
     increases = np.empty((len(players), len(y)))
-    folds, shares = _folds(y, rng), _shares(y, weights)
+    folds, scales = _folds(y, rng), _loss_scales(y, weights)
     for fold in range(folds.max() + 1):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         params = parameters_of_rows(X, fit_params, train)
         rows = sample.rows.take(train).native
         model = clone(estimator).fit(rows, y[train], **params)
         held_out = Sample(sample.rows.take(test), y[test], weights[test])
-        increases[:, test] = loss_increases(model, held_out, players, shares, rng)
+        increases[:, test] = loss_increases(model, held_out, players, scales, rng)
     return mean_to_root_mean_square(increases, weights)
 
 
@@ -318,7 +307,7 @@ def _folds(y, rng):
     return folds
 
 
-def _shares(y, weights):
+def _loss_scales(y, weights):
     """One over the variance of each numeric output; ones for labels."""
     if y.dtype.kind not in "biuf":
         return np.ones(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import chain, combinations
 from numbers import Integral
 from typing import Any
@@ -51,6 +52,7 @@ _ADVICE = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class HStatistic(TransformerMixin, BaseInteraction):
     """Friedman and Popescu's H statistics: how strongly features interact.
 
@@ -196,6 +198,22 @@ class HStatistic(TransformerMixin, BaseInteraction):
     array([[-0.02,  0.  ,  0.  ]])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    features: Any = None
+    pairs: Any = None
+    three_way: Any = False
+    squared: bool = True
+    method: str = "auto"
+    n_repeats: int = 1
+    feature_groups: dict[str, Any] | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseInteraction._parameter_constraints,
         "pairs": "no_validation",
@@ -204,39 +222,6 @@ class HStatistic(TransformerMixin, BaseInteraction):
         "method": [StrOptions({"auto", "tree", "brute"})],
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        features: Any = None,
-        pairs: Any = None,
-        three_way: Any = False,
-        squared: bool = True,
-        method: str = "auto",
-        n_repeats: int = 1,
-        feature_groups: dict[str, Any] | None = None,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.features = features
-        self.pairs = pairs
-        self.three_way = three_way
-        self.squared = squared
-        self.method = method
-        self.n_repeats = n_repeats
-        self.feature_groups = feature_groups
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _choose_sample(self, rows, y, weights):
         """All rows: each repeat draws from them."""

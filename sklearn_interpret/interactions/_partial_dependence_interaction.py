@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Integral
+from dataclasses import KW_ONLY, dataclass
 from operator import length_hint
 from typing import Any
 
@@ -15,7 +15,7 @@ from sklearn_interpret._core.effects.h_statistics import (
     greenwell_strength,
     symmetric,
 )
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.replacement.replaced import (
     ReplacedResponses,
@@ -40,6 +40,7 @@ _FIXED_POINTS = 64
 _PAIRS_PER_BLOCK = 2**12
 
 
+@dataclass(eq=False, repr=False)
 class PartialDependenceInteraction(BaseInteraction):
     """Variation of one feature's partial dependence along another.
 
@@ -146,50 +147,29 @@ class PartialDependenceInteraction(BaseInteraction):
            [0.  , 0.  , 0.  ]])
     """
 
+    estimator: Any
+    _: KW_ONLY
+    features: Any = None
+    pairs: Any = None
+    categorical_features: ArrayLike | None = "auto"
+    feature_groups: dict[str, Any] | None = None
+    grid_resolution: int = 20
+    percentiles: tuple[float, float] = (0.05, 0.95)
+    custom_values: dict[Any, Any] | None = None
+    method: str = "auto"
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
+        **PartialDependence._parameter_constraints,
         **BaseInteraction._parameter_constraints,
         "pairs": "no_validation",
-        "categorical_features": ["array-like", StrOptions({"auto"}), None],
-        "grid_resolution": [Interval(Integral, 2, None, closed="left")],
-        "percentiles": [tuple, list],
-        "custom_values": [dict, None],
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        features: Any = None,
-        pairs: Any = None,
-        categorical_features: ArrayLike | None = "auto",
-        feature_groups: dict[str, Any] | None = None,
-        grid_resolution: int = 20,
-        percentiles: tuple[float, float] = (0.05, 0.95),
-        custom_values: dict[Any, Any] | None = None,
-        method: str = "auto",
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.features = features
-        self.pairs = pairs
-        self.categorical_features = categorical_features
-        self.feature_groups = feature_groups
-        self.grid_resolution = grid_resolution
-        self.percentiles = percentiles
-        self.custom_values = custom_values
-        self.method = method
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _inspect(self, sample, response, on_block):
         self._resolve_pairs(sample.rows)
@@ -227,12 +207,7 @@ class PartialDependenceInteraction(BaseInteraction):
 
     def _most_points(self, rows):
         """Largest number of points along each player, as floats."""
-        categorical = resolve_categorical(
-            self.categorical_features,
-            rows.detected_categorical,
-            rows.names,
-            named=rows.named,
-        )
+        categorical = resolve_categorical(self.categorical_features, rows)
         custom = (self.custom_values or {}).values()
         most_custom = max((length_hint(values, 1) for values in custom), default=0)
         sizes = []

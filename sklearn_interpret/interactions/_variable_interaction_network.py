@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
@@ -33,6 +34,7 @@ from sklearn_interpret.interactions._base import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class VariableInteractionNetwork(BaseInteraction):
     """Hooker's network of interacting features, with the strengths of interactions.
 
@@ -163,6 +165,20 @@ class VariableInteractionNetwork(BaseInteraction):
     [('x0', 'x1'), ('x2',)]
     """
 
+    estimator: Any
+    _: KW_ONLY
+    features: Any = None
+    threshold: float = 0.01
+    max_order: int = 2
+    n_repeats: int = 10
+    feature_groups: dict[str, Any] | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _errors_count_rows = True
 
     _parameter_constraints = {
@@ -171,35 +187,6 @@ class VariableInteractionNetwork(BaseInteraction):
         "max_order": [Interval(Integral, 2, None, closed="left")],
         "n_repeats": [Interval(Integral, 2, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        features: Any = None,
-        threshold: float = 0.01,
-        max_order: int = 2,
-        n_repeats: int = 10,
-        feature_groups: dict[str, Any] | None = None,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.features = features
-        self.threshold = threshold
-        self.max_order = max_order
-        self.n_repeats = n_repeats
-        self.feature_groups = feature_groups
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _choose_sample(self, rows, y, weights):
         """All rows: `_inspect` draws the subsample, then donors, from one generator."""

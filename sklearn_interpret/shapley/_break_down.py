@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -116,6 +116,7 @@ class BreakDownExplanation(Explanation):
         ]
 
 
+@dataclass(eq=False, repr=False)
 class BreakDown(BaseCoalitional):
     """Attributions along one order of the features.
 
@@ -236,41 +237,26 @@ class BreakDown(BaseCoalitional):
     ['x0:x1', 'x2', 'x3']
     """
 
+    estimator: Any
+    _: KW_ONLY
+    order: str | Sequence[Any] = "greedy"
+    interactions: bool = False
+    link: str = "identity"
+    background: Any = None
+    feature_groups: dict[str, Any] | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = 100
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseCoalitional._parameter_constraints,
         "order": [StrOptions({"greedy"}), list, tuple, np.ndarray],
         "interactions": ["boolean"],
     }
     _explanation_class: ClassVar[type] = BreakDownExplanation
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        order: str | Sequence[Any] = "greedy",
-        interactions: bool = False,
-        link: str = "identity",
-        background: Any = None,
-        feature_groups: dict[str, Any] | None = None,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = 100,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.order = order
-        self.interactions = interactions
-        self.link = link
-        self.background = background
-        self.feature_groups = feature_groups
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_attributor(self):
         if isinstance(self.order, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn_interpret.shapley._base import (
 MOST_PLAYERS = 20
 
 
+@dataclass(eq=False, repr=False)
 class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     r"""Shapley values of any model, from all coalitions of features.
 
@@ -120,30 +122,17 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        link: str = "identity",
-        background: Any = None,
-        feature_groups: dict[str, Any] | None = None,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = 100,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.link = link
-        self.background = background
-        self.feature_groups = feature_groups
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any
+    _: KW_ONLY
+    link: str = "identity"
+    background: Any = None
+    feature_groups: dict[str, Any] | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = 100
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _make_attributor(self):
         n_players = len(self.features_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any
 
@@ -25,6 +26,7 @@ from sklearn_interpret.shapley._base import (
 _MOST_COALITIONS, _MOST_OF_ALL = 2**15, 2**20
 
 
+@dataclass(eq=False, repr=False)
 class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     """Shapley values of any model, estimated from some of the coalitions of features.
 
@@ -185,6 +187,19 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    n_coalitions: int | str = "auto"
+    link: str = "identity"
+    background: Any = None
+    feature_groups: dict[str, Any] | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = 100
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseCoalitional._parameter_constraints,
         "n_coalitions": [
@@ -192,33 +207,6 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
             StrOptions({"auto"}),
         ],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_coalitions: int | str = "auto",
-        link: str = "identity",
-        background: Any = None,
-        feature_groups: dict[str, Any] | None = None,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = 100,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_coalitions = n_coalitions
-        self.link = link
-        self.background = background
-        self.feature_groups = feature_groups
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_attributor(self):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import permutations
 from math import factorial
 from numbers import Integral
@@ -24,6 +24,7 @@ _MOST_ORDERS = 10**6
 _LEAST_SPREAD = 1e-3
 
 
+@dataclass(eq=False, repr=False)
 class ShapleySampling(BaseCoalitional):
     r"""Shapley values of any model, from permutations of the features.
 
@@ -160,40 +161,25 @@ class ShapleySampling(BaseCoalitional):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    n_permutations: int = 50
+    antithetic: bool = True
+    link: str = "identity"
+    background: Any = None
+    feature_groups: dict[str, Any] | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = 100
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseCoalitional._parameter_constraints,
         "n_permutations": [Interval(Integral, 2, None, closed="left")],
         "antithetic": ["boolean"],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_permutations: int = 50,
-        antithetic: bool = True,
-        link: str = "identity",
-        background: Any = None,
-        feature_groups: dict[str, Any] | None = None,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = 100,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_permutations = n_permutations
-        self.antithetic = antithetic
-        self.link = link
-        self.background = background
-        self.feature_groups = feature_groups
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_attributor(self):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)

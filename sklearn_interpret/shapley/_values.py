@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any
 
@@ -61,6 +62,7 @@ def _has_interaction_values(inspector):
     return kind is None or issubclass(kind, InteractionValuesMixin)
 
 
+@dataclass(eq=False, repr=False)
 class ShapleyValues(InteractionValuesMixin, BaseShapley):
     """Shapley values of any model, by the estimator that suits it.
 
@@ -163,38 +165,24 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
     (2, 4)
     """
 
+    estimator: Any
+    _: KW_ONLY
+    algorithm: str = "auto"
+    budget: int | None = None
+    background: Any = None
+    feature_groups: dict[str, Any] | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseShapley._parameter_constraints,
         "algorithm": [StrOptions({"auto", *KINDS})],
         "budget": [Interval(Integral, 2, None, closed="left"), None],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        algorithm: str = "auto",
-        budget: int | None = None,
-        background: Any = None,
-        feature_groups: dict[str, Any] | None = None,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        subsample: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.algorithm = algorithm
-        self.budget = budget
-        self.background = background
-        self.feature_groups = feature_groups
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _inspect(self, sample, response, on_block):
         super()._inspect(sample, response, on_block)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -150,6 +150,7 @@ class ImageExplanation(LocalExplanation):
         return values[rows, self.segments]
 
 
+@dataclass(eq=False, repr=False)
 class LimeImage(BaseLocalSurrogate):
     r"""Linear surrogates around single images, in their segments (LIME).
 
@@ -284,6 +285,24 @@ class LimeImage(BaseLocalSurrogate):
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    image_shape: Sequence[int] | None = None
+    segmentation: Callable[..., Any] | None = None
+    n_segments: int | None = None
+    hide_color: Any = None
+    n_features_to_select: int | None = None
+    n_samples: int = 1000
+    kernel_width: float | None = None
+    feature_selection: str = "lars"
+    surrogate: Any = None
+    min_fidelity: float | None = 0.2
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,
         "image_shape": [list, tuple, None],
@@ -294,43 +313,6 @@ class LimeImage(BaseLocalSurrogate):
     _caches = (*BaseLocalSurrogate._caches, "_segments")
     # Read by the estimator checks: pixels must be numbers.
     _takes_numbers_only = True
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        image_shape: Sequence[int] | None = None,
-        segmentation: Callable[..., Any] | None = None,
-        n_segments: int | None = None,
-        hide_color: Any = None,
-        n_features_to_select: int | None = None,
-        n_samples: int = 1000,
-        kernel_width: float | None = None,
-        feature_selection: str = "lars",
-        surrogate: Any = None,
-        min_fidelity: float | None = 0.2,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.image_shape = image_shape
-        self.segmentation = segmentation
-        self.n_segments = n_segments
-        self.hide_color = hide_color
-        self.n_features_to_select = n_features_to_select
-        self.n_samples = n_samples
-        self.kernel_width = kernel_width
-        self.feature_selection = feature_selection
-        self.surrogate = surrogate
-        self.min_fidelity = min_fidelity
-        self.response_method = response_method
-        self.target = target
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _check_rows(self, X, *, reset):
         rows, given = as_image_rows(X), given_shape(self.image_shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.linear_surrogates import LocalMoments
-from sklearn_interpret._core.local.masks import even_points, gaussian
+from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.replacement.replaced import plain_responses
@@ -35,6 +36,7 @@ _QUARTILES = 4
 _WIDTH_OF_NUMBERS, _WIDTH_OF_BINS = 0.75, 0.3
 
 
+@dataclass(eq=False, repr=False)
 class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     r"""Linear surrogates around single rows of a table (LIME).
 
@@ -180,6 +182,25 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     'bmi > 0.03152'
     """
 
+    estimator: Any
+    _: KW_ONLY
+    n_features_to_select: int | None = 10
+    n_samples: int = 5000
+    kernel_width: float | None = None
+    discretize: bool | int = True
+    feature_selection: str = "lars"
+    surrogate: Any = None
+    sample_around: str = "training"
+    correlated: bool = False
+    categorical_features: Any = "auto"
+    method: str = "auto"
+    min_fidelity: float | None = 0.2
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,
         "discretize": ["boolean", Interval(Integral, 2, None, closed="left")],
@@ -194,54 +215,10 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         "discretize=False, a smaller kernel_width, or more features"
     )
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_features_to_select: int | None = 10,
-        n_samples: int = 5000,
-        kernel_width: float | None = None,
-        discretize: bool | int = True,
-        feature_selection: str = "lars",
-        surrogate: Any = None,
-        sample_around: str = "training",
-        correlated: bool = False,
-        categorical_features: Any = "auto",
-        method: str = "auto",
-        min_fidelity: float | None = 0.2,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_features_to_select = n_features_to_select
-        self.n_samples = n_samples
-        self.kernel_width = kernel_width
-        self.discretize = discretize
-        self.feature_selection = feature_selection
-        self.surrogate = surrogate
-        self.sample_around = sample_around
-        self.correlated = correlated
-        self.categorical_features = categorical_features
-        self.method = method
-        self.min_fidelity = min_fidelity
-        self.response_method = response_method
-        self.target = target
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _prepare(self, sample):
         rows = sample.rows
         self._weights, self._importances = sample.weights, None
-        categorical = resolve_categorical(
-            self.categorical_features,
-            rows.detected_categorical,
-            rows.names,
-            named=rows.named,
-        )
+        categorical = resolve_categorical(self.categorical_features, rows)
         n_bins = _QUARTILES if self.discretize is True else self.discretize or None
         self._marginals = Marginals(rows, sample.weights, categorical, n_bins)
         if all(len(column.labels) < 2 for column in self._marginals.columns):
@@ -288,7 +265,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         rng = np.random.default_rng(seed)
         marginals, width = self._marginals, self.kernel_width_
         if self.sample_around == "training" and not self.correlated:
-            points = even_points(self.n_samples, len(marginals.columns), rng)
+            points = quasi_random_points(self.n_samples, len(marginals.columns), rng)
             drawn, located = marginals.draw(points)
             responses = plain_responses(self._response, as_rows(drawn))
             products = self._products
@@ -301,7 +278,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
             rng=rng,
         )
         if self.sample_around == "instance":
-            return _OwnSamples(marginals, width, draws, self._response)
+            return _SamplesAroundRows(marginals, width, draws, self._response)
         drawn = as_rows(draws.around_mean())
         responses = plain_responses(self._response, drawn)
         return _SharedSamples(marginals, width, marginals.locate(drawn), responses)
@@ -405,7 +382,7 @@ class _SharedSamples(_TableSampler):
         ]
 
 
-class _OwnSamples(_TableSampler):
+class _SamplesAroundRows(_TableSampler):
     """Samples around each row, from the same draws."""
 
     def __init__(self, marginals, width, draws, response):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from html import escape
 from typing import Any, ClassVar
@@ -262,6 +262,7 @@ def highlight(weight, largest):
     return LEAST_ALPHA + (MOST_ALPHA - LEAST_ALPHA) * min(1.0, abs(weight) / largest)
 
 
+@dataclass(eq=False, repr=False)
 class LimeText(TextInputMixin, BaseLocalSurrogate):
     r"""Linear surrogates of a model of texts, one around each text (LIME).
 
@@ -385,47 +386,28 @@ class LimeText(TextInputMixin, BaseLocalSurrogate):
     1.0
     """
 
+    estimator: Any
+    _: KW_ONLY
+    n_features_to_select: int | None = 10
+    n_samples: int = 1000
+    tokenizer: Callable[[str], Sequence[str]] | None = None
+    split_expression: str = r"\W+"
+    bow: bool = True
+    mask_token: str | None = None
+    kernel_width: float | None = None
+    feature_selection: str = "lars"
+    surrogate: Any = None
+    min_fidelity: float | None = 0.2
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,
         **TextInputMixin._text_constraints,
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_features_to_select: int | None = 10,
-        n_samples: int = 1000,
-        tokenizer: Callable[[str], Sequence[str]] | None = None,
-        split_expression: str = r"\W+",
-        bow: bool = True,
-        mask_token: str | None = None,
-        kernel_width: float | None = None,
-        feature_selection: str = "lars",
-        surrogate: Any = None,
-        min_fidelity: float | None = 0.2,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_features_to_select = n_features_to_select
-        self.n_samples = n_samples
-        self.tokenizer = tokenizer
-        self.split_expression = split_expression
-        self.bow = bow
-        self.mask_token = mask_token
-        self.kernel_width = kernel_width
-        self.feature_selection = feature_selection
-        self.surrogate = surrogate
-        self.min_fidelity = min_fidelity
-        self.response_method = response_method
-        self.target = target
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, sample):
         self._split = self._make_splitter()

@@ -22,7 +22,7 @@ from sklearn_interpret._core.trees.effects.tree_effects import (
 )
 from sklearn_interpret._model.parallel import (
     batch_rows,
-    portion_rows,
+    block_rows,
     run,
     run_in_threads,
     slices,
@@ -471,7 +471,7 @@ class ReplacedTrees:
         if not made.wants_order:
             yield self._codes, weights
             return
-        most = max(_LEAST_IN_ORDER, portion_rows(self._codes[:1].nbytes))
+        most = max(_LEAST_IN_ORDER, block_rows(self._codes[:1].nbytes))
         n_pieces = -(-len(self._codes) // most)
         for piece in slices(len(self._codes), -(-len(self._codes) // n_pieces)):
             codes = self._codes[piece]
