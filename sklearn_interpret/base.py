@@ -68,18 +68,18 @@ def _estimator_has(name):
     return check
 
 
-def _forgetting_failures(fit):
+def _unfitted_on_failure(fit):
     """Wrap `fit` to delete fitted attributes if it fails or is interrupted."""
 
     @wraps(fit)
-    def fit_or_forget(self, *args, **kwargs):
+    def fit_or_reset(self, *args, **kwargs):
         try:
             return fit(self, *args, **kwargs)
         except BaseException:
             self._reset()
             raise
 
-    return fit_or_forget
+    return fit_or_reset
 
 
 class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
@@ -136,7 +136,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         state = super().__getstate__()
         return {**state, **{name: None for name in self._caches if name in state}}
 
-    @_forgetting_failures
+    @_unfitted_on_failure
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
     def fit(

@@ -83,7 +83,7 @@ class NoRuleWarning(InspectionWarning):
 
 
 class OtherTrainingRowsWarning(InspectionWarning):
-    """Rows differ from the training rows: they do not minimise the objective."""
+    """Rows differ from the training rows: the model is not optimal on them."""
 
 
 class OverdispersionWarning(InspectionWarning):
@@ -115,7 +115,7 @@ class SkippedSizeWarning(InspectionWarning):
 
 
 class UnconvergedDeletionWarning(InspectionWarning):
-    """No optimum was found without some row: its changes are not reliable."""
+    """No optimum was found without some row: changes by its removal are unreliable."""
 
 
 class UndefinedFidelityWarning(InspectionWarning):

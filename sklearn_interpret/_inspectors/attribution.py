@@ -17,8 +17,8 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
 from sklearn_interpret.explanations import AttributionTransformerMixin, Explanation
 
-# Relative rounding errors of sums of attributions, by the dtype of the predictions: ten
-# times its precision and more, since a model adds many numbers.
+# Relative rounding errors of sums of attributions, by the dtype of the predictions: far
+# above its precision, since a model adds many numbers.
 _ROUNDING, _ROUNDING_OF_DOUBLES = {np.float16: 1e-2, np.float32: 1e-5}, 1e-9
 
 

@@ -45,7 +45,7 @@ class LastStep:
         return np.moveaxis(sums, 0, axis)
 
 
-def behind_steps(pipeline, last):
+def after_steps(pipeline, last):
     """The `LastStep` of a fitted pipeline, from the `LastStep` of its last step."""
     steps, columns, n_columns = first_steps(pipeline, last.n_columns)
     if steps is None:
@@ -66,7 +66,7 @@ def last_step(estimator, kinds):
     model = unfrozen(estimator)
     check_predictor_is_fitted(model)
     if isinstance(model, Pipeline):
-        return behind_steps(model, last_step(model.steps[-1][1], kinds))
+        return after_steps(model, last_step(model.steps[-1][1], kinds))
     if not isinstance(model, kinds):
         names = ", ".join(kind.__name__ for kind in kinds)
         raise UnreadableModelError(

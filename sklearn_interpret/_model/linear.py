@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.column_lineage import errors_in
-from sklearn_interpret._model.last_step import LastStep, behind_steps
+from sklearn_interpret._model.last_step import LastStep, after_steps
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.response import (
     Response,
@@ -238,4 +238,4 @@ def _read_pipeline(pipeline):
     last = unfrozen(pipeline.steps[-1][1])
     with errors_in(f"its last step {type(last).__name__} can't be read"):
         model = _read(last)
-    return behind_steps(pipeline, model)
+    return after_steps(pipeline, model)

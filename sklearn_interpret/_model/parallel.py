@@ -41,7 +41,7 @@ def rows_in_memory(row_bytes):
     return max(1, int(working_bytes() / 8 // max(row_bytes, 1)))
 
 
-def portion_rows(row_bytes):
+def block_rows(row_bytes):
     """Number of rows in a block of a sum, independent of any setting."""
     return max(_FEWEST_BLOCK_ROWS, _BLOCK_BYTES // max(row_bytes, 1))
 
@@ -80,7 +80,7 @@ class LazyRows(ABC):
         self._batch_bytes = rows.row_bytes + making_bytes
 
     @abstractmethod
-    def _made(self, rows):
+    def _compute(self, rows):
         """Compute the array for some `Rows`: (n, n_columns)."""
 
     def __len__(self):
@@ -96,7 +96,7 @@ class LazyRows(ABC):
         start, stop, _ = part.indices(len(self))
         made = self.empty(stop - start)
         for some in self.batches(start, stop):
-            made[some.start - start : some.stop - start] = self._made(
+            made[some.start - start : some.stop - start] = self._compute(
                 self.rows.part(some)
             )
         return made

@@ -14,7 +14,7 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.local.masks import even_points
+from sklearn_interpret._core.local.masks import quasi_random_points
 from sklearn_interpret._core.local.patch_transforms import paste, random_paste
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
@@ -207,7 +207,7 @@ class AdversarialPatch(BaseAttack):
         self._shapes = shape[:2], _checked_patch_shape(self.patch_shape, shape)
         random = check_random_state(self.random_state)
         evenly = np.random.default_rng(random.randint(2**31))
-        self._shares = even_points(self.n_transforms, 4, evenly)
+        self._shares = quasi_random_points(self.n_transforms, 4, evenly)
         size = self.n_restarts, np.prod(self._shapes[1]), *(shape[2:] or (1,))
         corners = random.randint(0, 2, (_SCREENED, *size[1:])).astype(np.float64)
         sample = self._draw(sample, self.subsample, random)

@@ -19,22 +19,18 @@ from sklearn_interpret._core.effects.accumulation import (
     NodeAxis,
     StepMoments,
 )
-from sklearn_interpret._core.statistics.grids import interpolate, look_up
 from sklearn_interpret._core.statistics.seriation import order_levels
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
-from sklearn_interpret._model.parallel import portion_rows, slices
+from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import drop_single_output
-from sklearn_interpret._model.rows.axes import (
-    CellsOfRows,
-    interval_axis,
-    level_axis,
-)
+from sklearn_interpret._model.rows.axes import CellsOfRows
 from sklearn_interpret._model.rows.base import gather, label_key
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.effects._base import (
     CurveEffect,
     IntervalsMixin,
+    curve_at,
     distinct_axes,
     grid_replacement,
     one_or_pair,
@@ -217,17 +213,9 @@ default="similarity"
         return self.confidence_level is not None and by_errors
 
     def _make_axis(self, sample, columns, name, size, custom):
-        rows = sample.rows
-        if not self._is_level_axis(columns):
-            return interval_axis(
-                rows,
-                columns[0],
-                sample.weights,
-                n_intervals=size,
-                custom=custom,
-            )
-        axis = level_axis(rows, columns, name, custom=custom)
-        return axis if custom is not None else self._ordered(axis, sample)
+        axis = super()._make_axis(sample, columns, name, size, custom)
+        has_order = custom is not None or not axis.categorical
+        return axis if has_order else self._ordered(axis, sample)
 
     def _ordered(self, axis, sample):
         """The axis with its levels in the order in which they are accumulated."""
@@ -364,13 +352,7 @@ default="similarity"
 
     def _effect_at(self, entry, rows):
         (axis,) = self.axes_[entry]
-        curves = self._effects[entry]
-        if axis.categorical:
-            return look_up(axis.codes(rows), curves)
-        numbers = rows.numbers(axis.columns[0])
-        if not len(axis.values):
-            return np.full((len(numbers), len(curves)), np.nan)
-        return interpolate(numbers, axis.values, curves)
+        return curve_at(axis, rows, self._effects[entry])
 
 
 def _node_axis(axis):
@@ -381,7 +363,7 @@ def _node_axis(axis):
 def _weights_in_cells(steps, cells, sample):
     """Weight of the rows in each cell, and outside, for each entry."""
     inside, outside = [0.0] * len(steps), [0.0] * len(steps)
-    for rows in slices(len(cells), portion_rows(sample.rows.row_bytes)):
+    for rows in slices(len(cells), block_rows(sample.rows.row_bytes)):
         table, weights = cells[rows], sample.weights[rows]
         for entry, own in enumerate(steps):
             found, missing = own.cell_weights(table, weights)

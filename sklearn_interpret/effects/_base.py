@@ -11,16 +11,26 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._core.statistics.grids import (
+    interpolate,
+    interval_edges,
+    look_up,
+)
 from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
     warn,
 )
-from sklearn_interpret._model.parallel import portion_rows, slices
+from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import Replacement
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.rows.axes import grid_axis, label_text, level_axis
+from sklearn_interpret._model.rows.axes import (
+    grid_axis,
+    interval_axis,
+    label_text,
+    level_axis,
+)
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import (
     resolve_categorical,
@@ -198,7 +208,7 @@ class CurveEffect(BaseEffect):
     def _importances(self, sample):
         """Weighted standard deviation of each feature's effect over the rows."""
         moments = {}
-        for part in slices(sample.rows.n_rows, portion_rows(sample.rows.row_bytes)):
+        for part in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes)):
             rows, weights = sample.rows.part(part), sample.weights[part]
             for entry in self._one_way:
                 found = known_moments(self._effect_at(entry, rows), weights)
@@ -272,6 +282,19 @@ class IntervalsMixin:
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_intervals": [Interval(Integral, 1, None, closed="left"), None],
     }
+    _make_edges = staticmethod(interval_edges)
+
+    def _make_axis(self, sample, columns, name, size, custom):
+        if self._is_level_axis(columns):
+            return level_axis(sample.rows, columns, name, custom=custom)
+        return interval_axis(
+            sample.rows,
+            columns[0],
+            sample.weights,
+            n_intervals=size,
+            custom=custom,
+            make_edges=self._make_edges,
+        )
 
     def _size_of_axes(self, rows, parts):
         """At most 40 intervals; fewer for pairs, whose cells should hold ten rows."""
@@ -326,6 +349,17 @@ class GridMixin:
                 f"percentiles={self.percentiles!r} must be two increasing numbers in "
                 "[0, 1]."
             )
+
+
+def curve_at(axis, rows, curves):
+    """Curves (k, n_points) along an axis at each row: (n_rows, k); NaN if unknown."""
+    if axis.categorical:
+        return look_up(axis.codes(rows), curves)
+    numbers = rows.numbers(axis.columns[0])
+    if not len(axis.values):
+        return np.full((len(numbers), len(curves)), np.nan)
+    order = axis.order
+    return interpolate(numbers, axis.values[order], curves[:, order])
 
 
 def distinct_axes(axes_of_entries):

@@ -13,7 +13,7 @@ from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import drop_single_output
-from sklearn_interpret._model.rows.axes import CellsOfRows, interval_axis, level_axis
+from sklearn_interpret._model.rows.axes import CellsOfRows
 from sklearn_interpret.effects._base import (
     CurveEffect,
     IntervalsMixin,
@@ -143,23 +143,12 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
     verbose: int = 0
 
     _errors_count_rows = True
+    _make_edges = staticmethod(conditioning_edges)
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
         **IntervalsMixin._parameter_constraints,
     }
-
-    def _make_axis(self, sample, columns, name, size, custom):
-        if self._is_level_axis(columns):
-            return level_axis(sample.rows, columns, name, custom=custom)
-        return interval_axis(
-            sample.rows,
-            columns[0],
-            sample.weights,
-            n_intervals=size,
-            custom=custom,
-            make_edges=conditioning_edges,
-        )
 
     def _measure(self, sample, response, on_block):
         responses = plain_responses(response, sample.rows)

@@ -186,7 +186,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         weights = sample.weights
         averages = [np.tensordot(c, weights, (1, 0)) / weights.sum() for c in curves]
         spreads = [_shape_spread(c, weights) for c in curves]
-        self._reach = [_mean_reach(c, weights) for c in curves]
+        self._deviations = [_mean_deviation(c, weights) for c in curves]
         self.curves_ = [drop_single_output(c) for c in curves]
         self.average_ = [drop_single_output(average) for average in averages]
         self.heterogeneity_ = drop_single_output(np.stack(spreads, axis=1))
@@ -280,7 +280,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     def _importances(self, sample):
         importances = np.zeros(sample.rows.n_columns)
         for entry in self._one_way:
-            importances[list(self.features_[entry])] = self._reach[entry]
+            importances[list(self.features_[entry])] = self._deviations[entry]
         return importances
 
 
@@ -341,7 +341,7 @@ def _shape_spread(curves, weights):
     return np.sqrt(variance.mean(axis=1))
 
 
-def _mean_reach(curves, weights):
+def _mean_deviation(curves, weights):
     """Importance: root mean square of the curves' standard deviations."""
     if not curves.size:
         return 0.0

@@ -13,8 +13,6 @@ from sklearn_interpret._core.statistics.grids import (
     grid_masses,
     grid_position,
     grid_sums,
-    interpolate,
-    look_up,
     masses_of_sums,
     variance_of_sums,
 )
@@ -22,7 +20,7 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     recursion_partial_dependence,
 )
-from sklearn_interpret._model.parallel import portion_rows, slices
+from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import (
     drop_single_output,
@@ -33,6 +31,7 @@ from sklearn_interpret._model.response import (
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
+    curve_at,
     grid_replacement,
     one_or_pair,
 )
@@ -221,7 +220,7 @@ class PartialDependence(GridMixin, CurveEffect):
             means = [mean.T for mean in means]
             pairs = list(zip(self.axes_, means, strict=True))
             averages = [_on_grid(axes, mean) for axes, mean in pairs]
-            missing = [_beyond_grid(axes, mean) for axes, mean in pairs]
+            missing = [_at_missing(axes, mean) for axes, mean in pairs]
         self._averages, self._missing = averages, missing
         self.average_ = [drop_single_output(average) for average in averages]
         self.missing_average_ = [
@@ -340,18 +339,10 @@ class PartialDependence(GridMixin, CurveEffect):
         return classes[0] if classes is not None and len(classes) == 2 else object()
 
     def _effect_at(self, entry, rows):
-        (axis,) = self.axes_[entry]
-        curves, missing = self._averages[entry], self._missing[entry]
-        if axis.categorical:
-            return look_up(axis.codes(rows), curves)
-        numbers = rows.numbers(axis.columns[0])
-        if len(axis.values):
-            order = axis.order
-            values = interpolate(numbers, axis.values[order], curves[:, order])
-        else:
-            values = np.full((len(numbers), len(curves)), np.nan)
+        (axis,), missing = self.axes_[entry], self._missing[entry]
+        values = curve_at(axis, rows, self._averages[entry])
         if missing is not None:
-            values[np.isnan(numbers)] = missing
+            values[np.isnan(rows.numbers(axis.columns[0]))] = missing
         return values
 
 
@@ -365,7 +356,7 @@ def _on_grid(axes, values):
     return values[:, : _n_points(axes)].reshape(len(values), *shape)
 
 
-def _beyond_grid(axes, values):
+def _at_missing(axes, values):
     """Values (k,) at the missing value, after the grid's points, or None."""
     n_points = _n_points(axes)
     return values[:, n_points] if values.shape[1] > n_points else None
@@ -375,7 +366,7 @@ def _over_rows(function, axes, sample):
     """Sum over the rows of ``function(axes, rows, weights)``."""
     return sum(
         function(axes, sample.rows.part(part), sample.weights[part])
-        for part in slices(sample.rows.n_rows, portion_rows(sample.rows.row_bytes))
+        for part in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes))
     )
 
 

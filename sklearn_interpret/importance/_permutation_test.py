@@ -204,7 +204,7 @@ class PermutationTest(RefittingImportance):
             _check_has_folds(self.estimator_, sample)
             observed = _held_out_importances(*arguments, sample, rng)
         else:
-            observed = _own_of_players(self.estimator_, *arguments[2:], sample)
+            observed = _native_of_players(self.estimator_, *arguments[2:], sample)
         tasks = [(seed, arguments, sample) for seed in seeds]
         null = []
         for of_shuffle in run(
@@ -273,10 +273,10 @@ def _null_importances(seed, arguments, sample):
     if getter == "permutation":
         return _held_out_importances(*arguments, sample, rng)
     model = clone(estimator).fit(sample.rows.native, sample.y, **fit_params)
-    return _own_of_players(model, getter, players, sample)
+    return _native_of_players(model, getter, players, sample)
 
 
-def _own_of_players(model, getter, players, sample):
+def _native_of_players(model, getter, players, sample):
     """The model's own importances, summed over the members of each player."""
     importances = native_importances(model, getter, sample.rows.n_columns)
     return np.array([importances[list(columns)].sum() for columns in players])
@@ -286,14 +286,14 @@ def _held_out_importances(estimator, fit_params, _, players, sample, rng):
     """Mean loss increases of held-out rows, relative to their root mean square."""
     X, y, weights = sample.rows.native, sample.y, sample.weights
     increases = np.empty((len(players), len(y)))
-    folds, shares = _folds(y, rng), _shares(y, weights)
+    folds, scales = _folds(y, rng), _loss_scales(y, weights)
     for fold in range(folds.max() + 1):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         params = parameters_of_rows(X, fit_params, train)
         rows = sample.rows.take(train).native
         model = clone(estimator).fit(rows, y[train], **params)
         held_out = Sample(sample.rows.take(test), y[test], weights[test])
-        increases[:, test] = loss_increases(model, held_out, players, shares, rng)
+        increases[:, test] = loss_increases(model, held_out, players, scales, rng)
     return mean_to_root_mean_square(increases, weights)
 
 
@@ -307,7 +307,7 @@ def _folds(y, rng):
     return folds
 
 
-def _shares(y, weights):
+def _loss_scales(y, weights):
     """One over the variance of each numeric output; ones for labels."""
     if y.dtype.kind not in "biuf":
         return np.ones(1)

@@ -12,8 +12,8 @@ from sklearn_interpret._model.rows.features import (
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShareWarning
 
-# Numbers sent to the model above which a warning is raised, about a minute of a fast
-# model. A row of fewer columns than the second constant costs as much as one with that.
+# Numbers sent to the model above which a warning is raised. A row of fewer columns than
+# the second constant costs as much as one of that many.
 _MANY_VALUES = 1e9
 _FEW_COLUMNS = 50
 

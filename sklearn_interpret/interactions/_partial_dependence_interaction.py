@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
 from operator import length_hint
 from typing import Any
 
@@ -16,7 +15,7 @@ from sklearn_interpret._core.effects.h_statistics import (
     greenwell_strength,
     symmetric,
 )
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.replacement.replaced import (
     ReplacedResponses,
@@ -166,12 +165,9 @@ class PartialDependenceInteraction(BaseInteraction):
     verbose: int = 0
 
     _parameter_constraints = {
+        **PartialDependence._parameter_constraints,
         **BaseInteraction._parameter_constraints,
         "pairs": "no_validation",
-        "categorical_features": ["array-like", StrOptions({"auto"}), None],
-        "grid_resolution": [Interval(Integral, 2, None, closed="left")],
-        "percentiles": [tuple, list],
-        "custom_values": [dict, None],
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 

@@ -17,7 +17,7 @@ from sklearn_interpret.shapley._base import BaseModelShapley
 
 # Rows in one block of the sums of moments: fixed, so that results do not depend on
 # memory.
-_ROWS_AT_ONCE = 1024
+_ROWS_PER_BLOCK = 1024
 # Most columns of a covariance, which then takes 800 MB.
 _MOST_COLUMNS = 10_000
 
@@ -235,7 +235,7 @@ class _LinearValues:
 
 def _derived_parts(model, rows):
     """Yield blocks of rows, as slices, and the model's columns for them."""
-    for part in slices(rows.n_rows, _ROWS_AT_ONCE):
+    for part in slices(rows.n_rows, _ROWS_PER_BLOCK):
         yield part, model.derived(rows.part(part).native)
 
 

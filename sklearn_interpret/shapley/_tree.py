@@ -32,7 +32,7 @@ from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.shapley._base import BaseModelShapley, InteractionValuesMixin
 
 # Bytes of the background's tables that are kept even with no working memory.
-_LEAST_KEPT = 2**20
+_LEAST_KEPT_BYTES = 2**20
 
 
 class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
@@ -203,11 +203,11 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
             self._shares = shares_of(weights)
         self._follows_trees = response.agrees(background)
         if self._shares is None:
-            self._made = self._make()
-            _, game = self._made
+            self._cached_plan = self._make()
+            _, game = self._cached_plan
             return game.base_values()
         codes = response.codes(background).held()
-        self._made = self._make(codes)
+        self._cached_plan = self._make(codes)
         total = np.zeros(response.ensemble.n_outputs)
         asks = self._asks_model(background)
         for part in slices(background.n_rows, batch_rows(background.row_bytes)):
@@ -228,16 +228,16 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
             return plan, PathDependentGame(trees, plan.paths)
         if codes is None:
             codes = self._trees.codes(as_rows(self.background_)).held()
-        most_kept = max(working_bytes() / 4, _LEAST_KEPT)
+        most_kept = max(working_bytes() / 4, _LEAST_KEPT_BYTES)
         game = InterventionalGame(trees, plan.paths, codes, self._shares, most_kept)
         return plan, game
 
-    _caches = (*BaseModelShapley._caches, "_made")
+    _caches = (*BaseModelShapley._caches, "_cached_plan")
 
     def _plan_and_game(self):
-        if self._made is None:
-            self._made = self._make()
-        return self._made
+        if self._cached_plan is None:
+            self._cached_plan = self._make()
+        return self._cached_plan
 
     def _asks_model(self, rows):
         """Whether the model must predict: it may refuse rows, or differ from its

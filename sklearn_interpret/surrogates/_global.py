@@ -204,9 +204,9 @@ class GlobalSurrogate(BaseInspector):
         if self.surrogate is not None:
             check_surrogate(self.surrogate)
         rows, weights = sample.rows, sample.weights
-        responses = self._ask(response, rows, on_block)
+        responses = self._evaluate(response, rows, on_block)
         self.output_names_ = response.output_names(responses.shape[1])
-        labels = self._ask_labels(rows, on_block)
+        labels = self._predict_labels(rows, on_block)
         surrogate, fit_weights = self.surrogate, weights
         targets = squeeze_outputs(responses)
         if surrogate is None:
@@ -225,7 +225,7 @@ class GlobalSurrogate(BaseInspector):
             self.agreement_ = agreement(labels, mine, weights)
         self._warn()
 
-    def _ask(self, function, rows, on_block=lambda: None):
+    def _evaluate(self, function, rows, on_block=lambda: None):
         """Concatenated results of a function of the model for batches of rows."""
         parts = slices(rows.n_rows, batch_rows(rows.row_bytes))
         tasks = [(function, rows.part(part)) for part in parts]
@@ -235,11 +235,11 @@ class GlobalSurrogate(BaseInspector):
             on_block()
         return np.concatenate(found)
 
-    def _ask_labels(self, rows, on_block=lambda: None):
+    def _predict_labels(self, rows, on_block=lambda: None):
         """Labels that the model predicts; None if it predicts none."""
         if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict"):
             response = make_response(self.estimator_, "predict")
-            return self._ask(response.labels, rows, on_block)
+            return self._evaluate(response.labels, rows, on_block)
         return None
 
     def _labels_to_learn(self, surrogate, labels):
@@ -456,8 +456,8 @@ class GlobalSurrogate(BaseInspector):
         rows = self._checked(X)
         weights = check_weights(sample_weight, rows)
         rows, weights = rows_inside(self, rows, weights)
-        responses = self._ask(self._make_response(), rows)
-        return self._fidelity(rows, weights, responses, self._ask_labels(rows))
+        responses = self._evaluate(self._make_response(), rows)
+        return self._fidelity(rows, weights, responses, self._predict_labels(rows))
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

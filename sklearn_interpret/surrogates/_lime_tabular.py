@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.linear_surrogates import LocalMoments
-from sklearn_interpret._core.local.masks import even_points, gaussian
+from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.replacement.replaced import plain_responses
@@ -265,7 +265,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         rng = np.random.default_rng(seed)
         marginals, width = self._marginals, self.kernel_width_
         if self.sample_around == "training" and not self.correlated:
-            points = even_points(self.n_samples, len(marginals.columns), rng)
+            points = quasi_random_points(self.n_samples, len(marginals.columns), rng)
             drawn, located = marginals.draw(points)
             responses = plain_responses(self._response, as_rows(drawn))
             products = self._products
@@ -278,7 +278,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
             rng=rng,
         )
         if self.sample_around == "instance":
-            return _OwnSamples(marginals, width, draws, self._response)
+            return _SamplesAroundRows(marginals, width, draws, self._response)
         drawn = as_rows(draws.around_mean())
         responses = plain_responses(self._response, drawn)
         return _SharedSamples(marginals, width, marginals.locate(drawn), responses)
@@ -354,7 +354,7 @@ class _SharedSamples(_TableSampler):
 
     def neighbourhoods(self, rows):
         """Yield the samples with the weights for each row."""
-        step = self._products.rows_at_once if self.exact else rows.n_rows
+        step = self._products.block_rows if self.exact else rows.n_rows
         for part in slices(rows.n_rows, step):
             own = self._marginals.locate(rows.part(part))
             moments = [None] * len(own.codes)
@@ -382,7 +382,7 @@ class _SharedSamples(_TableSampler):
         ]
 
 
-class _OwnSamples(_TableSampler):
+class _SamplesAroundRows(_TableSampler):
     """Samples around each row, from the same draws."""
 
     def __init__(self, marginals, width, draws, response):

@@ -364,7 +364,7 @@ def test_a_response_of_another_shape(shape, message):
         (lambda labels: labels.astype(str), "returned the label '\\d', which is none"),
         (lambda labels: labels[1:], r"the shape \(199,\): 200 rows were sent"),
         (lambda labels: labels[0], r"the shape \(\): 200 rows were sent"),
-        (lambda labels: np.c_[labels, labels], "give a label for each row"),
+        (lambda labels: np.c_[labels, labels], "return a label for each row"),
     ],
 )
 def test_labels_that_are_no_classes_of_the_model(answer, message):

@@ -50,11 +50,11 @@ _STRENGTHS_OF_FEW_PAIRS = (0.15, 3.0)
 _FEW_PLAYERS = 50
 # Prior variances of all terms of one player, of two, and of the constant: large
 # compared with those of more players, so that they are not shrunk.
-_SINGLE_VARIANCE, _PAIR_VARIANCE, _CONSTANT_VARIANCE = 10.0, 1.0, 10.0
+_VAR_MAIN, _VAR_PAIRS, _VAR_CONSTANT = 10.0, 1.0, 10.0
 # Relative increase of the diagonal that makes the Cholesky factorisation stable.
 _JITTER = 1e-12
 # A later kernel is chosen if its leave-one-out error is below this times the other's.
-_CLEARLY_LESS = 0.99
+_CLEARLY = 0.99
 # Squared residuals are rounding errors below this, relative to the squared values.
 _ROUNDING = 1e-18
 # Variances are multiplied by this: the kernel was chosen to make their scale small.
@@ -145,7 +145,7 @@ class _Posterior:
     """Posterior given the values of some coalitions, for k outputs.
 
     `slopes` (n_terms, k) are the trend's coefficients, `rest` the values minus the
-    trend, `weights` the kernel's at the known coalitions, and `loo_residuals` the
+    trend, `weights` the kernel's at the known coalitions, and `residuals` the
     leave-one-out residuals, (1 + n_pairs, k).
     """
 
@@ -153,19 +153,19 @@ class _Posterior:
     slopes: np.ndarray | None
     rest: np.ndarray
     weights: np.ndarray
-    loo_residuals: np.ndarray
+    residuals: np.ndarray
 
     def loo_error(self):
         """Sum of squared leave-one-out residuals of pairs, over all outputs."""
-        return (self.loo_residuals[1:] ** 2).sum()
+        return (self.residuals[1:] ** 2).sum()
 
     def scale(self):
         """Scale of the process, from leave-one-out residuals: (k,)."""
-        squares = self.weights * self.loo_residuals
+        squares = self.weights * self.residuals
         if self.slopes is not None:
             # The slopes count as one more observation: few pairs that happen to fit a
             # linear game do not prove that the game is linear.
-            of_players = (self.slopes**2).sum(axis=0) / _SINGLE_VARIANCE
+            of_players = (self.slopes**2).sum(axis=0) / _VAR_MAIN
             squares = np.vstack([squares, of_players])
         return squares.mean(axis=0)
 
@@ -198,9 +198,8 @@ class _Surrogate:
         best, *others = (process.posterior(halves) for process in self._processes)
         rounding = _ROUNDING * (halves**2).sum()
         for place, other in enumerate(others):
-            if other.loo_error() + rounding < _CLEARLY_LESS * (
-                best.loo_error() + rounding
-            ):
+            limit = _CLEARLY * (best.loo_error() + rounding)
+            if other.loo_error() + rounding < limit:
                 best, others[place] = other, best
         return best, *others
 
@@ -211,9 +210,7 @@ class _OddProcess(_Process):
     def __init__(self, kernel):
         n_players, products = kernel.n_players, kernel.products
         alone = np.arange(-n_players, n_players + 1, 2) / n_players
-        factor = kernel.factor(
-            _SINGLE_VARIANCE * alone + (products - products[::-1]) / 2
-        )
+        factor = kernel.factor(_VAR_MAIN * alone + (products - products[::-1]) / 2)
         shares = self._shares(kernel)
         solved = cho_solve((factor, True), shares.T, check_finite=False)
         self.operator = np.ascontiguousarray(solved.T)
@@ -230,7 +227,7 @@ class _OddProcess(_Process):
         """Shapley values of the kernel at each coalition: (n_players, 1 + n_pairs)."""
         n_others = kernel.n_players - 1
         present, absent = (
-            2 * _SINGLE_VARIANCE / kernel.n_players
+            2 * _VAR_MAIN / kernel.n_players
             + 2 * kernel.rho * kernel.means(n_others, kernel.sizes - own)
             for own in (1, 0)
         )
@@ -242,7 +239,7 @@ class _OddProcess(_Process):
         chances = np.multiply.outer(kernel.nodes, kernel.nodes)
         products = (1 + kernel.rho * chances) ** (kernel.n_players - 1)
         mean = kernel.weights @ products @ kernel.weights
-        return 4 * _SINGLE_VARIANCE / kernel.n_players + 4 * kernel.rho * mean
+        return 4 * _VAR_MAIN / kernel.n_players + 4 * kernel.rho * mean
 
 
 class OddSurrogate(_Surrogate):
@@ -266,7 +263,7 @@ class OddSurrogate(_Surrogate):
         # Degrees of freedom: identified main effects take one for each player.
         self._identified = n_known > n_players
         free = n_known - n_players if self._identified else n_known - 1
-        self._inflation = student_factor(free) ** 2
+        self._t_squared = student_factor(free) ** 2
         self._unknown = _unknown_weights(pairs)
 
     @property
@@ -306,10 +303,8 @@ class OddSurrogate(_Surrogate):
         """
         trusted = posteriors[: 1 if self._identified else None]
         of_process = [each.process.variances * each.scale() for each in trusted]
-        of_unknown = [
-            self._unknown @ each.loo_residuals[1:] ** 2 for each in posteriors
-        ]
-        return np.max([self._inflation * v for v in of_process] + of_unknown, axis=0)
+        of_unknown = [self._unknown @ each.residuals[1:] ** 2 for each in posteriors]
+        return np.max([self._t_squared * v for v in of_process] + of_unknown, axis=0)
 
 
 def _unknown_weights(pairs):
@@ -347,12 +342,10 @@ class _EvenProcess(_Process):
         alone = np.arange(-n_players, n_players + 1, 2)
         twos = (alone**2 - n_players) / (n_players * (n_players - 1))
         even = (products + products[::-1]) / 2
-        super().__init__(
-            kernel.factor(_CONSTANT_VARIANCE + _PAIR_VARIANCE * twos + even)
-        )
+        super().__init__(kernel.factor(_VAR_CONSTANT + _VAR_PAIRS * twos + even))
         # Absolute interaction value of two players in the kernel at each coalition, for
         # none, one and two of them present: (3, 1 + n_pairs).
-        constant = 4 * _PAIR_VARIANCE / (n_players * (n_players - 1))
+        constant = 4 * _VAR_PAIRS / (n_players * (n_players - 1))
         means = [kernel.means(n_players - 2, kernel.sizes - own) for own in range(3)]
         self.shares = constant + 2 * kernel.rho**2 * np.array(means)
 

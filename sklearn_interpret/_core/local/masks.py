@@ -12,7 +12,7 @@ _MOST_SOBOL = 1024
 MOST_POINTS = 2**30
 
 
-def even_points(n_points, n_dimensions, rng):
+def quasi_random_points(n_points, n_dimensions, rng):
     """Points (n_points, n_dimensions) of the open unit cube that cover it evenly.
 
     Scrambled Sobol points (Owen 1998), best for powers of two; in dimensions beyond the
@@ -58,7 +58,7 @@ def independent_masks(n_parts, n_masks, rng):
     """
     if n_parts < 62 and 2**n_parts <= n_masks:
         return Masks(_all_masks(n_parts), np.full(2**n_parts, 0.5**n_parts), True)
-    return _drawn(even_points(n_masks - 1, n_parts, rng) < 0.5)
+    return _drawn(quasi_random_points(n_masks - 1, n_parts, rng) < 0.5)
 
 
 def sized_masks(n_parts, n_masks, rng):
@@ -67,7 +67,7 @@ def sized_masks(n_parts, n_masks, rng):
         kept = _all_masks(n_parts)
         shares = 1 / ((n_parts + 1) * comb(n_parts, kept.sum(axis=1)))
         return Masks(kept, shares, True)
-    points = even_points(n_masks - 1, n_parts + 1, rng)
+    points = quasi_random_points(n_masks - 1, n_parts + 1, rng)
     sizes = (points[:, 0] * (n_parts + 1)).astype(np.intp)
     ranks = points[:, 1:].argsort(axis=1, kind="stable").argsort(axis=1)
     return _drawn(ranks < sizes[:, None])

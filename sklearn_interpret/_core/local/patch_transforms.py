@@ -28,7 +28,7 @@ def random_paste(shares, image_shape, patch_shape, scale, max_rotation):
     """
     degrees = (2 * shares[0] - 1) * max_rotation
     size = scale[0] + shares[1] * (scale[1] - scale[0])
-    room = np.array(image_shape) - _box(patch_shape, size, degrees)
+    room = np.array(image_shape) - _bounding_box(patch_shape, size, degrees)
     # Whole pixels, so that a patch is not blurred without rotation or scaling.
     places = np.floor(shares[2:] * (np.floor(room) + 1))
     place = np.where(room >= 0, places, room / 2)
@@ -54,9 +54,9 @@ def paste(place, image_shape, patch_shape, scale=1.0, degrees=0.0):
     -------
     csr_array of shape (n_image_pixels, n_patch_pixels)
     """
-    centre = np.asarray(place) + _box(patch_shape, scale, degrees) / 2
+    centre = np.asarray(place) + _bounding_box(patch_shape, scale, degrees) / 2
     pixels = np.indices(image_shape).reshape(2, -1).T
-    cos, sin = _turn(degrees)
+    cos, sin = _rotation(degrees)
     back = np.array([[cos, -sin], [sin, cos]])
     size = np.array(patch_shape)
     at = (pixels + 0.5 - centre) @ back / scale + size / 2
@@ -73,12 +73,12 @@ def paste(place, image_shape, patch_shape, scale=1.0, degrees=0.0):
     return sparse.csr_array(entries, shape=(len(pixels), size.prod()))
 
 
-def _box(patch_shape, scale, degrees):
+def _bounding_box(patch_shape, scale, degrees):
     """Height and width of the box around a pasted patch."""
-    cos, sin = np.abs(_turn(degrees))
+    cos, sin = np.abs(_rotation(degrees))
     return scale * np.array([[cos, sin], [sin, cos]]) @ np.array(patch_shape)
 
 
-def _turn(degrees):
+def _rotation(degrees):
     """Cosine and sine of an angle."""
     return np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))

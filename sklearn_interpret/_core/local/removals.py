@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-# Number of tangents or chords that bound the square root: relative error below 1e-3.
+# Number of tangents or chords that bound the square root.
 _N_LINES = 64
 # Relative rounding error of a sum, in units of the sizes of its terms.
 _ROUNDING = 1e-9

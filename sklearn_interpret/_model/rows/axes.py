@@ -56,7 +56,7 @@ class CellsOfRows(LazyRows):
         dtype = np.min_scalar_type(-1 - most)
         super().__init__(rows, len(axes), dtype, 8 * len(axes))
 
-    def _made(self, rows):
+    def _compute(self, rows):
         return np.stack([axis.cells(rows) for axis in self._axes], axis=1)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import ndtri
 
-from sklearn_interpret._core.local.masks import even_points
+from sklearn_interpret._core.local.masks import quasi_random_points
 from sklearn_interpret._model.rows.base import rounded
 from sklearn_interpret._model.rows.marginals import draw_positions
 
@@ -36,12 +36,12 @@ class LocalDraws:
         self._numeric = np.flatnonzero(~marginals.nominal)
         others = np.flatnonzero(marginals.nominal).tolist()
         if correlated:
-            points = even_points(n_samples, 1 + len(self._numeric), rng)
+            points = quasi_random_points(n_samples, 1 + len(self._numeric), rng)
             drawn = draw_positions(weights / weights.sum(), points[:, 0])
             self._donors = dict.fromkeys(others, drawn)
             self._shifts = self._smoothed(drawn, weights, ndtri(points[:, 1:]))
         else:
-            points = even_points(n_samples, rows.n_columns, rng)
+            points = quasi_random_points(n_samples, rows.n_columns, rng)
             self._donors = {}
             for j in others:
                 column = marginals.columns[j]

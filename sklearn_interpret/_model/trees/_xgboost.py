@@ -18,11 +18,8 @@ from itertools import chain, count, pairwise
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.trees.structure.joining import (
-    Tree,
-    join_trees,
-    without_unreached,
-)
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
+from sklearn_interpret._core.trees.structure.joining import without_unreached
 from sklearn_interpret._model.trees.tree_model import (
     ArrayEncoder,
     TreeModel,
@@ -103,7 +100,7 @@ class XGBoostEncoder:
                 if level is None:  # fitted on arrays, or old: by position
                     place = dict(zip(declared, count()))
                 elif isinstance(level[0], bytes):
-                    names = dict(zip(declared, _written(declared), strict=True))
+                    names = dict(zip(declared, _stored_labels(declared), strict=True))
                     place = {label: place.get(name) for label, name in names.items()}
             elif place is not None and isinstance(level[0], bytes):
                 place = {name.decode(errors="replace"): i for name, i in place.items()}
@@ -111,7 +108,7 @@ class XGBoostEncoder:
         return places
 
 
-def _written(labels):
+def _stored_labels(labels):
     """Labels as XGBoost stores and compares those of pandas frames.
 
     It concatenates their bytes, but splits at numbers of characters, which is wrong for

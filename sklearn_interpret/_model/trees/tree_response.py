@@ -154,7 +154,7 @@ class TreeResponse:
         some = rows.take(_spots(rows.n_rows))
         expected = self.predictions(some.native)
         tolerance = _TOLERANCE if expected.dtype == np.float32 else _DOUBLE_TOLERANCE
-        return self._gives(expected, self.codes(some)[:], tolerance)
+        return self._reproduces(expected, self.codes(some)[:], tolerance)
 
     def takes(self, rows):
         """Whether the model surely accepts `Rows`: finite numbers, numeric splits."""
@@ -184,7 +184,7 @@ class TreeResponse:
 
     def check(self, X, codes):
         """Raise if trees and model disagree on rows, given with their codes."""
-        if self._gives(self.response(X), codes, _TOLERANCE):
+        if self._reproduces(self.response(X), codes, _TOLERANCE):
             return
         what = "sum" if self.additive else "function"
         raise UnreadableModelError(
@@ -192,7 +192,7 @@ class TreeResponse:
             "that were read from it."
         )
 
-    def _gives(self, expected, codes, tolerance):
+    def _reproduces(self, expected, codes, tolerance):
         """Whether the trees reproduce the expected responses to rows with `codes`."""
         base = self.ensemble.base
         leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
@@ -254,7 +254,7 @@ class CodedRows(LazyRows):
             rows, n_features, np.min_scalar_type(most), _CODING_BYTES * n_features
         )
 
-    def _made(self, rows):
+    def _compute(self, rows):
         return self.ensemble.codes(self.model.encode(rows.native))
 
     def held_with_spots(self):

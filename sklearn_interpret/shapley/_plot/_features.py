@@ -153,7 +153,7 @@ class FeatureReader:
         With `whole`, conditions are not shortened, and rules of several stand alone.
         """
         names = [self._names[feature] for feature in features]
-        # A long name may take what short ones leave.
+        # A long name may take the letters that short names leave.
         left = NAME_LENGTH - sum(map(len, names))
         name = ":".join(
             shorten(each, max(NAME_LENGTH // len(names), left + len(each)))
@@ -170,5 +170,5 @@ class FeatureReader:
             return names[0]
         if self._are_columns or own == names or len(members) > 1:
             return f"{name} = {values}"
-        # A condition, or a line.
+        # The name is a condition, or a linear term.
         return f"{names[0] if whole else name} ({values})"

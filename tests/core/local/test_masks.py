@@ -6,8 +6,8 @@ from scipy.special import comb
 
 from sklearn_interpret._core.local.masks import (
     cosine_distances,
-    even_points,
     independent_masks,
+    quasi_random_points,
     sized_masks,
 )
 
@@ -56,7 +56,7 @@ def test_distances_from_the_whole():
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (7, 3), (64, 5), (20, 1100), (5, 0)])
 def test_points_lie_inside_of_the_cube(n, d):
-    points = even_points(n, d, np.random.default_rng(0))
+    points = quasi_random_points(n, d, np.random.default_rng(0))
     assert points.shape == (n, d)
     assert (points > 0).all()
     assert (points < 1).all()
@@ -69,14 +69,14 @@ def test_points_are_more_even_than_by_chance():
         ]
         return np.std(means)
 
-    even = spread(lambda rng: even_points(256, 4, rng))
+    even = spread(lambda rng: quasi_random_points(256, 4, rng))
     chance = spread(lambda rng: rng.uniform(size=(256, 4)))
     assert even < chance / 4
 
 
 def test_points_hang_on_the_seed_alone():
     one, same, other = (
-        even_points(30, 4, np.random.default_rng(seed)) for seed in (1, 1, 2)
+        quasi_random_points(30, 4, np.random.default_rng(seed)) for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(one, same)
     assert not np.array_equal(one, other)

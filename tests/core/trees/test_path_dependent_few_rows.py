@@ -12,7 +12,7 @@ from sklearn_interpret._core.trees.shapley.path_dependent_few_rows import (
     carrying_is_cheaper,
 )
 from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.references.shapley import enumerated, path_dependent_game
 from tests.references.trees import goes_left, random_ensemble, telling_rows
 

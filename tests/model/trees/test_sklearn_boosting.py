@@ -130,7 +130,7 @@ def test_boosting_that_goes_on_from_trees_of_another_precision():
     "start, reason",
     [
         (LinearRegression(), "LinearRegression"),
-        (HistGradientBoostingRegressor(loss="poisson"), "no plain sum"),
+        (HistGradientBoostingRegressor(loss="poisson"), "not a plain sum"),
     ],
     ids=str,
 )

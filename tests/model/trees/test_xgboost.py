@@ -361,7 +361,7 @@ def test_names_that_the_library_does_not_tell_apart_are_refused():
     labels = pd.Categorical.from_codes(code, categories=["ää", "zz", "äz"])
     frame = pd.DataFrame({"n": number, "c": labels})
     estimator = regressor(enable_categorical=True).fit(frame, y)
-    with pytest.raises(UnreadableModelError, match="tell apart"):
+    with pytest.raises(UnreadableModelError, match="cannot distinguish"):
         read_trees(estimator)
 
 

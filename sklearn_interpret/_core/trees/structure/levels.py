@@ -10,7 +10,7 @@ import numpy as np
 class Levels:
     """Nodes of some trees level by level, on each all left children before all right.
 
-    What is kept in this order is read and written in one go, level after level.
+    Arrays in this order are read and written in one stretch, level after level.
 
     Parameters
     ----------
