@@ -666,11 +666,8 @@ OF_ONE_KIND = {
 # Inspectors that scikit-learn's checks see around a regressor too: one for each of the
 # classes that others extend.
 OF_BOTH_KINDS = {
-    Anchors,
     CoefficientInference,
-    DropColumnImportance,
     FastGradientSign,
-    GlobalSurrogate,
     HStatistic,
     InfluenceFunctions,
     LimeTabular,
@@ -678,7 +675,6 @@ OF_BOTH_KINDS = {
     NeighborContributions,
     PartialDependence,
     PermutationImportance,
-    WachterCounterfactual,
 }
 # Inspectors that call the model often, or fit another. The first set of arguments, for
 # all rows, is for scikit-learn's checks alone, and the models are quick.

@@ -209,7 +209,10 @@ def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
 
 # What is said of a result by a warning is no chatter.
 @separated
-@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.LowFidelityWarning")
+@pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.LowFidelityWarning",
+    "ignore:No features were selected",
+)
 @all_inspectors
 def test_silent_by_default(inspector_class, table, capfd):
     X, _, labels = table

@@ -60,25 +60,40 @@ def short(estimator):
     return f"{type(estimator).__name__}({', '.join(own)})"
 
 
-# Checks of what no parameter touches: on the first instance of a class alone.
-OF_THE_CLASS = {
-    "check_bad_parameters",
-    "check_copies",
-    "check_explanation_escapes_names",
-    "check_failed_fit_is_forgotten",
-    "check_fitted_bare_without_y",
-    "check_frozen_is_not_refitted",
-    "check_given_estimator_is_cloned",
-    "check_looking_changes_nothing",
-    "check_masked_arrays_are_refused",
-    "check_model_sees_array",
-    "check_no_predictor",
-    "check_not_fitted",
-    "check_refit_warns",
-    "check_rows_found_keep_the_container",
-    "check_unfitted_frozen",
-    "check_unknown_feature_lists_near_matches",
+# Checks of what parameters and the model decide; all others are of the class.
+OF_EVERY_INSTANCE = {
+    "check_parameters_are_kept",
+    "check_rows_are_independent",
+    "check_jobs_are_independent",
+    "check_batches_are_independent",
+    "check_weights_equal_repeated_rows",
+    "check_zero_weights_are_left_out",
+    "check_delegation",
+    "check_has_what_the_estimator_has",
+    "check_tags_of_the_estimator",
+    "check_model_sees_frames",
+    "check_explanation_adds_up",
+    "check_explanation_describes_the_rows",
+    "check_explanation_equals_transform",
+    "check_interaction_values_add_up",
+    "check_rows_found_satisfy_the_target",
+    "check_rows_found_keep_what_is_fixed",
+    "check_feature_names_out",
+    "check_selected_columns",
 }
+
+
+def own_checks(estimator_class):
+    """Instances and checks: all on the first, on others what differs between them."""
+    first, *others = instances(estimator_class)
+    last = others[-1] if others else first
+    for name, check in estimator_checks_generator(first):
+        # Parameters that differ from the defaults show what is left of a fit.
+        yield (last if name == "check_refit_forgets" else first), name, check
+    for estimator in others:
+        for name, check in estimator_checks_generator(estimator):
+            if name in OF_EVERY_INSTANCE:
+                yield estimator, name, check
 
 
 def with_own_checks(classes):
@@ -88,9 +103,7 @@ def with_own_checks(classes):
         [
             pytest.param(estimator, check, id=f"{short(estimator)}-{name}")
             for estimator_class in classes
-            for place, estimator in enumerate(instances(estimator_class))
-            for name, check in estimator_checks_generator(estimator)
-            if place == 0 or name not in OF_THE_CLASS
+            for estimator, name, check in own_checks(estimator_class)
         ],
     )
 

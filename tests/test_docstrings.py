@@ -4,10 +4,11 @@ import ast
 import importlib
 import inspect
 import re
+from collections import defaultdict
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -121,15 +122,18 @@ CLASSES = [
 ]
 
 
-@pytest.mark.parametrize("public_class", CLASSES, ids=lambda c: c.__name__)
-def test_classes_have_examples(public_class):
-    documented = scraping.ClassDoc(public_class)
-    assert any(line.startswith(">>> ") for line in documented["Examples"])
+def without(text, name, classes):
+    """Names of the classes whose docstring has no such text in a section."""
+    sections = {c: "\n".join(scraping.ClassDoc(c)[name]) for c in classes}
+    return [c.__name__ for c, section in sections.items() if text not in section]
 
 
-@pytest.mark.parametrize("public_class", ESTIMATORS, ids=lambda c: c.__name__)
-def test_methods_have_papers(public_class):
-    assert "https://doi.org/" in " ".join(scraping.ClassDoc(public_class)["References"])
+def test_classes_have_examples():
+    assert without(">>> ", "Examples", CLASSES) == []
+
+
+def test_methods_have_papers():
+    assert without("https://doi.org/", "References", ESTIMATORS) == []
 
 
 @pytest.mark.parametrize("module", PUBLIC)
@@ -206,21 +210,12 @@ def test_fitted_attributes_are_the_documented_ones(public_class, fitted):
         assert not issubclass(public_class, BaseInspector)
 
 
-@pytest.fixture(scope="module")
-def parameters():
-    """Documented parameters and their types, by class."""
-    return {c: section(scraping.ClassDoc(c), "Parameters") for c in ESTIMATORS}
-
-
-@pytest.mark.parametrize("public_class", ESTIMATORS, ids=lambda c: c.__name__)
-def test_parameters_of_one_name_have_one_meaning(public_class, parameters):
+def test_parameters_of_one_name_have_one_meaning():
     """Where classes share a parameter, its documented type is the same."""
-    ours = parameters[public_class]
-    for theirs in parameters.values():
-        for name in set(ours) & set(theirs) - OWN_MEANING:
+    meanings = defaultdict(set)
+    for public_class in ESTIMATORS:
+        parameters = section(scraping.ClassDoc(public_class), "Parameters")
+        for name in parameters.keys() - OWN_MEANING:
             # A default, which follows the cost, is no part of the meaning.
-            one, other_one = (
-                part[name][0].partition(", default=")[0] for part in (ours, theirs)
-            )
-            assert one == other_one, name
-    assert issubclass(public_class, BaseEstimator)
+            meanings[name].add(parameters[name][0].partition(", default=")[0])
+    assert {name: kinds for name, kinds in meanings.items() if len(kinds) > 1} == {}

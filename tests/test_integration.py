@@ -375,7 +375,7 @@ def test_a_response_of_ones_own(inspector_class, regression):
 
 
 @all_effects
-@pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "coo_array", "dia_array"])
+@pytest.mark.parametrize("kind", ["csr_matrix", "dia_array"])
 def test_sparse_input(inspector_class, kind, regression):
     X, y = regression
     X = np.where(np.abs(X) > 1, X, 0)

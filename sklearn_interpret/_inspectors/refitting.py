@@ -1,4 +1,4 @@
-"""What inspectors share that fit clones of the model on parts of the rows."""
+"""Base of inspectors that fit clones of the model on parts of the rows."""
 
 from sklearn.base import clone
 
@@ -7,7 +7,7 @@ from sklearn_interpret._model.response import unfrozen
 
 
 class RefittingMixin:
-    """Adds to an inspector what it takes to fit clones on parts of the rows."""
+    """Adds clones of the model, and parameters of their `fit` on parts of the rows."""
 
     _refits = True
 

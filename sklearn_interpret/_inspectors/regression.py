@@ -1,4 +1,4 @@
-"""What inspectors of regressions share: which models they read, and as what."""
+"""Base of inspectors of regressions: the models that they read, and how."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a model is without some of its training rows: by refits, or without any."""
+"""Models without some of their training rows: by refits, or by exact formulas."""
 
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ from sklearn_interpret._model.response import (
 from sklearn_interpret._model.rows.base import Rows, copy_of
 from sklearn_interpret.exceptions import UnreadableModelError
 
-# Subclasses may fit in another way: these very classes.
+# These classes, without subclasses, which may fit in another way.
 _OF_SCORES = (
     LinearRegression,
     Ridge,
@@ -51,22 +51,22 @@ _OF_SCORES = (
 )
 _OF_NEIGHBORS = (KNeighborsClassifier, KNeighborsRegressor)
 _OF_COUNTS = (GaussianNB, MultinomialNB, BernoulliNB, ComplementNB)
-# A part of a column this small is left of it by rounding alone.
+# Parts of a column below this are rounding.
 _ALONE = 1e-9
-# Less than this part of a variance, left by others, is not found by subtraction.
+# Variances that fall below this part are not found by subtraction: a refit is.
 _LEFT = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A fitted model, and what it was fitted on.
+    """A fitted model and its training data.
 
     Parameters
     ----------
     fitted : fitted predictor
         The model.
     unfitted : predictor
-        A clone to fit.
+        An unfitted clone.
     rows : Rows
         All rows.
     y : ndarray
@@ -138,7 +138,7 @@ def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
 
 
 def _are_row_wise(steps, rows, deleted):
-    """Whether steps make of each row what they make of it alone, in any fit."""
+    """Whether steps transform each row on its own, and the same in any fit."""
     if steps is None:
         return True
     X = copy_of(rows.native)
@@ -146,7 +146,7 @@ def _are_row_wise(steps, rows, deleted):
         if not _stays(step, X, deleted):
             return False
         X = X if isinstance(step, str) else step.transform(X)
-    # A function may see all rows: half of them then become something else.
+    # A function may see all rows: half of them are then transformed in another way.
     half = rows.part(slice((rows.n_rows + 1) // 2))
     whole, part = (numbers_of(_through(steps, one.native)) for one in (rows, half))
     return np.allclose(whole[: len(part)], part, rtol=_ALONE, equal_nan=True)
@@ -221,9 +221,9 @@ class ModelsWithout:
     models : list of fitted predictors
         Those without.
     steps : Pipeline, default=None
-        What comes before all of them.
+        The steps before all of them.
     method : str, default="refit"
-        How they were found.
+        How the models were found.
     n_jobs, verbose : int
         Of the loop over them.
     """
@@ -267,7 +267,7 @@ def _parameters_of(fitted):
 
 
 def _responses_of(response, model, X):
-    """Responses of another model; those of classes that it has not are zero."""
+    """Responses of another model; those of classes that it lacks are zero."""
     own = replace(response, estimator=model)
     gone = _classes_gone(response, model)
     if not len(gone):
@@ -287,7 +287,7 @@ def _responses_of(response, model, X):
 
 
 def _classes_gone(response, model):
-    """Classes that a refitted model does not have, where that changes its columns."""
+    """Classes that a refitted model lacks, where that changes its columns."""
     one_each = isinstance(response.classes, np.ndarray)
     if not one_each or callable(response.method) or response.method == "predict":
         return []
@@ -348,7 +348,7 @@ def _design(objective, X, d):
 
 
 def _of_scores(model, method, scores):
-    """What a method of a model returns, from scores (m, k)."""
+    """Result of a method of a model, from scores (m, k)."""
     if not is_classifier(model):
         return np.exp(scores) if has_log_link(model) else scores
     binary = scores.shape[1] == 1
@@ -382,7 +382,7 @@ def _scores_without(training, steps, model, response, deleted):
 
 
 def _is_smooth(model):
-    """Whether a model is fitted by its sums over rows alone, without bounds."""
+    """Whether a model minimises a smooth sum over rows, without bounds."""
     balanced = isinstance(getattr(model, "class_weight", None), str)
     several = isinstance(model, LogisticRegression) and len(model.classes_) > 2
     one_each = several and model.solver == "liblinear"
@@ -392,7 +392,7 @@ def _is_smooth(model):
 
 
 def _stay_determined(optimum, deleted):
-    """Whether the rows that are left determine all parameters, whichever are gone."""
+    """Whether the rows left determine all parameters, without each list of rows."""
     q, r = np.linalg.qr(np.sqrt(optimum.weights)[:, None] * optimum.design)
     if np.linalg.matrix_rank(r) < optimum.design.shape[1]:
         return False
@@ -404,14 +404,14 @@ def _stay_determined(optimum, deleted):
 
 @dataclass(frozen=True, eq=False)
 class NeighborsWithout:
-    """A model of nearest neighbours, by as many more neighbours as rows are left out.
+    """A model of nearest neighbours without rows: the next neighbours replace them.
 
     Parameters
     ----------
     model : fitted KNeighborsClassifier or KNeighborsRegressor
         The model.
     steps : Pipeline or None
-        What comes before.
+        The steps before the model.
     targets : ndarray of shape (n_rows, q)
         Targets, or indicators of classes, of the training rows.
     deleted : list of ndarray of int
@@ -435,7 +435,7 @@ class NeighborsWithout:
         for rows in self.deleted:
             gone = np.isin(places, rows)
             rest = np.flatnonzero(gone[:, : self.model.n_neighbors].any(axis=1))
-            # Stable: the nearest first among those that are left.
+            # Stable sort: the remaining neighbours stay in order of distance.
             order = np.argsort(gone[rest], axis=1, kind="stable")
             near = [
                 np.take_along_axis(of[rest], order, axis=1)
@@ -447,10 +447,10 @@ class NeighborsWithout:
             yield values
 
     def parameters(self):
-        """None: it has none."""
+        """None: the model has no parameters."""
 
     def _found(self, X):
-        """Distances and positions of neighbours, (m, more than are asked for)."""
+        """Distances and positions of the model's neighbours and of further ones."""
         more = max(map(len, self.deleted))
         inputs = _through(self.steps, X)
         return self.model.kneighbors(inputs, self.model.n_neighbors + more)
@@ -495,7 +495,7 @@ def _counts_without(training, steps, model, response, deleted):
         other = deepcopy(model)
         if isinstance(model, GaussianNB):
             other.var_ -= model.epsilon_
-        # Rows of negative weight take away what they gave.
+        # Rows of negative weight are subtracted.
         part = safe_indexing(inputs, rows), training.y[rows]
         models.append(other.partial_fit(*part, sample_weight=-training.weights[rows]))
     if isinstance(model, GaussianNB):

@@ -29,7 +29,7 @@ class NaiveBayesOdds:
 
     @property
     def name(self):
-        """What is explained, in words."""
+        """Name of the explained response."""
         two = len(self.contrasts) == 2
         return "log-odds" if two else "centered log-probability"
 
@@ -38,7 +38,7 @@ class NaiveBayesOdds:
         return self.response.output_names(n_outputs)
 
     def prior(self):
-        """The part of no feature: (k,)."""
+        """Part of the response without features: (k,)."""
         model = self.step.model
         if isinstance(model, ComplementNB) and len(model.classes_) > 1:
             return np.zeros(self.contrasts.shape[1])

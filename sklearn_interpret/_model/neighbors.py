@@ -2,12 +2,12 @@
 
 import numpy as np
 
-# Metrics whose power is a sum over the columns: that power, where it is known.
+# Metrics of which a power is a sum over columns: that power; None is a parameter.
 _POWERS = {"euclidean": 2, "manhattan": 1, "sqeuclidean": 2, "minkowski": None}
 
 
 def vote_weights(model, distances):
-    """Weights of neighbours as `weights` of the model says."""
+    """Weights of neighbours, by the model's `weights`."""
     if callable(model.weights):
         return model.weights(distances)
     if model.weights != "distance":
@@ -21,7 +21,7 @@ def vote_weights(model, distances):
 
 
 def distance_terms(model, differences):
-    """What each column's difference (..., n_columns) adds to a power of the distance.
+    """Terms of a power of the distance, from differences (..., n_columns) of columns.
 
     None where the metric is no sum over columns.
     """

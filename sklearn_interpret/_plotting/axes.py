@@ -440,7 +440,12 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
 
 
 def side_legend(ax, handles, labels, *, title=None, corner="upper right", **looks):
-    """A legend to the right of an axes, or in its corner if it has no room there."""
+    """A legend to the right of an axes, or in its corner if it has no room there.
+
+    None without handles.
+    """
+    if not handles:
+        return None
     place = {"loc": corner, "framealpha": 0.85}
     alone = ax.figure.axes == [ax] and _is_unarranged(ax.figure)
     if (alone or is_constrained(ax.figure)) and axes_inches(ax)[0] >= WIDE:

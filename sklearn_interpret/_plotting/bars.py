@@ -62,6 +62,14 @@ def ranked(strengths, max_entries):
     return order[: max_entries - 1], order[max_entries - 1 :]
 
 
+def with_others(values, shown, others, combine=np.mean):
+    """Values (p, ...) of the features shown, and below these of the others together."""
+    if not len(others):
+        return values[shown]
+    rest = combine(values[others], axis=0, keepdims=True)
+    return np.concatenate([values[shown], rest])
+
+
 def others_text(n_others, columns=None):
     """Name of the line for the sum of several features.
 

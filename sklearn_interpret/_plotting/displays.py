@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import Slot, make_room, take_axes, take_single
+from sklearn_interpret._plotting.axes import (
+    SINGLE_HEIGHT,
+    SINGLE_WIDTH,
+    Slot,
+    make_room,
+    take_axes,
+    take_single,
+)
 from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten_all
 from sklearn_interpret._plotting.sources import (
     Data,
@@ -27,7 +34,7 @@ from sklearn_interpret._plotting.sources import (
     response_name,
     split_keywords,
 )
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
 
@@ -73,7 +80,7 @@ class DisplayMixin:
         figure.figure.savefig(buffer, format="png")
         return buffer.getvalue()
 
-    def _take(self, ax, size):
+    def _take(self, ax, size=(SINGLE_WIDTH, SINGLE_HEIGHT)):
         """The given axes, or one in a new figure of this size in inches."""
         ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
         self.figure_, self.ax_ = ax.figure, ax
@@ -87,9 +94,9 @@ class DisplayMixin:
         self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
         return canvas
 
-    def _make_frame(self, columns):
-        """Columns as a pandas DataFrame."""
-        return import_pandas(f"{type(self).__name__}.to_frame").DataFrame(columns)
+    def _frame(self, *parts, whole=None):
+        """A DataFrame of parts, each of columns by name; see `stacked`."""
+        return stacked(parts, caller=f"{type(self).__name__}.to_frame", whole=whole)
 
     def _call(self, inspectors, target_name, unit):
         """Set the name of the target, and the unit of the response, for labels."""
@@ -392,6 +399,8 @@ default=None
 class ExplanationDisplay(Display):
     """Base of the displays of explained rows."""
 
+    # Constructor parameters that not all displays have.
+    row = target = response_name = None
     _shows_rows = True
     _explanation_kind: ClassVar[type] = Explanation
     _sample: ClassVar[str] = "row"
@@ -407,9 +416,14 @@ class ExplanationDisplay(Display):
         self.explanation = explanation
         self.row = row
         self.target = target
-        if response_name is None:
-            response_name = getattr(explanation, "response_name", None)
         self.response_name = response_name
+        self.__post_init__()
+
+    def __post_init__(self):
+        """Take the explanation's name of the response if none is given."""
+        if self.response_name is None:
+            explanation = getattr(self, "explanation", None)
+            self.response_name = getattr(explanation, "response_name", None)
 
     @ForwardedSignature
     def from_explanation(

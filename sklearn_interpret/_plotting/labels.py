@@ -28,7 +28,7 @@ MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 AND = " and "  # between the conditions of a rule
 JOIN = " \N{MULTIPLICATION SIGN} "  # between the features of a pair
 _NO_BREAK = "\N{NO-BREAK SPACE}"
-_AROUND_SIGN = r" (?=[<>=])|(?<=[<>=]) "
+_AROUND_SIGN = r" (?=[<>=≤≥≠])|(?<=[<>=≤≥≠]) "
 NOISE = 1e-9  # numbers below this share of a column's largest are rounding errors
 
 

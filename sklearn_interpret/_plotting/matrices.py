@@ -5,6 +5,7 @@ import numpy as np
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import text_on
 from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
     column_texts,
     literal,
     shorten_all,
@@ -20,6 +21,7 @@ PITCH = 0.5  # inches of a cell
 NUMBER_WIDTH = 0.42  # inches of a cell that has room for a number
 NAME_WIDTH = 18
 NAMES_PER_INCH = 6.5
+LEAST_PITCH = 0.4  # inches of a row below which names are small
 
 
 def checked_strengths(values, shape, name):
@@ -65,17 +67,7 @@ def draw_table(ax, table, names, strength_name, style, highest=None):
     limits = 0.0, highest if highest > 0 else 1.0
     shown = draw_heat_map(ax, bounds, bounds, table.T, limits, style)
     ax.set(ylim=(p - 0.5, -0.5), xlim=(-0.5, p - 0.5), aspect="equal")
-    places = shown_ticks(p, int(side * NAMES_PER_INCH))
-    shown_names = [names[place] for place in places]
-    texts = list(map(literal, shorten_all(shown_names, NAME_WIDTH)))
-    small = "small" if len(texts) > 12 else None
-    ax.set_yticks(places, texts, fontsize=small)
-    level = max(map(len, texts)) * 0.09 < 0.9 * side / p
-    turned = {} if level else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    ax.set_xticks(places, texts, fontsize=small, **turned)
-    ax.tick_params(length=0)
-    ax.grid(visible=False)  # it would show through the empty cells
-    ax.spines[:].set_visible(False)
+    name_cells(ax, names, names, (side, side), (NAME_WIDTH, NAME_WIDTH))
     bar = draw_colour_bar(ax, shown, strength_name)
     numbers = []
     if side / p >= NUMBER_WIDTH:
@@ -83,21 +75,52 @@ def draw_table(ax, table, names, strength_name, style, highest=None):
     return shown, bar, numbers
 
 
+def name_cells(ax, rows, columns, inches, letters):
+    """Name the rows and the columns of cells, fewer where they are crowded.
+
+    Parameters
+    ----------
+    ax : Axes
+        With the cells at 0, 1, ...
+    rows, columns : list of str
+        Names.
+    inches : pair of float
+        Width and height of all cells.
+    letters : pair of int
+        Most letters of the name of a column, and of a row.
+    """
+    width, height = inches
+    small = max(len(rows), len(columns)) > 12 or height / len(rows) < LEAST_PITCH
+    looks = {"fontsize": "small" if small else None}
+    texts = []
+    for names, length, most in (columns, width, letters[0]), (rows, height, letters[1]):
+        places = shown_ticks(len(names), int(length * NAMES_PER_INCH))
+        shown = shorten_all([names[place] for place in places], most)
+        texts.append((places, list(map(literal, shown))))
+    turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    longest = max(map(len, texts[0][1]))
+    if longest + 2 <= CHARACTERS_PER_INCH * width / len(columns):
+        turned = {}
+    ax.set_xticks(*texts[0], **looks, **turned)
+    ax.set_yticks(*texts[1], **looks)
+    ax.tick_params(length=0)
+    ax.grid(visible=False)  # it would show through the empty cells
+    ax.spines[:].set_visible(False)
+
+
+def write_cells(ax, cells, texts, fills):
+    """Write into cells (row, column), dark on bright ones."""
+    looks = {"ha": "center", "va": "center", "fontsize": "small"}
+    return [
+        ax.text(column, row, literal(text), color=text_on(fill), **looks)
+        for (row, column), text, fill in zip(cells, texts, fills, strict=True)
+    ]
+
+
 def _write_numbers(ax, table, shown, highest):
-    """The numbers of the cells, as exact as the highest, dark on bright cells."""
-    places = np.argwhere(~np.isnan(table))
-    values = table[tuple(places.T)]
+    """The numbers of the cells, as exact as the highest."""
+    cells = np.argwhere(~np.isnan(table))
+    values = table[tuple(cells.T)]
     beyond = np.log10(values.max() / highest) if highest > 0 else 0.0
     texts = column_texts(values, 2 + max(0, int(np.ceil(beyond))))
-    return [
-        ax.text(
-            column,
-            row,
-            text,
-            ha="center",
-            va="center",
-            fontsize="small",
-            color=text_on(shown.to_rgba(value)),
-        )
-        for (row, column), value, text in zip(places, values, texts, strict=True)
-    ]
+    return write_cells(ax, cells, texts, shown.to_rgba(values))

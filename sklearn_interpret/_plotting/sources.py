@@ -171,8 +171,8 @@ def fold_estimators(cv_results):
 
 
 def fold_rows(cv_results, data):
-    """Each fold's `Data` of training, and of test, or None without indices."""
-    if "indices" not in cv_results:
+    """Each fold's `Data` of training, and of test, or None without indices or rows."""
+    if data.X is None or "indices" not in cv_results:
         return None
     indices = cv_results["indices"]
     n_rows = as_rows(data.X).n_rows

@@ -132,7 +132,7 @@ class Run:
     """Letters in one line that look the same."""
 
     text: str  # the letters
-    mark: object  # what is behind them; None for nothing
+    mark: object  # the mark behind them; None for none
     line: int  # number of the line
     left: float  # where they begin, from the left, in points
 
@@ -140,7 +140,7 @@ class Run:
 def wrapped_passage(pieces, width, measure, most_lines):
     """Break a passage into lines: their runs, how many lines, and whether it was cut.
 
-    `pieces` are pairs of letters and a mark, what is behind them (None for nothing).
+    `pieces` are pairs of letters and the mark behind them (None for none).
     `measure` gives the width of a text in points, as `width` is. Where there are more
     than `most_lines`, the last one ends in an ellipsis.
     """
@@ -329,7 +329,7 @@ def draw_text(ax, pieces, title, *, colour_of, most_lines, caller):
     texts : list of Annotation
         The runs.
     runs : list of Run
-        What they are.
+        The runs of letters that the texts show.
     measure : Measure
         Gives their widths.
     """

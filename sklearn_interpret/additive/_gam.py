@@ -1,4 +1,4 @@
-"""What generalised additive models of numbers and of classes share."""
+"""Base of generalised additive models of numbers and of classes."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ from sklearn_interpret.additive._terms import TermReader
 from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
 from sklearn_interpret.explanations import Explanation
 
-# What linear predictors are, by link.
+# Names of linear predictors, by link.
 RESPONSES = {
     "identity": "prediction",
     "log": "log",
     "logit": "log-odds",
     "inverse": "1 / prediction",
 }
-# Up to so many rows, equal ones are merged.
+# Up to this number of rows, equal ones are merged.
 _FEW_ROWS = 1000
-# Terms that a warning names.
+# Largest number of terms that a warning names.
 _MOST_NAMED = 5
 
 
@@ -77,9 +77,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
         "missing": [StrOptions({"error", "level"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
-    # The dispersion is estimated from as many rows as weights sum to.
+    # The dispersion takes the sum of the weights for the number of rows.
     _weights_count_rows = _errors_count_rows = True
-    # Whether weights are numbers of trials instead, of which targets are shares.
+    # Whether weights are numbers of trials, and targets shares of these.
     _trials = False
 
     def __sklearn_tags__(self) -> Tags:
@@ -111,7 +111,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     @abstractmethod
     def _read_targets(self, sample):
-        """Set the family and what else targets say; refuse those it does not take."""
+        """Set the family, and classes; refuse targets that it does not take."""
 
     @abstractmethod
     def _known_targets(self, y):
@@ -167,9 +167,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
             names = self.term_names_[sorted(separated)].tolist()
             what = "classes" if self._link == "logit" else "zeros from positive targets"
             warn(
-                f"Terms tell {what} apart without error: {shortened(names)}. The "
-                "larger the effects the likelier: their size is that of the penalties, "
-                "and their bands say little. p-values are of the fit without each.",
+                f"Terms separate {what} without error: {shortened(names)}. The "
+                "likelihood grows with their effects: penalties alone bound these, and "
+                "their bands mean little. p-values are of the fit without each.",
                 SeparationWarning,
             )
 
@@ -207,13 +207,13 @@ class BaseGAM(TransformerMixin, BasePredictor):
         }
 
     def _parts(self):
-        """Slices of each term's coefficients, behind that of the intercept."""
+        """Slices of each term's coefficients, after that of the intercept."""
         widths = [term.term.coordinates.shape[1] for term in self._terms]
         ends = np.cumsum([1, *widths])
         return [slice(start, stop) for start, stop in pairwise(ends)]
 
     def _signs(self, rows, terms):
-        """For each term, whether it must rise or fall."""
+        """Sign of each monotonic term, zero of the others."""
         signs = resolve_keys(
             self.monotonic_cst, rows.names, named=rows.named, parameter="monotonic_cst"
         )
@@ -261,12 +261,12 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return np.reshape(self.covariance_, (-1, *np.shape(self.covariance_)[-2:]))
 
     def _predictors(self, X, *, with_errors=False):
-        """Linear predictors (n_models, m) and errors, with a word on extrapolation."""
+        """Linear predictors (n_models, m) and errors; warns of extrapolation."""
         predictors, _, errors = self._effects(X, with_errors=with_errors, warn=True)
         return predictors, errors
 
     def _warn_of_extrapolation(self, columns):
-        """Say which terms have rows where `fit` saw none."""
+        """Warn of terms with rows where `fit` saw none."""
         found, n_rows = [], len(columns[0][0])
         for name, term, values in zip(
             self.term_names_, self._terms, columns, strict=True
@@ -296,7 +296,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         coefficients = self._coefficients
         effects = np.empty((len(coefficients), rows.n_rows, len(columns)))
         errors = np.empty(effects.shape[:2])
-        # Of a pair of columns there are many products.
+        # Pairs of columns have many products.
         widest = max((len(t.term.coordinates) for t in self._terms), default=1)
         step = rows_in_memory(8 * (coefficients.shape[1] if with_errors else widest))
         for part in slices(rows.n_rows, step):
@@ -393,7 +393,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             if term in (place, name, tuple(columns), self._features(place)):
                 return place
         raise ValueError(
-            f"term={term!r} is none of the terms: "
+            f"term={term!r} is not among the terms: "
             f"{shortened(self.term_names_.tolist())}."
         )
 
@@ -444,7 +444,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return values, effects, errors
 
     def partial_residuals(self, X: Any, y: ArrayLike) -> NDArray[np.float64]:
-        """Effects of the terms, each with what the model leaves of the targets.
+        """Effects of the terms, each with the residuals of the model.
 
         Parameters
         ----------
@@ -493,7 +493,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
 
 def _refuse_missing(name, is_missing):
-    """Name the parameter that takes missing values."""
+    """Refuse missing values, and name the parameter that takes them."""
     if is_missing:
         raise ValueError(
             f"Input X contains NaN: the feature {name!r} has missing values; "
@@ -507,9 +507,9 @@ def _standard_errors(design, covariance):
 
 
 def _merged(sample):
-    """Rows that differ, in an order of their own, with the weights of their copies.
+    """Distinct rows, sorted, with the summed weights of their copies.
 
-    A few rows can be met exactly in many ways, and rounding would decide for one.
+    Few rows have many exact fits: the order of the rows would decide for one.
     """
     columns = [sample.rows.encode_column(j)[0] for j in range(sample.rows.n_columns)]
     columns.append(np.unique(sample.y, return_inverse=True)[1])

@@ -20,9 +20,9 @@ from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
 
-# Smallest dispersion that is warned of, if its test is significant.
+# Smallest dispersion, and largest p-value of its test, that warn.
 _DISPERSED, _SIGNIFICANT = 1.5, 0.001
-# Targets whose squares can be summed, weighted.
+# Largest size of targets whose weighted squares can be summed.
 _LARGEST = 1e75
 
 
@@ -31,14 +31,14 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     """Sum of smooth functions of features, each as smooth as the data say.
 
     A link of the mean is an intercept and a term for each feature: a curve of splines
-    whose wiggles are penalised, a number for each level. How much is chosen for all
-    terms at once, by restricted maximum likelihood.
+    whose wiggles are penalised, a number for each level. All penalties are chosen
+    together, by restricted maximum likelihood.
 
     Parameters
     ----------
     terms : dict, list or None, default=None
-        The terms. A dict has a feature, or a pair of two, for each, and says what it
-        is: `"spline"`, a smooth curve; `"cyclic"`, one that closes (see `periods`);
+        The terms. A dict maps the feature of a term, or its pair of features, to its
+        kind: `"spline"`, a smooth curve; `"cyclic"`, one that closes (see `periods`);
         `"linear"`, a straight line; `"category"`, a number for each level; for a pair
         `"tensor"`, a smooth surface, less what a term of one of them alone says; or
         `"auto"`. A list has features and pairs that are `"auto"`: categories, strings
@@ -51,18 +51,19 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         that is estimated; `"negative_binomial"` has the variance m + m^2 / theta at the
         mean m, with theta estimated.
     link : {"identity", "log", "logit", "inverse"} or None, default=None
-        What function of the mean the terms sum to: identity or log of `"normal"`, logit
+        Function of the mean that the terms sum to: identity or log of `"normal"`, logit
         of shares, log of counts, log or inverse of `"gamma"`. None takes the first of
         them.
     n_splines : int or dict, default=20
         Number of B-splines of a feature; of each feature of a pair, at most 8. A dict
-        says it for single features and pairs.
+        has the numbers of single features and pairs.
     knots : {"uniform", "quantile"}, default="uniform"
-        Whether splines meet at even distances, or with as many rows between them.
+        Whether splines meet at equal distances, or at quantiles of the rows.
     by : dict, default=None
-        Features whose curve is another for each level of a second feature, or is
-        multiplied by it where that is a number: `{"age": "sex"}`. The second feature's
-        own effect, a number for each level or a straight line, is a term of its own.
+        Features with a curve for each level of a second feature, or with a curve that
+        is multiplied by it where that is a number: `{"age": "sex"}`. The second
+        feature's own effect, a number for each level or a straight line, is a term of
+        its own.
     periods : dict, default=None
         Periods of features of `"cyclic"` terms: `{"hour": 24}`.
     monotonic_cst : dict, default=None
@@ -70,16 +71,16 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     offset : int or str, default=None
         Feature that is added to the linear predictor as it is.
     smoothing : {"reml", "gcv"} or float, default="reml"
-        How smooth: by restricted maximum likelihood, by generalised cross-validation,
-        or a number that all penalties are multiplied by.
+        Choice of the smoothness: by restricted maximum likelihood, by generalised
+        cross-validation, or by a number that multiplies all penalties.
     shrinkage : bool, default=True
-        Whether straight lines and levels are penalised too, so that a term of no use
-        vanishes.
+        Whether straight lines and levels are penalised too, so that useless terms
+        vanish.
     extrapolation : {"linear", "constant", "error"}, default="linear"
-        How curves go on outside of the range of `fit`.
+        How curves continue outside of the range of `fit`.
     handle_unknown : {"error", "zero"}, default="error"
-        What to do about levels that `fit` did not see, and about missing values where
-        it saw none: their effect is zero, or it is an error.
+        Treatment of levels that `fit` did not see, and of missing values where it saw
+        none: their effect is zero, or an error is raised.
     missing : {"error", "level"}, default="error"
         Whether missing values are refused, or a level of their own.
     max_iter : int, default=100
@@ -143,15 +144,15 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     -----
     Columns of more than 256 different numbers are rounded to the means of about 256
     bins while the model is fitted, so that memory and time do not grow with the number
-    of rows times that of coefficients. Predictions are of exact values. Rounding is
-    noise too: where targets have less of it than a hundredth of a curve's range,
-    `scale_`, and with it standard errors, come out too large.
+    of rows times that of coefficients. Predictions are of exact values. Rounding adds
+    noise: where the noise of the targets is below a hundredth of a curve's range,
+    `scale_` and standard errors are too large.
 
     A weight is the number of rows that a row stands for: the dispersion, and with it
     all standard errors, are those of rows that are repeated.
 
-    p-values are of a score test, of each term against none, which does not look at the
-    term's own smoothing parameter: those of a feature of no effect are uniform. Smooth
+    p-values are those of a score test of each term, which does not depend on the term's
+    own smoothing parameter: those of a feature without effect are uniform. Smooth
     effects are found first; the statistic has a mean of one without an effect. Standard
     errors, intervals and tests of a model with `monotonic_cst` are those of the model
     without.
@@ -245,7 +246,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         ((fit, *_),) = fits
         family, y = fit.targets.family, fit.targets.y
         self.theta_ = family.shape
-        # Zeros and ones can't vary more than their mean says.
+        # Zeros and ones have the variance of their mean: no overdispersion.
         if family.kurtosis is None or ((y == 0) | (y == 1)).all():
             return
         if self.dispersion_ < _DISPERSED:
@@ -292,7 +293,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     def predict_interval(
         self, X: Any, alpha: float = 0.05
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Intervals that targets of new rows are in.
+        """Prediction intervals: ranges of the targets of new rows.
 
         Parameters
         ----------
@@ -308,7 +309,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             the estimated mean.
         """
         if not 0 < alpha < 1:
-            raise ValueError(f"alpha={alpha!r} is no share between 0 and 1.")
+            raise ValueError(f"alpha={alpha!r} must be between 0 and 1.")
         mean, error = self.predict(X, return_std=True)
         tails = np.array([[alpha / 2], [1 - alpha / 2]])
         family = FAMILIES[self._family]

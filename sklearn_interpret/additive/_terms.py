@@ -21,12 +21,12 @@ from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.features import feature_index, resolve_keys
 
 _KINDS = ("auto", "spline", "linear", "category", "cyclic")
-# Splines of each column of a pair, unless more are asked for: their products are many.
+# Largest default number of splines of each column of a pair, which has all products.
 _OF_PAIRS = 8
-# Share of a column's range: in wider gaps there are no data that a curve could follow,
-# nor farther beyond; held-out rows are often a little beyond.
+# Share of a column's range: wider gaps, and rows farther beyond, count as extrapolated.
+# Held-out rows are often a little beyond.
 _WIDE_GAP = 0.1
-# Ranges of a column that leave room for sums of its values and for differences.
+# Largest range of a column whose sums and differences are finite.
 _WIDEST = 1e280
 
 
@@ -133,7 +133,7 @@ class Column:
 
 def _wide_gaps(values, low, high):
     """Ends of gaps that are wider than a share of the range, (n_gaps, 2)."""
-    # A wide gap has all of a bin of half its width: without one, nothing is sorted.
+    # A wide gap contains a bin of half its width: without an empty bin, no sorting.
     n_bins = round(2 / _WIDE_GAP)
     bins = ((values - low) / max(high - low, 1e-300) * n_bins).astype(np.intp)
     if np.bincount(bins, minlength=n_bins)[:n_bins].all():
@@ -163,7 +163,7 @@ class FittedTerm:
     columns : tuple of one or two Column
         The columns.
     kind : str
-        What kind of a term.
+        The kind of the term.
     term : Term
         The function.
     """
@@ -227,7 +227,7 @@ class FittedTerm:
             column.read(
                 rows,
                 handle_unknown,
-                # Around a circle nothing is outside.
+                # A cyclic column has no outside.
                 "linear" if getattr(basis, "cyclic", False) else extrapolation,
             )
             for column, basis in zip(self.columns, self.term.bases, strict=True)
@@ -328,7 +328,7 @@ class TermReader:
         return numbers
 
     def _check_keys(self):
-        """Refuse what is said of features that have no such term."""
+        """Refuse parameters of features that have no such term."""
         splines = {j for j, kind in self.kinds.items() if kind in ("spline", "cyclic")}
         cyclic = {j for j, kind in self.kinds.items() if kind == "cyclic"}
         for parameter, keys, accepted, what in (
@@ -339,7 +339,7 @@ class TermReader:
                 raise ValueError(f"{parameter} is for {what}; got {self._shown((j,))}.")
         for j, other in self._by.items():
             if j == other:
-                raise ValueError(f"by has {self._shown((j,))} vary by itself.")
+                raise ValueError(f"by has {self._shown((j,))} vary with itself.")
         for j in cyclic - set(self._periods):
             raise ValueError(
                 f"periods needs the period of {self._shown((j,))}, whose term is "
@@ -387,7 +387,7 @@ class TermReader:
             if line and place == 0 and kind != "category":
                 kind = "linear"
             elif kind == "linear" and len(entry) == 2:
-                # Surfaces are of bases that hold constants.
+                # Surfaces need bases that contain the constant.
                 kind = "spline"
             column, x = Column.of(self.rows, j, kind)
             if column.missing and self.parameters.missing == "error":
@@ -427,7 +427,7 @@ class TermReader:
         )
 
     def _breaks(self, column, x, kind, n_splines):
-        """Where the pieces of splines meet."""
+        """Points where the pieces of splines meet."""
         low, high = column.low, column.high
         if kind == "cyclic":
             period = float(self._periods[column.position])

@@ -152,12 +152,7 @@ class Anchors(BaseAnchors):
 
     def _prepare(self, sample):
         rows = sample.rows
-        categorical = resolve_categorical(
-            self.categorical_features,
-            rows.detected_categorical,
-            rows.names,
-            named=rows.named,
-        )
+        categorical = resolve_categorical(self.categorical_features, rows)
         n_bins = _QUARTILES if self.discretize is True else self.discretize or None
         if n_bins is None:  # each value is a level
             categorical = np.ones_like(categorical)

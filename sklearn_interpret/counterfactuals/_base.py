@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -55,11 +55,24 @@ class Found:
     high: np.ndarray | None = None
 
 
+@dataclass(eq=False, repr=False)
 class BaseCounterfactual(BaseRowSearch):
     """Base of the counterfactual methods.
 
     A subclass gets ready in `fit` (`_prepare`) and searches (`_search`).
     """
+
+    estimator: Any
+    _: KW_ONLY
+    desired: Any = "other"
+    target: Any = None
+    features_to_vary: Any = None
+    permitted_range: dict | str | None = None
+    direction: dict | None = None
+    categorical_features: Any = "auto"
+    max_changes: int | None = None
+    distance: str | dict = "mad"
+    n_counterfactuals: int = 1
 
     _parameter_constraints = {
         **BaseRowSearch._parameter_constraints,
@@ -78,9 +91,7 @@ class BaseCounterfactual(BaseRowSearch):
     def _make_actionability(self, rows, weights):
         """The constraints on changes, from the parameters."""
         names, named = rows.names, rows.named
-        categorical = resolve_categorical(
-            self.categorical_features, rows.detected_categorical, names, named=named
-        )
+        categorical = resolve_categorical(self.categorical_features, rows)
         anything = self.permitted_range == "any"
         ranges, directions = (
             resolve_keys(given, names, named=named, parameter=parameter)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from time import monotonic
-from typing import Any
 
 import numpy as np
 
@@ -161,17 +160,7 @@ class ExactCounterfactual(BaseCounterfactual):
     1    1   petal width (cm)     0.2
     """
 
-    estimator: Any
     _: KW_ONLY
-    desired: Any = "other"
-    target: Any = None
-    features_to_vary: Any = None
-    permitted_range: dict | str | None = None
-    direction: dict | None = None
-    categorical_features: Any = "auto"
-    max_changes: int | None = None
-    distance: Any = "mad"
-    n_counterfactuals: int = 1
     constraints: list | None = None
     time_limit: float = 10.0
     objective: str = "distance"

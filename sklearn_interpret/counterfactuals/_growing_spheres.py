@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -135,17 +135,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     True
     """
 
-    estimator: Any
     _: KW_ONLY
-    desired: Any = "other"
-    target: Any = None
-    features_to_vary: Any = None
-    permitted_range: dict | str | None = None
-    direction: dict | None = None
-    categorical_features: Any = "auto"
-    max_changes: int | None = None
-    distance: str | dict = "mad"
-    n_counterfactuals: int = 1
     n_samples: int = 100
     first_radius: float = 1.0
     decrease: float = 2.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -154,17 +154,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     ['virginica']
     """
 
-    estimator: Any
     _: KW_ONLY
-    desired: Any = "other"
-    target: Any = None
-    features_to_vary: Any = None
-    permitted_range: dict | str | None = None
-    direction: dict | None = None
-    categorical_features: Any = "auto"
-    max_changes: int | None = None
-    distance: str | dict = "mad"
-    n_counterfactuals: int = 1
     tolerance: float = 1e-3
     max_iter: int = 100
     method: str = "auto"

@@ -40,7 +40,7 @@ class NaiveBayesContributions(BaseAttribution):
     estimator_ : estimator
         The fitted model.
     base_values_ : float or ndarray of shape (k,)
-        What the prior gives; zero for ComplementNB, which has none.
+        Contribution of the prior; zero for ComplementNB, which has none.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute term over the rows of `fit`, mean over outputs. Computed at its
         first use.
@@ -63,8 +63,8 @@ class NaiveBayesContributions(BaseAttribution):
     -----
     The sums are exact; so are probabilities, the logistic function of log-odds or the
     softmax of centered log-probabilities. Terms of ComplementNB are those of its own
-    weights. A term can be large without telling much: it is measured from a likelihood
-    ratio of one, not from the feature's mean term.
+    weights. A large term may mean little: it is measured from a likelihood ratio of
+    one, not from the feature's mean term.
 
     References
     ----------

@@ -20,7 +20,7 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import NeighborExplanation
 
-# Training rows that a frozen model is asked to recognise.
+# Number of training rows for which a frozen model must find itself the nearest row.
 _SPOTS = 20
 
 

@@ -57,8 +57,8 @@ class TreePathContributions(BaseAttribution):
         Mean absolute contribution over the rows of `fit`, mean over outputs. Computed
         at its first use.
     response_method_ : str
-        What is explained: the method of the model that returns it, or "margin" for the
-        sum of the trees where no method returns that alone.
+        The explained response: the method of the model that returns it, or "margin" for
+        the sum of the trees where no method returns that alone.
     output_names_ : list
         Class labels, or positions of outputs.
     n_features_in_ : int
@@ -71,7 +71,7 @@ class TreePathContributions(BaseAttribution):
     Raises
     ------
     UnreadableModelError
-        In `fit`: the model is none whose trees can be read, or the response is not
+        In `fit`: the trees of the model cannot be read, or the response is not
         their sum, as the probabilities of boosting.
 
     See Also

@@ -70,7 +70,7 @@ class BaseEffect(TransformerMixin, BaseInspector):
         names, named = rows.names, rows.named
         groups = resolve_groups(self.feature_groups, names, named=named)
         self.categorical_features_ = resolve_categorical(
-            self.categorical_features, rows.detected_categorical, names, named=named
+            self.categorical_features, rows
         )
         entries = resolve_features(self.features, names, named=named, groups=groups)
         custom = resolve_keys(

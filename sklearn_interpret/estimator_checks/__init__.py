@@ -28,7 +28,7 @@ from sklearn_interpret.estimator_checks import (
 __all__ = ["check_estimator", "estimator_checks_generator"]
 
 
-# What an estimator can do, and the module that holds the checks of it. Predictors and
+# Abilities of estimators, and the module that holds the checks of each. Predictors and
 # clusterers of our own have scikit-learn's checks, and nothing to add to the first two.
 _CAPABILITIES = (
     (lambda estimator: True, _every),

@@ -68,7 +68,7 @@ _NEED_FIT = (
 
 
 def check_parameters_are_kept(estimator):
-    """`__init__` stores what it is given, and `fit` changes none of it."""
+    """`__init__` stores its arguments, and `fit` changes none of them."""
     estimator = prepared(estimator)
     before = estimator.get_params(deep=False)
     rebuilt = type(estimator)(**before).get_params(deep=False)
@@ -163,7 +163,7 @@ def _in_halves(kind, table):
 
 
 def check_frame_equals_array(estimator):
-    """A pandas frame of numbers gives what their array gives, and stays as it is.
+    """A pandas frame of numbers has the results of its array, and is not changed.
 
     Training rows have the names of its index.
     """
@@ -180,7 +180,7 @@ def check_frame_equals_array(estimator):
 
 
 def check_rows_are_independent(estimator):
-    """A row gets alone, or in another order, what it gets among all; no rows nothing.
+    """A row has one result: alone, among others, in any order; no rows have none.
 
     Predictions and methods of scikit-learn are excepted: these refuse no rows.
     """
@@ -213,7 +213,7 @@ def _numbers(response):
 
 
 def check_jobs_are_independent(estimator):
-    """Two workers find what one finds."""
+    """Two workers have the results of one."""
     X = numeric_table()[SOME]
     one = everything(fitted(estimator, n_jobs=1), X)
     with config_context(working_memory=0.1):  # several tasks
@@ -271,7 +271,7 @@ def check_copies(estimator):
 
 
 def check_refit_forgets(estimator):
-    """`fit` after `fit` gives what a new estimator gives, and keeps nothing of before.
+    """A second `fit` has the results of a new estimator, and keeps nothing old.
 
     The tables differ in names and number of columns, and the parameters are those of
     the estimator and the defaults.

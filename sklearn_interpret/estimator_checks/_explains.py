@@ -1,4 +1,4 @@
-"""Checks of `explain` and `interaction_values`: what is given to each row."""
+"""Checks of `explain` and `interaction_values`: the results of each row."""
 
 import re
 import warnings
@@ -155,8 +155,8 @@ def check_interaction_values_add_up(inspector):
     assert_same(pairs.sum(axis=2), values, "sums of interaction values")
 
 
-def check_rows_found_are_as_wished(inspector):
-    """The model, asked about the rows that were found, answers as wished.
+def check_rows_found_satisfy_the_target(inspector):
+    """The model's responses to the rows that were found satisfy the target.
 
     Of inspectors with `desired`, as are all that follow.
     """

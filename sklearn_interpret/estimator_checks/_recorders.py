@@ -113,7 +113,8 @@ def _columns(X):
 def _numbers(column):
     """A list of numbers or texts as an array of numbers."""
     if isinstance(column[0], str):
-        column = [sum(map(ord, text)) % 7 for text in column]
+        codes = {text: sum(map(ord, text)) % 7 for text in set(column)}
+        column = [codes[text] for text in column]
     return np.asarray(column, dtype=np.float64)
 
 

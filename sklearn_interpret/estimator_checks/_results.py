@@ -41,7 +41,7 @@ def everything(estimator, X):
 
 
 def assert_same(left, right, where="result", *, rtol=1e-10, atol=1e-12):
-    """Compare results of any nesting: numbers closely, everything else exactly.
+    """Compare nested results: numbers closely, everything else exactly.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def assert_same(left, right, where="result", *, rtol=1e-10, atol=1e-12):
         Arrays, vectors of any library, numbers, labels; dicts, lists, tuples and
         dataclasses of those.
     where : str, default="result"
-        What an error calls it.
+        Name of the result in error messages.
     rtol, atol : float
         Tolerances for numbers: sums of the same numbers may differ by rounding.
     """
@@ -132,11 +132,11 @@ def expect_error(kinds, *words, doing):
     Parameters
     ----------
     kinds : exception class or tuple of those
-        What may be raised.
+        Exceptions that are accepted.
     *words : str
-        What the message has to contain.
+        Words that the message has to contain.
     doing : str
-        What is tried, for the report.
+        The attempt, for the report.
     """
     try:
         yield

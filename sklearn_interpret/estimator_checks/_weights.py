@@ -21,7 +21,7 @@ from sklearn_interpret.estimator_checks._tables import (
 
 
 def check_weights_equal_repeated_rows(estimator):
-    """Whole-number weights give what repeating the rows gives.
+    """Whole-number weights have the results of repeated rows.
 
     A wrapped model is held fixed, for models do not all keep this promise; inspectors
     that fit it again have a true attribute `_refits`, and are left out. Results that

@@ -39,7 +39,7 @@ def _predicts_itself(inspector):
 
 
 def check_no_predictor(inspector):
-    """What is no predictor is refused by name."""
+    """An object that is no predictor is refused by name."""
     for useless in (object(), None):
         bad = clone(inspector).set_params(estimator=useless)
         kind = type(useless).__name__
@@ -107,7 +107,7 @@ def check_refit_warns(inspector):
 
 
 def check_masked_arrays_are_refused(inspector):
-    """What is masked would otherwise be used as if it were not."""
+    """Masked arrays are refused: their masked values would be used."""
     given = {
         "X": numeric_table(),
         "y": target_for(inspector),
@@ -120,7 +120,7 @@ def check_masked_arrays_are_refused(inspector):
 
 
 def check_failed_fit_is_forgotten(inspector):
-    """After a `fit` that failed, the inspector is not fitted, as good as new."""
+    """After a `fit` that failed, the inspector is not fitted."""
     X, y = numeric_table(), target_for(inspector)
     failing = {"response_method": ["no_such_method"], "random_state": "seed"}
     known = inspector.get_params(deep=False)
@@ -184,7 +184,7 @@ def check_has_what_the_estimator_has(inspector):
 
 
 def check_tags_of_the_estimator(inspector):
-    """The inspector is of its estimator's kind, and accepts what that accepts.
+    """The inspector is of its estimator's kind, and accepts the same input.
 
     It may refuse sparse tables, several outputs, and more than two classes: then it
     does.

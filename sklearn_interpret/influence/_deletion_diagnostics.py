@@ -1,4 +1,4 @@
-"""What each training row does to a model: the model without it."""
+"""Deletion diagnostics: the model without each of its training rows."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _CHANGES = {
 
 @dataclass(eq=False, repr=False)
 class DeletionDiagnostics(RefittingMixin, BaseInspector):
-    r"""What changes when a training row is left out and the model is fitted again.
+    r"""Changes of a model that is fitted again without a training row.
 
-    A row without which the model is another one is influential: it deserves a look, for
-    it may be an error, or the only one of its kind. Any model will do. Whole groups of
-    rows can be left out as well.
+    A row without which the model differs is influential: it deserves a look, for it may
+    be an error, or the only one of its kind. Any model will do. Whole groups of rows
+    can be left out as well.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
     rows : array-like of int, or of bool of shape (n_samples,), default=None
         Training rows that are left out, one at a time; None means all.
     what : {"prediction", "parameters", "loss"}, default="prediction"
-        What `influence_` is the change of. :meth:`explain` has changes of the loss for
-        "loss", and else of the response.
+        Quantity whose change `influence_` measures. :meth:`explain` has changes of the
+        loss for "loss", and else of the response.
     groups : array-like of shape (n_samples,), default=None
         A label for each training row: rows of one label are left out together. Results
         are in the sorted order of the labels, ``numpy.unique(groups)``.
@@ -69,9 +69,8 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         How many rows the responses are compared on. All training rows are left out,
         however many.
     random_state : int, RandomState or None, default=None
-        Source of the subsample. What the model draws is in its own `random_state`: all
-        fits start from the same one, and where it is None the changes are those of
-        chance, too.
+        Source of the subsample. The model draws from its own `random_state`: all fits
+        start from the same one, and where it is None the changes are partly random.
     n_jobs : int or None, default=None
         Workers that fit models.
     verbose : int, default=0
@@ -215,7 +214,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         return super()._choose_sample(rows, y, weights)
 
     def _trained_on(self, rows, y, weights):
-        """The model, and what it was fitted on."""
+        """The model and its training rows."""
         (_, params), unfitted = self._given, self._unfitted()
         del self._given
         if params.keys() - {weight_parameter(unfitted)}:
@@ -293,7 +292,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
 
     @empty_for_no_rows
     def explain(self, X: Any, y: ArrayLike | None = None) -> TrainingExplanation:
-        """What each training row, or group, does to each of some rows.
+        """Changes for each of some rows without each training row, or group.
 
         Parameters
         ----------
@@ -344,7 +343,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         )
 
     def _measured(self, response, rows, y, n_outputs):
-        """What is measured of responses (m, k): (m,)."""
+        """A function from responses (m, k) to what `influence_` measures, (m,)."""
         if self.what != "loss":
             if n_outputs > 1:
                 raise ValueError(

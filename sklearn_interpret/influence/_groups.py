@@ -38,5 +38,5 @@ def read_groups(groups, n_rows, index=slice(None)):
 
 
 def in_words(change, groups):
-    """What a change is, and what is left out for it."""
+    """Name of a change, with the row or group that is left out."""
     return f"{change} without the {'row' if groups is None else 'group'}"

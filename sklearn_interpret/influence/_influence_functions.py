@@ -33,17 +33,17 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, read_groups
 
-# A step smaller than this part of the change so far is the last.
+# Iterations end at a step below this part of the change so far.
 _PRECISION = 0.02
-# Refits stop this near to the optimum.
+# Tolerance and iterations of refits.
 _SHARP = {"tol": 1e-8, "max_iter": 100_000}
-# Losses in a block: few enough to stay in the cache.
+# Losses in a block, which fits the cache.
 _BLOCK = 2**16
 
 
 @dataclass(eq=False, repr=False)
 class InfluenceFunctions(BaseInspector):
-    r"""What leaving a training row out changes, without fitting again.
+    r"""Changes without each training row, found without fitting again.
 
     Parameters of the model without a row come from Newton steps that begin at those of
     the model with it. The influence of the row on another is by how much the loss of
@@ -58,7 +58,7 @@ class InfluenceFunctions(BaseInspector):
         that it was trained on. Steps before the model stay as they are when a row is
         left out.
     damping : float, default=0.0
-        What keeps parameters near those of all rows: half of it, times the squared
+        Keeps parameters near those of all rows: half of it, times the squared
         distance from these, is added to the objective of the rows that are left, in
         which squared errors and deviances count by half.
     scaling : {"sum", "mean"}, default="sum"
@@ -155,7 +155,7 @@ class InfluenceFunctions(BaseInspector):
     factorised; beyond that one step is solved by conjugate gradients, which takes
     minutes.
 
-    All rows at once take n_samples x n_parameters numbers. Sparse rows are made dense.
+    All rows together take n_samples x n_parameters numbers. Sparse rows are made dense.
 
     Directions that no row determines (columns that say the same, say) stay as they are.
 
@@ -203,7 +203,7 @@ class InfluenceFunctions(BaseInspector):
         "verbose": BaseInspector._parameter_constraints["verbose"],
     }
 
-    # Weights are numbers of rows, and copies are left out together.
+    # A weight is the number of copies of a row, which are left out together.
     _weights_count_rows = _refits = True
 
     def _make_response(self):
@@ -226,7 +226,7 @@ class InfluenceFunctions(BaseInspector):
         return sample
 
     def _inspect(self, sample, response, on_block):
-        # The model's own checks of the rows; and whether it changes them.
+        # The model checks the rows itself.
         response(sample.rows.native)
         self._response, self._sample = response, sample
         self._targets = self._objective.targets(sample.y)
@@ -249,7 +249,7 @@ class InfluenceFunctions(BaseInspector):
         """Distance from the optimum; parameters there, weights, and all changes."""
         model = score_model(*given)
         d, k = len(model.parameters), self._objective.network.n_outputs
-        # A scale, beside the scores, is not among the parameters.
+        # The scale of the residuals, fitted with the scores, is not a parameter.
         own = model.parameters.copy()
         own[:, :k] = self._objective.network.parameters.reshape(-1, k)[:d]
         distance = model.distance(own)
@@ -257,7 +257,7 @@ class InfluenceFunctions(BaseInspector):
             model = replace(model, damping=self.damping)
         without, converged = model.without(self._parts(), _PRECISION)
         check_converged(self._objective.model, converged)
-        # Without an intercept, it is zero and stays so.
+        # A missing intercept is zero.
         shape = len(without), self._inputs.shape[1] + 1, k
         changes, parameters = np.zeros(shape), np.zeros(shape[1:])
         changes[:, :d] = (without - model.parameters)[..., :k]
@@ -280,7 +280,7 @@ class InfluenceFunctions(BaseInspector):
         return np.split(order, np.cumsum(np.bincount(self._codes))[:-1])
 
     def _own_changes(self):
-        """By how much the loss of each row rises without its part."""
+        """Increase of the loss of each row without its row or group."""
         network, loss = self._objective.network, self._objective.loss
         parameters = self._parameters + self.parameter_changes_[self._codes]
         scores = network.scores_of_pairs(self._inputs, parameters)
@@ -292,7 +292,7 @@ class InfluenceFunctions(BaseInspector):
         return self._objective.network.scores_at(inputs, self._parameters[None])[:, 0]
 
     def _loss_changes(self, inputs, targets, changes):
-        """By how much losses rise, (n_rows, c), where parameters change."""
+        """Increases of losses by changes of the parameters, (n_rows, c)."""
         loss, scores = self._objective.loss, self._scores(inputs)
         with np.errstate(invalid="ignore", divide="ignore"):
             before = loss.values(targets, scores)
@@ -309,7 +309,7 @@ class InfluenceFunctions(BaseInspector):
         for part in self._blocks(len(inputs), len(changes)):
             moves = moves_of(inputs[part])
             of_part = found[part]
-            if moves.shape[2] == 1:  # the same without sums, in a third of the time
+            if moves.shape[2] == 1:  # without sums, in a third of the time
                 terms = np.multiply(moves, halves[part], out=of_part[:, :, None])
                 terms += slopes[part]
                 terms *= moves
@@ -317,7 +317,7 @@ class InfluenceFunctions(BaseInspector):
                 terms = moves @ halves[part]
                 terms += slopes[part]
                 np.einsum("nck,nck->nc", terms, moves, out=of_part)
-            # Second-order terms are enough for most.
+            # Second-order terms suffice for most rows.
             if max(moves.max(), -moves.min()) <= loss.reach:
                 continue
             is_far = (np.abs(moves) > loss.reach).any(axis=2)
@@ -328,7 +328,7 @@ class InfluenceFunctions(BaseInspector):
         return found
 
     def _blocks(self, length, n_others):
-        """Slices of rows, or changes, whose scores for all others are held at once."""
+        """Slices of rows, or changes, whose scores for all others fit in memory."""
         numbers = min(_BLOCK, int(working_bytes() / 64))
         each = n_others * self._objective.network.n_outputs
         return slices(length, max(1, numbers // each))
@@ -347,7 +347,7 @@ class InfluenceFunctions(BaseInspector):
         Returns
         -------
         TrainingExplanation
-            By how much the loss of each row rises without each training row.
+            Increase of the loss of each row without each training row.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
@@ -409,12 +409,12 @@ class InfluenceFunctions(BaseInspector):
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
             Rows to predict.
         y : object
-            Handed to `functional` as it is.
+            Passed to `functional` as it is.
 
         Returns
         -------
         ndarray of shape (n_training,)
-            By how much the number rises without each training row.
+            Increase of the number without each training row.
 
         Raises
         ------
@@ -444,7 +444,7 @@ class InfluenceFunctions(BaseInspector):
         return (found - before) * self._scales
 
     def check(self, k: int = 10) -> float:
-        """Fit again without some rows, and compare with what was said of that.
+        """Fit again without some rows, and compare with the estimated changes.
 
         Parameters
         ----------

@@ -22,9 +22,9 @@ from sklearn_interpret._model.parallel import run_in_threads, slices
 
 __all__ = ["RegressionInfluence"]
 
-# Rows that a worker leaves out at once.
+# Rows that a worker leaves out in one block.
 _ROWS_AT_ONCE = 512
-# What the diagnostics say, each a fitted attribute.
+# Measures of the diagnostics, each a fitted attribute.
 _MEASURES = (
     "leverages",
     "cooks_distances",
@@ -40,7 +40,7 @@ _MEASURES = (
     "effective_dof",
     "residual_dof",
 )
-# Columns of the table that have one number for each row.
+# Columns of the table with one number for each row.
 _COLUMNS = {
     "leverage": "leverages_",
     "residual_standardized": "residuals_standardized_",
@@ -242,14 +242,13 @@ class RegressionInfluence(BaseRegressionInspector):
         **BaseRegressionInspector._parameter_constraints,
         "approximation": [StrOptions({"one_step", "refit"})],
     }
-    # A row that stands twice is left out twice: its copies alone have other measures.
+    # A row of weight two is left out as a whole, unlike each of two copies.
     _refits = True
 
     def _inspect(self, sample, response, on_block):
         model, known = self._score_model(sample), has_known_dispersion(response.loss)
         without = None
-        # One step is exact where the objective is a sum of squares, but for a penalty
-        # of which each row has a share.
+        # One step is exact for sums of squares, unless the penalty grows with the rows.
         exact = isinstance(response.loss, HalfSquared) and not model.row_penalty.any()
         if self.approximation == "refit" and not exact:
             without = self._without_rows(model, on_block)

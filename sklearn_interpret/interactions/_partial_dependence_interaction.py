@@ -207,12 +207,7 @@ class PartialDependenceInteraction(BaseInteraction):
 
     def _most_points(self, rows):
         """Largest number of points along each player, as floats."""
-        categorical = resolve_categorical(
-            self.categorical_features,
-            rows.detected_categorical,
-            rows.names,
-            named=rows.named,
-        )
+        categorical = resolve_categorical(self.categorical_features, rows)
         custom = (self.custom_values or {}).values()
         most_custom = max((length_hint(values, 1) for values in custom), default=0)
         sizes = []

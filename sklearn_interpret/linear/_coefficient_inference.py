@@ -40,9 +40,9 @@ from sklearn_interpret.explanations import Explanation
 
 __all__ = ["CoefficientInference"]
 
-# Terms that a message names at most.
+# Largest number of terms that a message names.
 _MOST_NAMED = 10
-# Columns of the table, and the attribute that each is.
+# Columns of the table, with their attributes.
 _COLUMNS = {
     "coef": "coef_",
     "standard_error": "standard_errors_",
@@ -58,8 +58,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     """Standard errors, tests and intervals of the weights of a linear model or a GLM.
 
     The model has no penalty: a penalty shrinks weights, and tests and intervals of
-    least squares or of maximum likelihood do not hold for what is shrunk. Interactions
-    and splines are made by steps of a pipeline, such as
+    least squares or of maximum likelihood do not hold for these. Interactions and
+    splines are made by steps of a pipeline, such as
     :class:`~sklearn.preprocessing.PolynomialFeatures` and
     :class:`~sklearn.preprocessing.SplineTransformer`; the columns that the model gets
     are the terms.
@@ -89,8 +89,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         estimates it: counts often vary more than Poisson's distribution has it. For
         other models it is always estimated.
     interval : {"wald", "profile"}, default="wald"
-        "wald" takes so many standard errors to each side. "profile" takes the weights
-        with which the likelihood, at its largest over all other weights, is not
+        "wald" takes a multiple of the standard error to each side. "profile" takes the
+        weights with which the likelihood, at its largest over all other weights, is not
         significantly lower; that is slower, and nearer to the nominal coverage where
         rows are few. For least squares both are the same.
     confidence_level : float, default=0.95
@@ -259,7 +259,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     def _make_response(self):
         model = innermost(self.estimator_)
-        # Also of models that are not read, such as Lasso.
+        # Checked for models that are refused below, too, such as Lasso.
         alpha = getattr(model, "alpha_", getattr(model, "alpha", 0))
         if hasattr(model, "coef_") and np.any(alpha):
             _refuse_penalty(model)
@@ -274,7 +274,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         regression = objective.classes is None
         method = "predict" if regression else "decision_function"
         response = make_response(self.estimator_, method, self.target)
-        # Log-odds of the first class are those of the second with the other sign.
+        # Log-odds of the first class are minus those of the second.
         self._sign = float(response.read(np.ones((1, 1)))[0, 0])
         self.output_names_ = response.output_names(1)
         return objective
@@ -326,7 +326,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         return (rest if len(unknown) < len(own) else whole), unknown
 
     def _name_terms(self, rows, model):
-        """Set names of terms, and which feature each column of the model is made of."""
+        """Set names of terms, and the feature of each column of the model."""
         names = column_names(self._objective, rows.names)
         self._columns = feature_columns(self._objective, rows.n_columns)
         has_intercept = len(model.parameters) - len(names)
@@ -374,7 +374,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         )
 
     def _test(self, regression, unknown, on_block):
-        """Errors, tests and intervals of the weights, but for some."""
+        """Errors, tests and intervals of the weights, NaN of the unknown ones."""
         tests = WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
         self.covariance_[unknown] = self.covariance_[:, unknown] = np.nan
@@ -544,7 +544,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
 
 def _response_name(objective):
-    """What the linear predictor is, in words."""
+    """Name of the linear predictor."""
     if objective.classes is not None:
         return "log-odds"
     return "log" if isinstance(objective.loss, HalfTweedie) else "prediction"

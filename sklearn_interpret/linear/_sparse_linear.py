@@ -29,7 +29,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.validation import check_scale, check_scales
 from sklearn_interpret.exceptions import SkippedSizeWarning
 
-# Standard deviation of a constant target, in units of its size.
+# Relative standard deviation below which targets are constant.
 _CONSTANT = 1e-12
 
 
@@ -48,7 +48,7 @@ class SparseLinearModel(SelectorMixin, BasePredictor):
 
     @abstractmethod
     def _targets(self, y, shares):
-        """Targets (n, K), their loss, and the number and the unit they start from."""
+        """Targets (n, K), their loss, and the origin and unit that were taken out."""
 
     def _fit(self, sample):
         check_scales(sample.rows)
@@ -90,8 +90,8 @@ class SparseLinearModel(SelectorMixin, BasePredictor):
 class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
     """Linear regression of exactly as many features as asked for.
 
-    The penalty of the lasso is lowered until so many features have a coefficient that
-    is not zero, and just before the next one enters. Features are standardized for
+    The penalty of the lasso is lowered until this number of features has coefficients
+    other than zero, and just before the next one enters. Features are standardized for
     that. The model is also a selector: `transform` keeps these features.
 
     Parameters
@@ -124,9 +124,8 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
     Warns
     -----
     SkippedSizeWarning
-        The path has nowhere exactly so many features, as with copies of features,
-        constant ones, or fewer rows than features. The next smaller number that it has
-        is taken.
+        The path has nowhere exactly this number of features, as with copies, constant
+        features, or fewer rows than features. The next smaller number is taken.
 
     See Also
     --------
@@ -190,9 +189,9 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
 class SparseLinearClassifier(MostProbableClassMixin, SparseLinearModel):
     """Logistic regression of exactly as many features as asked for.
 
-    The lasso penalty is lowered until so many features have a coefficient that is not
-    zero, and just before the next one enters. Features are standardized for that. The
-    model is also a selector: `transform` keeps these features.
+    The penalty of the lasso is lowered until this number of features has coefficients
+    other than zero, and just before the next one enters. Features are standardized for
+    that. The model is also a selector: `transform` keeps these features.
 
     Parameters
     ----------
@@ -229,9 +228,8 @@ class SparseLinearClassifier(MostProbableClassMixin, SparseLinearModel):
     Warns
     -----
     SkippedSizeWarning
-        The path has nowhere exactly so many features, as with copies of features,
-        constant ones, or fewer rows than features. The next smaller number that it has
-        is taken.
+        The path has nowhere exactly this number of features, as with copies, constant
+        features, or fewer rows than features. The next smaller number is taken.
 
     See Also
     --------
@@ -337,7 +335,7 @@ class SparseLinearClassifier(MostProbableClassMixin, SparseLinearModel):
 
 
 def _chosen(sizes, size):
-    """Position of the last point of so many features, or of fewer, which is said."""
+    """Position of the last point with `size` features; warns where there are fewer."""
     most = sizes[sizes <= size].max()
     if most < size:
         warn(

@@ -43,9 +43,9 @@ from sklearn_interpret._model.validation import (
 )
 from sklearn_interpret.prototypes._kernels import GowerColumns
 
-# Metrics of scikit-learn's that take sparse matrices.
+# Metrics of scikit-learn that take sparse matrices.
 _OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
-# Sums that differ by less, relatively, are equal.
+# Relative difference of sums below which they are equal.
 _ROUNDING = 1e-12
 
 
@@ -79,7 +79,7 @@ class KMedoids(
         Number of starts: the first as `init` says, the others from rows at random. The
         medoids with the smallest sum are kept.
     max_iter : int, default=100
-        Largest number of times that all rows are tried, from each start.
+        Largest number of passes over all rows, from each start.
     random_state : int, RandomState or None, default=None
         Source of the random starts.
 
@@ -88,7 +88,7 @@ class KMedoids(
     medoid_indices_ : ndarray of shape (n_clusters,), int
         Positions of the medoids among the rows.
     prototype_indices_ : ndarray of shape (n_clusters,), int
-        The same, under the name that it has in other selectors of prototypes.
+        The same, under the name of other selectors of prototypes.
     cluster_centers_ : {ndarray, sparse matrix, DataFrame} or None
         The medoids; None where distances are precomputed.
     labels_ : ndarray of shape (n_samples,), int
@@ -96,7 +96,7 @@ class KMedoids(
     inertia_ : float
         Weighted sum of the distances of rows from their nearest medoid.
     n_iter_ : int
-        How often all rows were tried, from the start whose medoids are kept.
+        Number of passes over all rows, from the start whose medoids are kept.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -122,8 +122,8 @@ class KMedoids(
     `working_memory`. Else its rows are computed again each time that they are tried.
 
     The best swap is made of each block of candidates (some dozens, up to 128), where
-    Schubert and Rousseeuw make every swap that helps at once. A search ends where no
-    single swap lowers the sum, which may be at different sums from different starts:
+    Schubert and Rousseeuw make each swap that helps as it is found. A search ends where
+    no single swap lowers the sum, which may be at different sums from different starts:
     `n_init=1` takes a third of the default's time.
 
     References
@@ -164,7 +164,7 @@ class KMedoids(
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
-    # The inertia is a sum.
+    # The inertia is a sum over rows.
     _weights_count_rows = True
 
     def __sklearn_tags__(self) -> Tags:
@@ -278,7 +278,7 @@ class KMedoids(
             return points[:, self.medoid_indices_]
         dense = not (sparse.issparse(points) or sparse.issparse(self._centers))
         if self.metric == "euclidean" and dense:
-            # A product of matrices will do to search by, but is off by 1e-8 for copies.
+            # Products of matrices suffice for the search, but err by 1e-8 for copies.
             return cdist(points, self._centers)
         return self._measure(points, self._centers)
 
@@ -321,7 +321,7 @@ class KMedoids(
 
 
 class _LazyDistances:
-    """Rows of the matrix of distances, computed whenever they are asked for."""
+    """Rows of the matrix of distances, computed on each access."""
 
     def __init__(self, points, measure):
         self._points, self._measure = points, measure
@@ -344,12 +344,12 @@ def _measure(metric, points, categorical):
 
 
 def _finite_distances(A, B, metric, **learned):
-    """All distances between two tables' rows; such as can't be compared are refused."""
+    """All distances between two tables' rows, which must be finite."""
     measure = partial(pairwise_distances, metric=metric, **learned)
     if callable(metric):
         measure = partial(call_given, f"metric={metric!r}", measure)
     distances = measure(A, B)
-    # Distances of scikit-learn's own may be negative by rounding.
+    # Distances of scikit-learn may be negative by rounding.
     negative = callable(metric) and (distances < 0).any()
     if negative or not np.isfinite(distances).all():
         raise ValueError(
@@ -360,7 +360,7 @@ def _finite_distances(A, B, metric, **learned):
 
 
 def _check_distances(matrix):
-    """Refuse a matrix that holds no distances between rows."""
+    """Refuse a matrix that does not hold distances between rows."""
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             "metric='precomputed' takes the square matrix of distances between all "

@@ -23,14 +23,14 @@ from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.validation import call_given
 
-# Rows of a matrix, or of a block on its diagonal, that are looked at in one go.
+# Rows of a matrix, or of a block on its diagonal, in one strip.
 _STRIP = 64
 
 
 def gaussian_kernel(rows, weights, *, standardize):
-    """Of squared distances between rows of numbers; these may be standardised."""
+    """Gaussian kernel of rows of numbers, which may be standardised."""
     values = numbers_of(rows)
-    # Centred in any case: distances come from products, which large means would spoil.
+    # Always centred: distances come from products, in which large means lose digits.
     scaler = StandardScaler(with_std=standardize)
     with np.errstate(over="ignore", invalid="ignore"):
         known = scaler.fit(values, sample_weight=weights).transform(values)
@@ -48,14 +48,14 @@ def _scaled(scaler, rows):
 
 
 def gower_kernel(rows, weights, categorical):
-    """Of Gower's distances between rows of numbers and categories."""
+    """Kernel of Gower's distances between rows of numbers and categories."""
     columns = GowerColumns(rows, weights, categorical)
     distances = partial(gower_distances, categorical=categorical)
     return DistanceKernel(columns.encode, distances, columns.encode(rows))
 
 
 def precomputed_kernel(sample, n_rows):
-    """The matrix that X is: of the rows in use, among so many of `fit`."""
+    """The kernel that X is, of the rows in use among the `n_rows` of `fit`."""
     n_columns = sample.rows.n_columns
     if n_columns == n_rows:
         matrix = numbers_of(sample.rows)
@@ -71,7 +71,7 @@ def precomputed_kernel(sample, n_rows):
 
 
 def numbers_of(rows):
-    """Rows as a float64 array, with scikit-learn's errors for what is none."""
+    """Rows as a float64 array, with scikit-learn's errors for other input."""
     return check_array(rows.native, dtype=np.float64, input_name="X")
 
 
@@ -101,7 +101,7 @@ class DistanceKernel:
 
         Pairs of rows weigh the product of their weights.
         """
-        # In few rows each, where distances of copies are zero exactly.
+        # Strips of few rows: distances of copies are exactly zero there.
         strips = (
             self.distances(self.known[few], self.known)
             for few in slices(len(self.known), FEW_ROWS)

@@ -45,17 +45,17 @@ from sklearn_interpret.prototypes._kernels import (
     precomputed_kernel,
 )
 
-# All pairs of so many rows say what the median distance is.
+# Number of rows whose pairs give the median distance.
 _N_ROWS_OF_MEDIAN = 500
-# Blocks of so many rows and columns stay in a core's cache.
+# Rows and columns of a block, which fits the cache of a core.
 _BLOCK_ROWS = 256
-# A discrepancy below so much of the kernel is zero.
+# Discrepancies below this share of the kernel's diagonal are zero.
 _ROUNDING = 1e-15
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Prototypes, rows that represent all, and criticisms, rows that these miss.
+    """Prototypes, rows that represent all, and criticisms, rows poorly represented.
 
     Prototypes S are rows whose mean in the feature space of a kernel k is near to that
     of all rows; they are chosen one by one, so that each makes the squared maximum mean
@@ -104,7 +104,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Whether the rows of each class get prototypes and criticisms of their own, as
         if there were no others, with one gamma.
     embedding : callable or None, default=None
-        ``f(X)``, what to represent rows by instead of their columns: outputs or a
+        ``f(X)``, representations of rows that replace their columns: outputs or a
         hidden layer of a model, or the leaves of a forest (its `apply`, with
         ``categorical_features=slice(None)``).
     random_state : int, RandomState or None, default=None
@@ -147,8 +147,8 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     Among rows with the same score, to rounding (1e-12 of the kernel's diagonal), the
     first is chosen. A copy of a prototype or of a criticism is never chosen.
 
-    All pairs of rows are looked at once, in blocks of 256 rows and columns; each
-    further step takes one column of the kernel. Memory is a few numbers for each row,
+    The kernel of all pairs of rows is computed in blocks of 256 rows and columns; each
+    further step takes one column of it. Memory is a few numbers for each row,
     and one more for each criticism.
 
     References
@@ -342,7 +342,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return labels
 
     def _make_kernel(self, sample, n_rows):
-        """The kernel of the rows in use, among so many of `fit`."""
+        """The kernel of the rows in use, among the `n_rows` of `fit`."""
         if self.kernel == "precomputed":
             if self.embedding is not None:
                 raise ValueError(
@@ -353,12 +353,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rows = self._embedded(sample.rows)
         if callable(self.kernel):
             return CallableKernel(self.kernel, rows)
-        categorical = resolve_categorical(
-            self.categorical_features,
-            rows.detected_categorical,
-            rows.names,
-            named=rows.named,
-        )
+        categorical = resolve_categorical(self.categorical_features, rows)
         if self.kernel == "gower" or (self.kernel == "auto" and categorical.any()):
             kernel = gower_kernel(rows, sample.weights, categorical)
         elif categorical.any():
@@ -379,7 +374,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         )
 
     def _embedded(self, rows):
-        """What represents rows, as `Rows`."""
+        """Representations of rows, as `Rows`."""
         if self.embedding is None:
             return rows
         found = call_given(f"embedding={self.embedding!r}", self._embed, rows.native)

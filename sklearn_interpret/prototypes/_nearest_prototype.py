@@ -115,7 +115,7 @@ class NearestPrototypeClassifier(ClassifierMixin, _NearestPrototype):
     Parameters
     ----------
     selector : estimator, default=None
-        What chooses the prototypes, such as :class:`KMedoids`; None takes
+        Selector of the prototypes, such as :class:`KMedoids`; None takes
         :class:`MMDCritic`, ten prototypes of each class. Fitted on X and y, it has
         `prototype_indices_`, positions among the rows; its `predict` says which of
         them is nearest to a row, or, where it has none, its `transform` how alike a
@@ -191,7 +191,7 @@ class NearestPrototypeRegressor(RegressorMixin, _NearestPrototype):
     Parameters
     ----------
     selector : estimator, default=None
-        What chooses the prototypes, such as :class:`KMedoids`; None takes
+        Selector of the prototypes, such as :class:`KMedoids`; None takes
         :class:`MMDCritic`, ten prototypes. Fitted on X and y, it has
         `prototype_indices_`, positions among the rows; its `predict` says which of
         them is nearest to a row, or, where it has none, its `transform` how alike a
@@ -243,7 +243,7 @@ class NearestPrototypeRegressor(RegressorMixin, _NearestPrototype):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        # A few steps do not follow a steep function.
+        # A step function of few values fits poorly.
         tags.regressor_tags.poor_score = True
         return tags
 

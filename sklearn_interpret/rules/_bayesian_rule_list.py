@@ -22,7 +22,7 @@ from sklearn_interpret.exceptions import DisagreeingChainsWarning
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 from sklearn_interpret.rules._rules import Rule
 
-# Above this, chains disagree (Gelman and Rubin).
+# Largest R-hat of chains that agree (Gelman and Rubin).
 _LARGEST_R_HAT = 1.1
 
 
@@ -83,19 +83,19 @@ class BayesianRuleListClassifier(RuleListClassifier):
         Mean of the Poisson prior of the number of conditions of a rule: eta of Letham
         et al.
     alpha : float, default=1.0
-        Parameter of the Dirichlet prior of shares: so many rows of each class are taken
-        to be there before any is seen.
+        Parameter of the Dirichlet prior of shares: number of rows of each class that
+        are added to those seen.
     min_support : float, default=0.1
         Share of the rows of some class for which a rule has to hold.
     max_conditions : int, default=2
         Largest number of conditions of a rule.
     max_rules : int, default=1000
-        Largest number of mined rules of each number of conditions. Where there are
-        more, those that tell most about the class are taken.
+        Largest number of mined rules of each number of conditions. Of more, the most
+        informative on the class are taken.
     n_chains : int, default=3
         Number of Markov chains.
     n_samples : int, default=3000
-        Number of lists that each chain samples, after as many that are not counted.
+        Number of lists that each chain samples, after as many of burn-in.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, by which those of its rows are multiplied as rules are
         sought and as shares of classes are predicted; a dict leaves the classes that it
@@ -145,7 +145,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
     -----
     A condition is a level of a category, an interval of a number, or that the value is
     missing; a missing value meets no other. Intervals of a number are unions of bins
-    that tell classes apart (Fayyad and Irani), and of quarters of the rows. Of rules
+    that separate classes (Fayyad and Irani), and of quarters of the rows. Of rules
     that hold for the same rows the shortest, and first, is mined.
 
     Each step of a chain is a Gibbs step: it draws which of all mined rules, if any,
@@ -154,8 +154,8 @@ class BayesianRuleListClassifier(RuleListClassifier):
     (n + K alpha). A default rule that decides on no row of `fit` predicts from all.
 
     The more rows, the more probable is a list than those near it. On thousands of rows
-    chains may stay where they are, however long they run. Then `rules_` is the best of
-    the lists that they came by.
+    chains may not leave their region, however long they run. Then `rules_` is the best
+    of the lists that they visited.
 
     Rows that meet the same conditions and are of one class are counted as one, so that
     weights do what repeated rows do. Weights that have no common unit are rounded to
@@ -250,7 +250,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
         rule = super()._rule(conditions, sums, all_sums, class_weights)
         own = class_weights * (sums if sums.any() else all_sums) + self.alpha
         shares = low = high = own / own.sum()
-        # Of one class alone, the share is known to be one.
+        # The share of a single class is known to be one.
         if len(own) > 1:
             low, high = betaincinv(own, own.sum() - own, [[0.025], [0.975]])
         named = {"shares": shares, "low_shares": low, "high_shares": high}

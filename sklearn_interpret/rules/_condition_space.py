@@ -15,7 +15,7 @@ from sklearn_interpret.explanations import Condition
 
 
 class ConditionSpace:
-    """Columns of rows as codes, and what conditions on the codes say of the columns.
+    """Columns of rows as codes, and conditions on codes as conditions on columns.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class ConditionSpace:
 
 
 def threshold(below, above):
-    """A number near the middle of two others, of as few digits as tell them apart.
+    """A number near the middle of two others, with as few digits as possible.
 
     It is at least the first, and less than the second.
     """
@@ -96,7 +96,7 @@ class OrderedTable(NamedTuple):
     Parameters
     ----------
     space : ConditionSpace
-        What codes say of the columns.
+        The conditions that codes stand for.
     ranks : ndarray of shape (n_columns, n_rows), float32
         Of known values from 0; -1 of levels that have no weight.
     n_known : ndarray of shape (n_columns,), int
@@ -130,7 +130,7 @@ class OrderedTable(NamedTuple):
         return cls(space, ranks.astype(np.float32), n_known, levels)
 
     def rules(self, tree):
-        """The way to each node of a tree on the ranks, as intervals of these."""
+        """The path to each node of a tree on the ranks, as intervals of these."""
         children = tree.children_left, tree.children_right
         return node_rules(*children, tree.feature, tree.threshold, self.n_known)
 

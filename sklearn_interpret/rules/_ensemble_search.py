@@ -20,13 +20,13 @@ from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 # Standard deviation of a linear term before the penalty: that of a typical rule.
 _SPREAD = 0.4
-# Standard deviation of a constant, in units of its size.
+# Relative standard deviation below which a column is constant.
 _CONSTANT = 1e-10
-# Share of a weight that is none.
+# Parts of a weight below this share are zero.
 _ROUNDING = 1e-9
-# Trees in a row that have no rule that is new, after which no more are grown.
+# Growth ends after this number of consecutive trees without a new rule.
 _IN_VAIN = 10
-# Least curvature of a loss, for leaves of which all rows are of one class.
+# Added to curvatures of the loss, which vanish in leaves of one class.
 _CURVATURE = 1e-3
 
 
@@ -52,7 +52,7 @@ class EnsembleSearch:
     weights : ndarray of shape (n_rows,)
         Their weights, as numbers of copies.
     class_weights : ndarray of shape (n_rows,)
-        What these are multiplied by, but where rows are counted.
+        Factors of the weights, but where rows are counted.
     linear : list of (LinearTerm, ndarray of shape (n_rows,))
         Linear terms that may be in the sum, and what they add to each row.
     loss : HalfSquared or Logistic
@@ -170,7 +170,7 @@ def _folds(targets, weights, n_folds, random):
     for k in range(n_folds):
         out = np.empty(len(targets))
         out[order] = np.diff(whole + np.clip(rest - k, 0, 1))
-        # What is left of a row is all, nothing, or more than rounding.
+        # Parts of a row are all, nothing, or more than rounding.
         out = np.where(out < _ROUNDING * weights, 0.0, out)
         folds.append(np.where(weights - out < _ROUNDING * weights, weights, out))
     return [out for out in folds if out.any() and (out < weights).any()]
@@ -232,7 +232,7 @@ def boosted_rules(
 
 
 def _draw(used, weights, random):
-    """Some rows, and how often each is drawn: a weight is as good as copies."""
+    """Drawn rows, and the number of draws of each: a weight is as good as copies."""
     order = random.permutation(used)
     ends = np.cumsum(weights[order])
     n_rows = ends[-1]

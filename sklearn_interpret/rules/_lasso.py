@@ -5,14 +5,15 @@ from sklearn.linear_model import lasso_path
 
 from sklearn_interpret._core.statistics.score_losses import constant_score
 
-# Penalties tried, the last as a share of the first; how many of them in a row may be
-# worse than the best one before the rest is left out.
+# Number of penalties, the last as a share of the first, and number of consecutive ones
+# worse than the best after which the search ends.
 _N_PENALTIES, _LAST, _PATIENCE = 100, 1e-3, 10
-# Least curvature of a row's loss, and change of scores that ends Newton's method.
+# Least curvature of a row's loss, change of scores that ends Newton's method, and most
+# steps.
 _CURVATURE, _CHANGE, _STEPS = 1e-5, 1e-4, 25
-# How often a step is halved, and the least that it gains.
+# Most halvings of a step, and least decrease of the objective.
 _HALVINGS, _GAIN = 10, 1e-10
-# Share by which a slope may exceed the penalty.
+# Relative excess of a slope over the penalty that is tolerated.
 _EXCESS = 1e-2
 
 
@@ -41,14 +42,14 @@ class LassoProblem:
         self.largest = self._penalty = np.abs(self._slopes).max(initial=0.0)
 
     def penalties(self):
-        """Penalties to follow, the first of which leaves no column."""
+        """Decreasing penalties; at the first all coefficients are zero."""
         return self.largest * np.geomspace(1, _LAST, _N_PENALTIES)
 
     def move(self, penalty):
         """Find the coefficients at the next smaller penalty.
 
-        Columns that are unlikely to have any are left out, and taken in where they
-        prove to have some (the strong rule of Tibshirani et al. 2012).
+        Columns whose coefficients are probably zero are left out, and taken in again if
+        they violate the optimality conditions (strong rule, Tibshirani et al. 2012).
         """
         kept = np.abs(self._slopes) >= 2 * penalty - self._penalty
         kept |= self.coefficients != 0
@@ -70,7 +71,7 @@ class LassoProblem:
         """Slope of the loss along each coefficient."""
         slopes = self._loss.slopes(self._targets, self._scores)[:, 0]
         weighted = self._weights * slopes
-        # A constant is balanced by the intercept.
+        # The intercept takes the mean of the columns.
         return weighted @ self._columns - weighted.sum() * self._centre
 
     def _solve(self, kept, penalty):
@@ -84,7 +85,7 @@ class LassoProblem:
             before, own = self.coefficients[kept], self._columns[:, kept]
             total = curvature.sum()
             centre = curvature @ own / total
-            # Targets of the squares that have the slopes and curvatures of the loss.
+            # Working targets: least squares with the slopes and curvatures of the loss.
             working = own @ before - slopes / curvature
             working -= curvature @ working / total
             gram = (
@@ -102,7 +103,7 @@ class LassoProblem:
                 break
 
     def _step(self, before, change, moved, penalty):
-        """Share of a step, halved until it makes the loss less; else none."""
+        """Share of a step, halved until the objective decreases; else zero."""
 
         def objective(share):
             scores = self._scores + share * moved[:, None]
@@ -116,7 +117,7 @@ class LassoProblem:
         return next(better, 0.0)
 
     def _gram(self, kept):
-        """Products of columns where all rows bend alike, made once for all."""
+        """Products of columns for equal curvatures of all rows, computed once."""
         if self._products is None:
             self._products = _centred_gram(self._columns, self._weights, self._centre)
         return self._products[np.ix_(kept, kept)]
@@ -128,19 +129,19 @@ def _centred_gram(columns, weights, centre):
 
 
 def _least_squares(gram, columns, weights, targets, start, penalty):
-    """Coefficients of the lasso on centred squares, by their products."""
-    # Of rows, all that is read is their number, by which a penalty is multiplied, and
-    # the size of the targets.
+    """Coefficients of the lasso on centred least squares, from products of columns."""
+    # scikit-learn reads the number of rows, which multiplies the penalty, and the size
+    # of the targets alone.
     found = lasso_path(
         np.zeros((1, len(gram)), order="F"),
         np.sqrt([weights @ np.square(targets)]),
         alphas=[penalty],
         precompute=np.ascontiguousarray(gram),
         Xy=(weights * targets) @ columns,
-        coef_init=start.copy(),  # it is written to
+        coef_init=start.copy(),  # scikit-learn writes to it
         check_input=False,
         max_iter=10_000,
-        random_state=0,  # numpy's own is left alone
+        random_state=0,  # numpy's global state is not used
     )
     return found[1][:, 0]
 

@@ -130,7 +130,7 @@ class OneRClassifier(RuleListClassifier):
             )
             errors.append(1 - right / weights.sum())
         self.errors_ = np.array(errors)
-        # Of equal sums of weights, rounded as they are, the first.
+        # Of sums of weights that are equal but for rounding, the first.
         best = int(np.argmax(self.errors_ <= self.errors_.min() + 1e-12))
         self.feature_ = best
         everything = 0, len(space.values[best]) - 1

@@ -21,7 +21,7 @@ from sklearn_interpret.exceptions import NoRuleWarning
 from sklearn_interpret.rules._rules import Rule, RuleModel
 
 CLASS_WEIGHT = [StrOptions({"balanced"}), dict, None]
-# Beyond these, products with weights of rows leave the range of numbers.
+# Bounds of class weights, whose products with weights of rows are finite.
 _SMALLEST, _LARGEST = 1e-9, 1e9
 
 
@@ -31,7 +31,7 @@ class RuleClassifier(MostProbableClassMixin, RuleModel):
     A method fills `_found_rules` and `predict_proba`.
     """
 
-    # What is counted are rows.
+    # Coverage counts rows.
     _weights_count_rows = True
 
     _parameter_constraints = {"class_weight": CLASS_WEIGHT}
@@ -81,7 +81,7 @@ class RuleListClassifier(RuleClassifier):
         return self._in_order(found, sample, class_weights)
 
     def _in_order(self, found, sample, class_weights):
-        """Rules of these conditions and the default, with what they say of the rows."""
+        """Rules of these conditions and the default, with their shares and coverage."""
         n_classes = len(self.classes_)
         conditions = [*found, ()]
         holds = all_hold(conditions, sample.rows, sample.rows.n_rows)
@@ -95,7 +95,7 @@ class RuleListClassifier(RuleClassifier):
         return rules
 
     def _rule(self, conditions, sums, all_sums, class_weights):
-        """A rule that decides on rows of these sums of classes, of all the sums."""
+        """A rule, from the weights of classes among its rows and among all rows."""
         decides = sums.any()
         shares = class_weights * (sums if decides else all_sums)
         shares = shares / shares.sum()
@@ -142,10 +142,10 @@ class RuleListClassifier(RuleClassifier):
 
 
 def class_weights_of(model, sample):
-    """What a model's `class_weight` multiplies the weights of rows by: (n_classes,)."""
+    """Factors of the weights of rows by a model's `class_weight`, (n_classes,)."""
     given, classes = model.class_weight, model.classes_
     if isinstance(given, str):
-        # As scikit-learn has it, but a row of weight two counts as two rows.
+        # As in scikit-learn, but a row of weight two counts as two rows.
         sums = np.bincount(sample.y, sample.weights, minlength=len(classes))
         balanced = np.ones(len(classes))
         mean = sums.sum() / np.count_nonzero(sums)

@@ -22,7 +22,7 @@ from sklearn_interpret.rules._ensemble_search import EnsembleSearch, linear_term
 from sklearn_interpret.rules._rules import RuleModel
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
-# Parameters that say how rules are grown.
+# Parameters of the growth of rules.
 _GROWTH = ("max_rules", "tree_size", "learning_rate")
 
 
@@ -40,7 +40,7 @@ class RuleFit(RuleModel):
     trim: float = 0.025
     n_folds: int = 5
 
-    # Rows are drawn, by their number.
+    # A weight is the number of copies of a row, which are drawn.
     _weights_count_rows = True
     _loss: ClassVar[Any]
     _response_name: ClassVar[str]
@@ -68,7 +68,7 @@ class RuleFit(RuleModel):
         # Distinct rows, so that a weight is as good as copies.
         _, ranks = np.unique(sample.y, return_inverse=True)
         index, weights = distinct_rows(space.table.codes, ranks, sample.weights)
-        # Weights of parts of rows are taken for shares of this number of rows.
+        # Weights that sum to less than the number of rows are scaled up to it.
         scale = max(1.0, len(weights) / weights.sum())
         weights = weights * scale
         numbers = np.flatnonzero(~space.nominal).tolist() if self.linear else []
@@ -104,7 +104,7 @@ class RuleFit(RuleModel):
 
     @property
     def _entries(self):
-        """Everything that is summed: rules, then linear terms."""
+        """All terms of the sum: rules, then linear terms."""
         return [*self.rules_, *self.linear_terms_]
 
     def _columns(self):
@@ -156,8 +156,8 @@ class RuleFit(RuleModel):
         Returns
         -------
         str
-            What the prediction, or the log-odds of each class, is the sum of, a line
-            for each rule and linear term.
+            The sum of the prediction, or of the log-odds of each class, with a line for
+            each rule and linear term.
 
         Raises
         ------

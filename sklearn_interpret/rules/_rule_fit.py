@@ -24,7 +24,7 @@ from sklearn_interpret.rules._rule_classifiers import (
 )
 from sklearn_interpret.rules._rule_ensemble import RuleFit
 
-# Standard deviation of a constant, in units of its size.
+# Relative standard deviation below which targets are constant.
 _CONSTANT = 1e-12
 
 
@@ -65,7 +65,7 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     linear_terms_ : list of LinearTerm
         The linear terms, the most important first.
     intercept_ : float
-        What is predicted where no rule holds, at the means of the linear terms.
+        Prediction where no rule holds, at the means of the linear terms.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Importances of rules and linear terms, those of rules shared equally by their
         features (Friedman & Popescu 2008, equation 35).

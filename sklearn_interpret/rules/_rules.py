@@ -1,4 +1,4 @@
-"""Rules, and what all models made of rules share."""
+"""Rules, and the base of all models made of rules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sklearn_interpret.rules._condition_space import ConditionSpace
 
 @dataclass(frozen=True)
 class Rule:
-    """Conditions that hold together, and what is predicted where they do.
+    """Conditions that hold together, and the prediction where they do.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Rule:
         The conditions, at most one for each feature. Without any, the rule holds
         always: it is the default of a list of rules.
     prediction : object
-        What is predicted: a class label, or a number.
+        The prediction: a class label, or a number.
     coverage : float
         Share of the rows of `fit`, by weight, that the rule decides on.
     precision : float, default=None
@@ -113,17 +113,12 @@ class RuleModel(TransformerMixin, BasePredictor):
 
     def _condition_space(self, rows):
         """Conditions on the rows."""
-        categorical = resolve_categorical(
-            self.categorical_features,
-            rows.detected_categorical,
-            rows.names,
-            named=rows.named,
-        )
+        categorical = resolve_categorical(self.categorical_features, rows)
         return ConditionSpace(rows, categorical)
 
     @property
     def _entries(self):
-        """What a table has a row for."""
+        """Entries of the table, one row for each."""
         return self.rules_
 
     def _holds(self, X):
@@ -176,7 +171,7 @@ class RuleModel(TransformerMixin, BasePredictor):
         return np.array(texts, dtype=object)
 
     def _name(self, rule):
-        """A rule in words, among all of the model."""
+        """A rule in words, with its class where there are several sums."""
         return str(rule)
 
     def to_frame(self) -> Any:

@@ -208,7 +208,7 @@ class SkopeRulesClassifier(RuleClassifier):
                 found.setdefault(leaf, []).append(draw)
         rows, classes = sample.rows.take(index), np.eye(len(self.classes_))[labels]
         outside = (weights - draws) * of_row
-        # A mean row (of fractional weights, a distinct one), but for rounding.
+        # Weight of a mean row (with fractional weights, a distinct one), less rounding.
         least = (weights @ of_row) / max(weights.sum(), len(weights)) * (1 - 1e-12)
         rules = self._good(found, rows, classes, weights, outside, least)
         return self._unlike(rules, rows, classes, weights, of_row, least)
@@ -271,7 +271,7 @@ class SkopeRulesClassifier(RuleClassifier):
             Probabilities, in the order of `classes_`.
         """
         holds = self._holds(X)
-        # The default has a vote where there is no other.
+        # The default votes where no other rule holds.
         holds[-1] = ~holds[:-1].any(axis=0)
         precision = np.array([rule.precision for rule in self.rules_])
         shares = np.array([rule.shares for rule in self.rules_])
@@ -301,7 +301,7 @@ class SkopeRulesClassifier(RuleClassifier):
 def _leaves(tree, space, codes, labels, weights):
     """Conditions of the leaves of trees for each class of rows that were drawn."""
     classes = np.unique(labels)
-    # Trees for the one of two classes and for the other have the same leaves.
+    # Trees for either of two classes have the same leaves.
     for label in classes[len(classes) == 2 :]:
         positive = labels == label
         table = OrderedTable.of(space, codes, positive, weights)

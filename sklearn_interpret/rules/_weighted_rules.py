@@ -32,9 +32,9 @@ class WeightedRule(Rule):
     n_rows : float, default=None
         Number of these rows, as the sum of their weights.
     coefficient : float, default=0.0
-        What is added where it holds.
+        Number added where it holds.
     importance : float, default=0.0
-        Standard deviation of what is added, over the rows of `fit`.
+        Standard deviation of the added number, over the rows of `fit`.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class WeightedRule(Rule):
     importance: float = 0.0
 
     def to_text(self, digits: int | None = None) -> str:
-        """Return what the coefficient is multiplied by, in words.
+        """Return the factor of the coefficient, in words.
 
         Parameters
         ----------
@@ -81,9 +81,9 @@ class LinearTerm:
     prediction : object
         The class whose log-odds it adds to; None for a regression.
     coefficient : float
-        What is added for each unit above the mean.
+        Number added for each unit above the mean.
     importance : float
-        Standard deviation of what is added, over the rows of `fit`.
+        Standard deviation of the added number, over the rows of `fit`.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class LinearTerm:
         return f"{self.name}, linear from {self.low:.4g} to {self.high:.4g}"
 
     def to_text(self, digits: int | None = None) -> str:
-        """Return what the coefficient is multiplied by, in words.
+        """Return the factor of the coefficient, in words.
 
         Parameters
         ----------

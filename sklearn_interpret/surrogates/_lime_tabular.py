@@ -218,12 +218,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     def _prepare(self, sample):
         rows = sample.rows
         self._weights, self._importances = sample.weights, None
-        categorical = resolve_categorical(
-            self.categorical_features,
-            rows.detected_categorical,
-            rows.names,
-            named=rows.named,
-        )
+        categorical = resolve_categorical(self.categorical_features, rows)
         n_bins = _QUARTILES if self.discretize is True else self.discretize or None
         self._marginals = Marginals(rows, sample.weights, categorical, n_bins)
         if all(len(column.labels) < 2 for column in self._marginals.columns):
@@ -359,7 +354,7 @@ class _SharedSamples(_TableSampler):
 
     def neighbourhoods(self, rows):
         """Yield the samples with the weights for each row."""
-        step = self._products.rows_at_once if self.exact else rows.n_rows
+        step = self._products.block_rows if self.exact else rows.n_rows
         for part in slices(rows.n_rows, step):
             own = self._marginals.locate(rows.part(part))
             moments = [None] * len(own.codes)

@@ -735,7 +735,7 @@ def test_bad_parameters(parameters, message):
 def test_bad_input():
     X, y = table()
     model = GAMRegressor().fit(X, y)
-    with pytest.raises(ValueError, match="'z' is none of the terms: 'x0', 'x1'"):
+    with pytest.raises(ValueError, match="'z' is not among the terms: 'x0', 'x1'"):
         model.partial_effect("z")
     with pytest.raises(ValueError, match="alpha=2"):
         model.predict_interval(X, alpha=2)
@@ -754,7 +754,9 @@ def test_partial_effects_of_what_is_not_there():
     for term in ((0, 1), ("x0", "x1"), "x0:x1", np.int64(2)):
         assert len(model.partial_effect(term)[0]) == 200
     for term in (3, -1, "z", None, (1, 0)):
-        with pytest.raises(ValueError, match="is none of the terms: 'x0', 'x1', 'x0:x"):
+        with pytest.raises(
+            ValueError, match="is not among the terms: 'x0', 'x1', 'x0:x"
+        ):
             model.partial_effect(term)
     for term, values in ((0, "a"), (1, [[1.0, 2.0]]), (2, [1.0, 2.0]), (2, [[1.0]])):
         with pytest.raises(ValueError, match="values has the shape"):

@@ -164,7 +164,7 @@ def test_terms_are_chosen():
     one = SmoothTermDisplay.from_estimator(GAM, terms="noise")
     assert one.feature_names == ["noise"]
     for wrong in ("town", 9, -1):
-        with pytest.raises(ValueError, match="is none of the terms"):
+        with pytest.raises(ValueError, match="is not among the terms"):
             SmoothTermDisplay.from_estimator(GAM, terms=wrong)
 
 

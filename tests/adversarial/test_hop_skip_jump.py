@@ -264,23 +264,6 @@ def test_robust_scores_fall_with_the_size():
     assert curve[-1] == attack.robust_score(X, Y) == 0
 
 
-@pytest.mark.parametrize(
-    ("parameters", "name"),
-    [
-        ({"norm": "0"}, "norm"),
-        ({"n_steps": 0}, "n_steps"),
-        ({"n_draws": 0}, "n_draws"),
-        ({"units": "mad"}, "units"),
-        ({"bounds": (1, 2, 3)}, "bounds"),
-        ({"desired": (0, 1)}, "desired"),
-        ({"target": "none"}, "target"),
-    ],
-)
-def test_bad_parameters(parameters, name):
-    with pytest.raises(ValueError, match=name):
-        HopSkipJump(SVC(), **parameters).fit(X, Y)
-
-
 def test_the_warning_points_at_the_call():
     X = np.arange(10.0)[:, None]
     model = DecisionTreeClassifier().fit(X, X[:, 0] > 4)

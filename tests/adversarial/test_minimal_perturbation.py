@@ -401,22 +401,3 @@ def test_how_rows_are_found(iris):
     assert linear_kernel.fit(X[:100], y[:100]).method_ == "linear"
     with pytest.raises(UnreadableModelError, match="HopSkipJump"):
         MinimalPerturbation(KNeighborsClassifier()).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "match"),
-    [
-        ({"norm": 2}, "norm"),
-        ({"norm": "0"}, "norm"),
-        ({"units": "mad"}, "units"),
-        ({"time_limit": -1}, "time_limit"),
-        ({"target": 7}, "target=7"),
-        ({"desired": (0, 1)}, "desired"),
-        ({"bounds": (1, 0)}, "bounds"),
-        ({"features_to_vary": [9]}, "features_to_vary"),
-    ],
-)
-def test_bad_parameters(iris, arguments, match):
-    X, y, model = iris
-    with pytest.raises(ValueError, match=match):
-        MinimalPerturbation(clone(model), **arguments).fit(X, y)

@@ -196,14 +196,10 @@ def test_nothing_that_may_vary():
 @pytest.mark.parametrize(
     ("parameters", "name"),
     [
-        ({"n_pixels": 0}, "n_pixels"),
-        ({"population_size": 3}, "population_size"),
-        ({"n_generations": 0}, "n_generations"),
         ({"image_shape": (2, 3)}, "image_shape"),
         ({"image_shape": (4,)}, "image_shape"),
         ({"image_shape": (2, -2, -1)}, "image_shape"),
         ({"image_shape": (2, 2.0)}, "image_shape"),
-        ({"bounds": "wide"}, "bounds"),
         ({"desired": (0, 1)}, "desired"),
     ],
 )

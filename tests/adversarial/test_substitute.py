@@ -207,10 +207,6 @@ def test_one_feature_and_one_row():
     [
         ({"attack": LogisticRegression()}, "attack"),
         ({"substitute": "network"}, "substitute"),
-        ({"n_seeds": 0}, "n_seeds"),
-        ({"n_rounds": -1}, "n_rounds"),
-        ({"step": 0}, "step"),
-        ({"max_queries": 0}, "max_queries"),
         ({"attack": FastGradientSign(None, bounds=(1, 0))}, "bounds"),
         ({"attack": FastGradientSign(None, target="sideways")}, "target"),
         ({"attack": FastGradientSign(None, desired=(0, 1))}, "desired"),

@@ -175,22 +175,6 @@ def test_any_first_radius_and_decrease_will_do(parameters):
     assert explanation.status.tolist() == ["found"] * 5
 
 
-@pytest.mark.parametrize(
-    ("method", "parameters"),
-    [
-        (GrowingSpheres, {"n_samples": 0}),
-        (GrowingSpheres, {"first_radius": 0}),
-        (GrowingSpheres, {"decrease": 1}),
-        (WachterCounterfactual, {"tolerance": 0}),
-        (WachterCounterfactual, {"max_iter": 0}),
-        (WachterCounterfactual, {"method": "gradient"}),
-    ],
-)
-def test_bad_parameters(method, parameters):
-    with pytest.raises(ValueError, match=next(iter(parameters))):
-        method(FrozenEstimator(Scores().fit(MIXED)), **parameters).fit(MIXED)
-
-
 limits_of_numbers = st.dictionaries(
     st.sampled_from(["a", "b", "n", "small", "single"]),
     st.tuples(st.floats(-3, 8), st.floats(0, 60)).map(lambda t: (t[0], t[0] + t[1])),

@@ -23,9 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._core.trees.effects import (
-    responses as tree_effects,
-)
+from sklearn_interpret._core.trees.effects import tree_effects
 from sklearn_interpret._core.trees.effects.curves import TreeCurves
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,

@@ -287,12 +287,9 @@ def test_inside_of_scikit_learn():
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        ({"cv": "five"}, "cv"),
         ({"cv": 1}, "int in the range"),
-        ({"removal": "shuffle"}, "removal"),
         ({"scoring": "r22"}, "scoring"),
         ({"threshold": "mean"}, "threshold"),
-        ({"feature_groups": {"g": ["nane"]}}, "feature_groups has the name 'nane'"),
     ],
 )
 def test_bad_parameters(parameters, message):

@@ -121,12 +121,8 @@ def test_rows_are_drawn_once():
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        ({"grid_resolution": 1}, "grid_resolution"),
-        ({"percentiles": (0.9, 0.1)}, "percentiles"),
         ({"method": "recursion"}, "method"),
         ({"threshold": None}, "threshold"),
-        ({"custom_values": {9: [1]}}, "custom_values has the position 9"),
-        ({"response_method": "predict_proba"}, "response_method"),
     ],
 )
 def test_bad_parameters(parameters, message):

@@ -544,7 +544,6 @@ def test_a_frozen_model_of_other_rows_has_no_shortcut(model):
         ({"groups": list(range(N)), "rows": [0]}, "rows must be None"),
         ({"what": "loss", "target": "yes"}, "target='yes'"),
         ({"what": "loss", "response_method": "predict_log_proba"}, "no loss of"),
-        ({"what": "losses"}, "what"),
     ],
 )
 def test_bad_parameters(bad, words):

@@ -608,8 +608,6 @@ def test_targets_that_do_not_fit(model, y, asked, message):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"damping": -1.0}, "damping"),
-        ({"scaling": "max"}, "scaling"),
         ({"groups": [1, 2]}, "groups has the shape"),
         ({"groups": "site"}, "groups"),
         ({"groups": [1] * len(X)}, "no row would stay"),

@@ -110,8 +110,6 @@ def test_one_feature_has_no_partner():
     [
         ({"pairs": [(0, 9)]}, "pairs has the position 9"),
         ({"pairs": [(0, 2)], "features": [0, 1]}, "pairs has 'x2'"),
-        ({"grid_resolution": 1}, "grid_resolution"),
-        ({"percentiles": (0.9, 0.2)}, "percentiles"),
         ({"custom_values": {0: [1, 1]}}, "custom_values"),
         ({"method": "recursion"}, "method"),
         ({"method": "tree"}, "SVR"),

@@ -161,13 +161,10 @@ def test_a_single_row_has_no_variance():
 @pytest.mark.parametrize(
     "params, message",
     [
-        ({"features": [0, 9]}, "features has the position 9"),
         ({"threshold": 1.0}, "threshold"),
         ({"threshold": -0.1}, "threshold"),
         ({"max_order": 1}, "max_order"),
         ({"n_repeats": 1}, "n_repeats"),
-        ({"feature_groups": {"g": [0, 7]}}, "feature_groups"),
-        ({"target": 1}, "target"),
     ],
 )
 def test_bad_parameters(params, message):

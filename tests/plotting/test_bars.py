@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_hex
 
-from sklearn_interpret._plotting.bars import draw_arrows, draw_bars, name_rows
+from sklearn_interpret._plotting.bars import (
+    draw_arrows,
+    draw_bars,
+    name_rows,
+    with_others,
+)
+from sklearn_interpret._plotting.labels import JOIN
 
 
 @pytest.mark.parametrize("notched", [False, True])
@@ -62,3 +68,32 @@ def test_bars_have_the_colours_that_are_asked_for(name):
     )
     assert [to_hex(bar.get_facecolor()) for bar in bars] == ["#ff0000", "#ff0000"]
     assert [bar.get_x() for bar in bars] == [1, 0]
+
+
+def test_rows_without_a_name_have_no_tick():
+    _, ax = plt.subplots()
+    name_rows(ax, ["first", "", "third"])
+    assert ax.get_yticks().tolist() == [2, 0]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["first", "third"]
+    name_rows(ax, [])
+    assert not len(ax.get_yticks())
+
+
+@pytest.mark.parametrize(("height", "lines"), [(4.0, 2), (0.6, 1)])
+def test_both_names_of_a_pair_are_seen(height, lines):
+    _, ax = plt.subplots(figsize=(4.0, height))
+    pair = "time since the first visit", "age"
+    name_rows(ax, [JOIN.join(pair), "b", "c"])
+    text = ax.get_yticklabels()[0].get_text()
+    assert len(text.split("\n")) == lines
+    assert (text[:4], text[-3:]) == ("time", "age")
+    assert JOIN.strip() in text
+
+
+def test_the_others_come_last():
+    values, shown = np.array([[1.0, 2.0], [5.0, 6.0], [3.0, 4.0]]), np.array([1])
+    rows = with_others(values, shown, np.array([0, 2]))
+    assert rows.tolist() == [[5.0, 6.0], [2.0, 3.0]]
+    rows = with_others(values[:, 0], shown, np.array([0, 2]), np.sum)
+    assert rows.tolist() == [5.0, 4.0]
+    assert with_others(values, shown, shown[:0]).tolist() == [[5.0, 6.0]]

@@ -16,6 +16,7 @@ from sklearn.linear_model import (
     PoissonRegressor,
     SGDClassifier,
 )
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -28,6 +29,7 @@ from sklearn_interpret._plotting.sources import (
     fold_rows,
     inspector_of,
     inspectors_of_folds,
+    model_within,
     outputs_have_names,
     parameter_names,
     refuse_unknown,
@@ -169,6 +171,21 @@ def test_folds_may_have_rows_of_their_own():
         fold_rows(results, Data(X[:20], Y[:20]))
     inspectors = inspectors_of_folds(results["estimator"], train, {}, **OF_EFFECTS)
     assert inspectors[0].grid_values_[0].max() <= X[:20, 0].max()
+
+
+def test_models_within_pipelines_and_searches():
+    inner = make_pipeline(StandardScaler(), GridSearchCV(LinearRegression(), {}, cv=2))
+    outer = make_pipeline(StandardScaler(), FrozenEstimator(inner.fit(X, Y)))
+    outer.fit(X, Y)
+    model, (first, second) = model_within(outer, (LinearRegression,), "ADisplay")
+    assert model is inner[-1].best_estimator_
+    rows = second.transform(first.transform(X))
+    np.testing.assert_allclose(model.predict(rows), outer.predict(X))
+    assert model_within(MODEL, (LinearRegression,), "ADisplay") == (MODEL, [])
+    with pytest.raises(TypeError, match=r"ADisplay shows LinearSVC, .* got LinearReg"):
+        model_within(outer, (LinearSVC,), "ADisplay")
+    with pytest.raises(NotFittedError):
+        model_within(LinearRegression(), (LinearRegression,), "ADisplay")
 
 
 def test_folds_that_differ():

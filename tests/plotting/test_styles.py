@@ -138,7 +138,7 @@ def test_seen_and_read(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "style"), zip(DRAWINGS, cycle(OTHER_STYLES), strict=False)
+    ("name", "style"), [*zip(DRAWINGS, cycle(OTHER_STYLES), strict=False)]
 )
 def test_seen_and_read_in_other_styles(name, style):
     """Displays take the styles in turns: all draw with the same parts."""

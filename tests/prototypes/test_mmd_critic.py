@@ -387,16 +387,8 @@ def test_mmd_of_the_definition_is_never_negative():
 @pytest.mark.parametrize(
     ("arguments", "table", "words"),
     [
-        ({"n_prototypes": 0}, X, ["n_prototypes", "0"]),
-        ({"n_prototypes": True}, X, ["n_prototypes", "True"]),
-        ({"n_criticisms": -1}, X, ["n_criticisms", "-1"]),
         ({"kernel": "linear"}, X, ["kernel", "linear", "gower"]),
         ({"gamma": 0}, X, ["gamma", "0", "median"]),
-        ({"n_jobs": 0}, X, ["n_jobs", "0"]),
-        ({"gamma": np.inf}, X, ["gamma", "inf"]),
-        ({"gamma": np.nan}, X, ["gamma", "nan"]),
-        ({"criticism_regularizer": "iterative"}, X, ["criticism_regularizer"]),
-        ({"embedding": "leaves"}, X, ["embedding", "leaves"]),
         ({"embedding": np.sum}, X, ["embedding", "50 rows"]),
         ({"embedding": np.transpose}, X, ["embedding", "50 rows", "(4, 50)"]),
         ({"by_class": True}, X, ["by_class", "y"]),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 
 
 def goes_left(trees, node, x):

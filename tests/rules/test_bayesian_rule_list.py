@@ -127,25 +127,6 @@ def test_as_accurate_as_sbrl(name, accuracy):
     assert right >= accuracy - 2 * np.sqrt(accuracy * (1 - accuracy) / len(y))
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [
-        ("list_length_prior", 0),
-        ("rule_size_prior", -1.0),
-        ("alpha", 0),
-        ("min_support", 1.5),
-        ("max_conditions", 0),
-        ("max_rules", 0),
-        ("n_chains", 0),
-        ("n_samples", 3),
-    ],
-)
-def test_bad_parameters(parameter, value):
-    model = BayesianRuleListClassifier(**{parameter: value})
-    with pytest.raises(ValueError, match=parameter):
-        model.fit([[0.0], [1.0]], [0, 1])
-
-
 def test_chains_that_disagree_are_told():
     X, y = load_digits(return_X_y=True)
     model = BayesianRuleListClassifier(n_chains=2, n_samples=20, random_state=0)

@@ -1,7 +1,6 @@
 """OneR against its definition."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 
 from sklearn_interpret._core.rules.bins import majority_bins, uniform_bins
@@ -47,12 +46,3 @@ def test_missing_values_are_a_level():
         "ELSE IF x0 is missing THEN m",
         "ELSE a",
     ]
-
-
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [("strategy", "width"), ("min_bin_size", 0), ("n_bins", 0), ("n_bins", 2.5)],
-)
-def test_bad_parameters(parameter, value):
-    with pytest.raises(ValueError, match=parameter):
-        OneRClassifier(**{parameter: value}).fit([[0.0], [1.0]], [0, 1])

@@ -70,12 +70,3 @@ def test_columns_are_called_by_their_rules():
         model.get_feature_names_out(["one"])
     model.rules_ = model.rules_[:1] * 2
     assert model.get_feature_names_out().tolist() == [names[0], f"{names[0]} (2)"]
-
-
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [("prune", "yes"), ("n_optimizations", -1), ("min_weight", -0.5)],
-)
-def test_bad_parameters(parameter, value):
-    with pytest.raises(ValueError, match=parameter):
-        RIPPERClassifier(**{parameter: value}).fit([[0.0], [1.0]], [0, 1])

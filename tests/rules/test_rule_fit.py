@@ -264,22 +264,6 @@ def test_conditions_without_limits_are_of_known_values():
             assert_array_equal(condition.holds(X), own)
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [
-        ("max_rules", 0),
-        ("tree_size", 1.5),
-        ("learning_rate", 0),
-        ("linear", "yes"),
-        ("trim", 0.5),
-        ("n_folds", 1),
-    ],
-)
-def test_bad_parameters(parameter, value):
-    with pytest.raises(ValueError, match=parameter):
-        RuleFitRegressor(**{parameter: value}).fit([[0.0], [1.0]], [0, 1])
-
-
 def test_bad_by():
     model = RuleFitRegressor(**SMALL).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ValueError, match="by='rule'"):

@@ -184,22 +184,6 @@ def test_accuracy(load, least):
     assert scores.mean() > least
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [
-        ("precision_min", 1.5),
-        ("recall_min", -0.1),
-        ("n_estimators", 0),
-        ("max_depth", 0),
-        ("max_samples", 1.0),
-        ("max_overlap", 2),
-    ],
-)
-def test_bad_parameters(parameter, value):
-    with pytest.raises(ValueError, match=parameter):
-        SkopeRulesClassifier(**{parameter: value}).fit([[0.0], [1.0]], [0, 1])
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_of_little_weight_make_no_rules(seed):
     rng = np.random.default_rng(seed)

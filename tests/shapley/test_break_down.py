@@ -367,8 +367,6 @@ def test_a_fitted_inspector_is_drawn():
             r"'x0', which is in a group",
         ),
         ({"order": [0, 1, 2, 3], "interactions": True}, "interactions=True looks"),
-        ({"interactions": "yes"}, "interactions"),
-        ({"link": "log"}, "link"),
     ],
 )
 def test_bad_parameters(params, message):

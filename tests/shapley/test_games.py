@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
@@ -416,18 +415,6 @@ def test_the_global_state_of_numpy_is_left_alone(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_frames_and_sparse_rows_as_arrays(kind):
-    expected = of_model(kind, FOREST).explain(X[:4]).values
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(frame, Y)
-    found = of_model(kind, model, frame[:8]).explain(frame[:4])
-    assert_array_equal(found.values, expected)
-    assert found.feature_names == ("a", "b", "c", "d")
-    found = of_model(kind, FOREST, sparse.csr_array(X[:8]))
-    assert_array_equal(found.explain(sparse.csr_array(X[:4])).values, expected)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_categories_are_explained_on_raw_columns(kind):
     town = pd.Series(np.array(["u", "v", "w"])[RNG.integers(3, size=30)])
     frame = pd.DataFrame({"town": town.astype("category"), "size": X[:, 0]})
@@ -457,23 +444,3 @@ def test_missing_values_constant_columns_and_one_feature(kind):
         explanation.values[0, 0],
         explanation.predictions[0] - explanation.base_values[0],
     )
-
-
-@pytest.mark.parametrize(
-    ("kind", "params", "message"),
-    [
-        (ExactShapley, {"link": "log"}, "'link' parameter"),
-        (ExactShapley, {"background": X[:, :2]}, "features"),
-        (ExactShapley, {"subsample": 0}, "'subsample' parameter"),
-        (ExactShapley, {"feature_groups": {"g": [0, 9]}}, "9"),
-        (ShapleySampling, {"n_permutations": 1}, "'n_permutations' parameter"),
-        (ShapleySampling, {"n_permutations": True}, "'n_permutations' parameter"),
-        (ShapleySampling, {"n_permutations": 2.5}, "'n_permutations' parameter"),
-        (ShapleySampling, {"antithetic": "yes"}, "'antithetic' parameter"),
-        (ShapleySampling, {"target": 3}, "target=3"),
-    ],
-    ids=lambda value: str(value)[:30] if isinstance(value, str) else None,
-)
-def test_bad_parameters(kind, params, message):
-    with pytest.raises(ValueError, match=message):
-        kind(FrozenEstimator(FOREST), **params).fit(X)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from sklearn import config_context
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -254,18 +253,6 @@ def test_thousands_of_players():
     # So few coalitions tell little of each, and the errors say so.
     apart = np.abs(explanation.values - truth)
     assert 0.85 <= (apart <= 1.96 * explanation.standard_errors).mean() <= 1
-
-
-def test_sparse_rows_as_arrays():
-    entries = sparse.random(8, 14, density=0.5, random_state=0, format="csr")
-    dense = entries.toarray()
-    model = GradientBoostingRegressor(n_estimators=5, random_state=0)
-    model.fit(dense, np.arange(8.0))
-    found = of_model(KernelSHAP, model, entries[:3], n_coalitions=40)
-    expected = of_model(KernelSHAP, model, dense[:3], n_coalitions=40)
-    assert_array_equal(
-        found.explain(entries[3:]).values, expected.explain(dense[3:]).values
-    )
 
 
 def test_groups_and_trees():

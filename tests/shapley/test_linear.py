@@ -321,22 +321,6 @@ def test_the_background_and_importances():
 # Bad input
 
 
-@pytest.mark.parametrize(
-    ("params", "error", "message"),
-    [
-        ({"perturbation": "path_dependent"}, ValueError, "perturbation"),
-        ({"response_method": "predict_proba"}, ValueError, "predict_proba"),
-        ({"target": 1}, ValueError, "out of range"),
-        ({"background": X[:, :2]}, ValueError, "2 features"),
-        ({"feature_groups": {"g": [0, 9]}}, ValueError, "position 9"),
-        ({"random_state": "no"}, ValueError, "random_state"),
-    ],
-)
-def test_bad_parameters(params, error, message):
-    with pytest.raises(error, match=message):
-        LinearSHAP(Ridge(), **params).fit(X, Y)
-
-
 def test_models_and_responses_that_are_not_linear():
     with pytest.raises(UnreadableModelError, match="RandomForestRegressor can't be"):
         LinearSHAP(RandomForestRegressor(2, random_state=0)).fit(X, Y)

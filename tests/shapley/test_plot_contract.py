@@ -49,6 +49,14 @@ def kind(request):
     return request.param
 
 
+# For what their base class does: of all outputs, of one feature, of one row.
+of_the_base = pytest.mark.parametrize(
+    "kind",
+    [ShapleyImportanceDisplay, ShapleyDependenceDisplay, ShapleyWaterfallDisplay],
+    ids=lambda kind: kind.__name__,
+)
+
+
 @pytest.fixture
 def linear_by_default(monkeypatch):
     """Let displays explain predictors by the small inspector."""
@@ -79,6 +87,7 @@ def test_tables_of_numbers(kind):
     assert total == pytest.approx(expected.get(kind, np.abs(explanation.values).sum()))
 
 
+@of_the_base
 def test_numbers_have_the_name_of_the_explanation(kind):
     explanation = replace(numbers(), value_name="fair share")
     display = kind.from_explanation(explanation, **ASKED[kind])
@@ -123,6 +132,7 @@ def test_values_of_all_kinds(kind, make):
     draw(kind.from_explanation(explanation, **asked).figure_)
 
 
+@of_the_base
 def test_polars_is_drawn_like_pandas(kind):
     one = mixed()
     columns = {
@@ -192,12 +202,14 @@ def test_an_output_must_be_chosen(kind):
         kind.from_explanation(explanation, target="lw", **ASKED[kind])
 
 
+@of_the_base
 @pytest.mark.parametrize("wrong", [3, -1, True, np.zeros(2), 1.5])
 def test_what_is_no_output(kind, wrong):
     with pytest.raises(ValueError, match="is not an output; there are"):
         kind.from_explanation(three_outputs(), target=wrong, **ASKED[kind])
 
 
+@of_the_base
 def test_an_output_by_name_or_position(kind):
     explanation = three_outputs()
     by_name = kind.from_explanation(explanation, target="_mid", **ASKED[kind])
@@ -220,6 +232,7 @@ def test_an_output_by_name_or_position(kind):
     assert any("odds of _mid" in text for text in all_texts(named.figure_))
 
 
+@of_the_base
 def test_integer_labels_are_no_positions(kind):
     full = three_outputs()
     explanation = Explanation(
@@ -233,6 +246,7 @@ def test_integer_labels_are_no_positions(kind):
         kind.from_explanation(explanation, target=0, **ASKED[kind])
 
 
+@of_the_base
 @pytest.mark.parametrize(
     "values, message",
     [
@@ -249,16 +263,19 @@ def test_nothing_to_draw(kind, values, message):
         kind.from_explanation(explanation, **ASKED[kind])
 
 
+@of_the_base
 def test_what_is_no_explanation(kind):
     with pytest.raises(TypeError, match="An Explanation is needed; got ndarray"):
         kind.from_explanation(np.zeros((3, 2)), **ASKED[kind])
 
 
+@of_the_base
 def test_unknown_parameters_are_named(kind):
     with pytest.raises(TypeError, match="no parameter 'respone_name'; did you mean"):
         kind.from_explanation(numbers(), respone_name="odds", **ASKED[kind])
 
 
+@of_the_base
 def test_predictor_and_inspector_draw_the_same(kind, regression, linear_by_default):
     model, X = regression
     coef = model.coef_.copy()
@@ -277,6 +294,7 @@ def test_predictor_and_inspector_draw_the_same(kind, regression, linear_by_defau
     assert any("Prediction" in text for text in all_texts(one.figure_))
 
 
+@of_the_base
 def test_inspectors_are_not_fitted_again_and_explain_once(
     kind, regression, monkeypatch
 ):
@@ -289,6 +307,7 @@ def test_inspectors_are_not_fitted_again_and_explain_once(
     assert inspector.n_explained_ == (1 if alone else len(X))
 
 
+@of_the_base
 def test_parameters_of_the_inspector(kind, regression, linear_by_default):
     model, X = regression
     given = {**ASKED[kind], "background": np.zeros((1, 5))}
@@ -306,6 +325,7 @@ def test_parameters_of_the_inspector(kind, regression, linear_by_default):
         kind.from_estimator(inspector, X, sample_weight=np.ones(60), **ASKED[kind])
 
 
+@of_the_base
 def test_weights_are_those_of_the_background(kind, regression, linear_by_default):
     model, X = regression
     weights = np.r_[np.ones(20), np.zeros(40)]
@@ -315,6 +335,7 @@ def test_weights_are_those_of_the_background(kind, regression, linear_by_default
     np.testing.assert_allclose(display.to_frame()[number], other.to_frame()[number])
 
 
+@of_the_base
 def test_classes(kind, regression, linear_by_default):
     _, X = regression
     labels = np.array(["low", "mid", "top"])[np.digitize(X["a"] + X["b"], [-0.5, 0.5])]
@@ -336,6 +357,7 @@ def test_classes(kind, regression, linear_by_default):
     assert any("Log-odds of True" in text for text in texts)
 
 
+@of_the_base
 def test_wrong_estimators(kind, regression, linear_by_default):
     model, X = regression
     with pytest.raises(NotFittedError):
@@ -349,6 +371,7 @@ def test_wrong_estimators(kind, regression, linear_by_default):
         kind.from_estimator(object(), X, **ASKED[kind])
 
 
+@of_the_base
 def test_explain_must_return_an_explanation(kind, regression, monkeypatch):
     model, X = regression
     inspector = LinearShares(FrozenEstimator(model)).fit(X)
@@ -357,6 +380,7 @@ def test_explain_must_return_an_explanation(kind, regression, monkeypatch):
         kind.from_estimator(inspector, X, **ASKED[kind])
 
 
+@of_the_base
 def test_one_row_is_no_background_for_itself(kind, regression, linear_by_default):
     model, X = regression
     with pytest.raises(ValueError, match=r"X has one row.*pass background="):
@@ -372,6 +396,7 @@ def doubled(model, X):
     return 2 * model.predict(X)
 
 
+@of_the_base
 @pytest.mark.parametrize(
     "response, text",
     [(doubled, "doubled"), ("predict", "Prediction"), (["predict"], "Prediction")],
@@ -382,6 +407,7 @@ def test_responses_are_named(kind, regression, linear_by_default, response, text
     assert any(text in shown for shown in all_texts(display.figure_))
 
 
+@of_the_base
 def test_an_inspector_may_say_what_it_explains(kind, regression):
     model, X = regression
     inspector = LinearShares(FrozenEstimator(model)).fit(X)
@@ -392,6 +418,7 @@ def test_an_inspector_may_say_what_it_explains(kind, regression):
     assert any("odds" in shown for shown in all_texts(display.figure_))
 
 
+@of_the_base
 def test_foreign_predictors_and_inspectors(kind, regression, linear_by_default):
     _, X = regression
 

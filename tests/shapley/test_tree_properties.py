@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingRegressor,
@@ -19,7 +18,7 @@ from sklearn_interpret._core.trees.shapley.games import (
     PathDependentGame,
 )
 from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.model.trees.data import table
 from tests.references.trees import random_ensemble, raw, telling_rows
 from tests.shapley.truth import inspected
@@ -236,17 +235,6 @@ def test_rows_of_a_fitted_model_do_not_depend_on_the_others(fitted, perturbation
         chosen = rng.integers(0, len(X), size)
         found = inspector.transform(X[chosen])
         np.testing.assert_allclose(found, everything[chosen], **CLOSE)
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_frames_change_no_bit(fitted, library):
-    module = pytest.importorskip(library)
-    model, X = fitted
-    frame = module.DataFrame(dict(zip("abcdef", X.T, strict=True)))
-    on_frame = clone(model).fit(frame, table(400, 6)[1])
-    found = inspected(on_frame, frame[:40]).transform(frame[:30])
-    expected = inspected(model, X[:40]).transform(X[:30])
-    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("layout", [np.asfortranarray, np.float32])

@@ -46,13 +46,11 @@ def test_bars_are_the_effects_in_use(classified):
 def test_one_output_on_a_given_axes(classified):
     inspector, X = classified
     _, (left, right) = plt.subplots(1, 2)
-    before = plt.get_fignums()
     explanation = inspector.explain(X[:2])
     display = LimeDisplay.from_explanation(
         explanation, row=1, target="b", ax=left, max_entries=2, bar_kw={"height": 0.5}
     )
     assert display.axes_.tolist() == [left]
-    assert plt.get_fignums() == before
     assert not right.has_data()
     assert [bar.get_height() for bar in display.bars_[0]] == [0.5, 0.5]
     assert "1 weaker features" in left.get_xlabel()

@@ -1,4 +1,4 @@
-"""Functions of one column that terms are made of, and coordinates that suit penalties.
+"""Bases of functions of one column, and coordinates in which penalties are diagonal.
 
 The functions of a basis sum to one everywhere. The coordinates are eigenvectors of the
 penalty, so that it is a diagonal matrix; the first is the constant function.
@@ -25,7 +25,7 @@ class SplineBasis:
     cyclic : bool, default=False
         Whether the last break is the first one again.
     extrapolation : {"linear", "constant"}, default="linear"
-        How a curve goes on outside of the range.
+        How a curve continues outside of the range.
     missing : bool, default=False
         Whether NaN has a function of its own, the last one.
     """
@@ -83,12 +83,12 @@ class SplineBasis:
 
     @cached_property
     def coordinates(self):
-        """Coordinates as columns, the penalty of each, and what it leaves free.
+        """Coordinates as columns, their penalties, and flags of those without one.
 
-        The last are flags (n_sets, n_coordinates): the straight line, a missing value.
+        The flags are (n_sets, n_coordinates): the straight line, a missing value.
         """
         at = self._averages
-        # Divided differences: those of equidistant knots are Eilers and Marx's.
+        # Divided differences: for equidistant knots those of Eilers and Marx.
         first = np.diff(np.eye(len(at)), axis=0) / np.diff(at)[:, None]
         second = np.diff(first, axis=0) / (at[2:] - at[:-2])[:, None]
         free = np.stack([np.ones(len(at)), at - at.mean()], axis=1)
@@ -133,7 +133,7 @@ class LevelBasis:
 
     @cached_property
     def coordinates(self):
-        """Coordinates as columns, the penalty of each, and that none is free."""
+        """Coordinates as columns, their penalties, and no flags: none is free."""
         n = self.n_levels
         vectors, _ = qr(np.column_stack([np.ones(n), np.eye(n)[:, 1:]]))
         sizes = np.append(0.0, np.ones(n - 1))
@@ -142,12 +142,12 @@ class LevelBasis:
 
 @dataclass(frozen=True)
 class LineBasis:
-    """A straight line, without a constant; a missing value is as good as the center.
+    """A straight line without a constant; a missing value counts as the center.
 
     Parameters
     ----------
     center, scale : float
-        Where it is zero, and the distance to where it is one.
+        The value at which the line is zero, and the distance to that where it is one.
     """
 
     center: float
@@ -163,5 +163,5 @@ class LineBasis:
 
     @cached_property
     def coordinates(self):
-        """The one coordinate, its penalty of zero, and that it is free."""
+        """The only coordinate, its penalty of zero, and the flag that it is free."""
         return np.ones((1, 1)), np.zeros(1), np.ones((1, 1), dtype=bool)

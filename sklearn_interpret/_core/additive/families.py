@@ -49,7 +49,7 @@ class Family:
     links : tuple of str
         Links that are accepted, the default first.
     domain : str
-        Which targets there are, in words.
+        The targets that are accepted, in words.
     holds : callable
         Whether targets are in the domain.
     variance : callable
@@ -62,10 +62,9 @@ class Family:
     dispersion : float or None
         The dispersion, None where it is estimated.
     kurtosis : callable or None
-        Excess kurtosis at a mean, of distributions whose targets may vary more than
-        they say.
+        Excess kurtosis at a mean, of distributions that are tested for overdispersion.
     shape : float or None
-        Shape parameter that is estimated, theta of the negative binomial distribution.
+        Estimated shape parameter: theta of the negative binomial distribution.
     """
 
     links: tuple

@@ -19,13 +19,14 @@ from sklearn_interpret._core.additive.smoothing import (
     smoothed,
 )
 
-# Choices of smoothing parameters: chosen for each problem, they may drift for long.
+# Largest number of choices of the smoothing parameters, which may drift for long.
 _MOST_CHOICES = 20
-# Least gain of the penalised deviance, and greatest rise of the restricted loss, both
-# relative: less is rounding.
+# Least relative gain of the penalised deviance, and largest relative rise of the
+# restricted loss, that are not counted as rounding.
 _GAIN, _RISE = 1e-8, 1e-7
-# Bounds of the log shape of negative binomial targets: beyond the last they are
-# Poisson's. How many shapes are tried, and which change of the variance is none.
+# Bounds of the log shape of negative binomial targets: beyond the upper one they are
+# Poisson's. Largest number of shapes tried, and relative change of the variance that
+# ends the search.
 _LOG_SHAPES, _MOST_SHAPES, _SAME_VARIANCE = (-7.0, 14.0), 20, 1e-3
 
 
@@ -54,7 +55,7 @@ class Targets:
 
     @property
     def is_least_squares(self):
-        """Whether one least squares problem is all there is to solve."""
+        """Whether the fit is a single least squares problem."""
         return self.link is LINKS["identity"]
 
     @cached_property
@@ -63,7 +64,7 @@ class Targets:
         return float(len(self.y) if self.trials else self.weights.sum())
 
     def start(self):
-        """An intercept to start from."""
+        """The intercept of a model without terms."""
         total = self.weights.sum()
         mean, offset = self.weights @ self.y / total, self.weights @ self.offset / total
         return self.link.of_mean(mean) - offset
@@ -184,7 +185,7 @@ def fit_additive(design, targets, smoothing, signs, max_iter):
 
 
 def fit_without(design, fit, part, max_iter):
-    """The least squares problem of all terms, where the fit without one of them ends.
+    """The least squares problem of all terms, at the fit without one of them.
 
     The other terms keep their smoothing parameters, as in the score of a full fit.
 
@@ -250,8 +251,8 @@ def _iterate(design, targets, smoothing, max_iter, *, changes=None, without=None
     """Solve least squares problems until the penalised deviance settles.
 
     Smoothing parameters are chosen anew for each problem, or are given. They are chosen
-    for a quadratic approximation of the likelihood, which may mislead: where the
-    likelihood itself, restricted, falls, the best parameters so far are held.
+    for a quadratic approximation of the likelihood, which may mislead: once the
+    restricted likelihood itself falls, the best parameters so far are kept.
     """
     coefficients = np.zeros(design.penalties.shape[1])
     coefficients[0] = targets.start()
@@ -262,7 +263,7 @@ def _iterate(design, targets, smoothing, max_iter, *, changes=None, without=None
         n_iter += 1
         equations, center = _problem(design, targets, predictor, without)
         if n_iter == 1:
-            # At the start: weights vanish where classes are told apart without error.
+            # At the start: weights vanish once terms separate the classes.
             first, balanced = equations, equations.balanced
             rho = balanced if choosing else np.broadcast_to(smoothing, balanced.shape)
         last = PenalisedFit(equations, rho)
@@ -290,7 +291,7 @@ def _iterate(design, targets, smoothing, max_iter, *, changes=None, without=None
 
 
 def _shortened(design, targets, sizes, old, new):
-    """Coefficients on the way to new ones that are no worse, and by how much better."""
+    """New coefficients, halved towards the old until no worse; their gain."""
 
     def state(coefficients):
         predictor = design.predictor(coefficients)
@@ -307,7 +308,7 @@ def _shortened(design, targets, sizes, old, new):
 
 
 def _changes(terms, signs):
-    """From coefficients to changes between B-splines' own, and bounds from below."""
+    """Matrix from coefficients to differences of B-splines', and their lower bounds."""
     blocks, lowest = [np.ones((1, 1))], [[-np.inf]]
     for term, sign in zip(terms, signs, strict=True):
         n = term.coordinates.shape[1]
@@ -324,7 +325,7 @@ def _changes(terms, signs):
 
 
 def _constrained(last, changes):
-    """The solution of least squares of which some changes are not negative."""
+    """The least squares solution whose bounded changes are not negative."""
     matrix, lowest = changes
     factor = cholesky(last.matrix, lower=True)
     back = np.linalg.inv(matrix)

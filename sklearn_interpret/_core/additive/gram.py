@@ -14,8 +14,8 @@ from scipy.linalg import block_diag
 
 from sklearn_interpret._core.additive.bases import LineBasis, SplineBasis
 
-# Values of a column at most: what rounding to the mean of a bin adds to a curve's error
-# falls with the square of their number.
+# Largest number of distinct values of a column: the error of a curve by rounding to
+# means of bins falls with its square.
 _MOST_VALUES = 256
 # Up to this number of rows one product of the whole design is quicker than histograms
 # of pairs of columns.
@@ -23,8 +23,8 @@ _FEW_ROWS = 1000
 
 
 def _rounded(basis, x, weights):
-    """Few values of a column, and the position among them of each row's."""
-    # A look at some rows spares sorting all of them.
+    """A few values of a column, and the position of each row's among them."""
+    # Some rows often show that there are many values: no need to sort all.
     most = _MOST_VALUES if isinstance(basis, SplineBasis) else np.inf
     if len(np.unique(x[:2000])) <= most:
         values, codes = np.unique(x, return_inverse=True)
@@ -64,7 +64,7 @@ class _Piece:
     def products(self, weights, other):
         """Weighted sums of products with another piece's functions."""
         weights = other.multiply(self.multiply(weights))
-        if not weights.any():  # of levels, or splines, that no row has in common
+        if not weights.any():  # no row has both functions
             return 0.0
         n, m = len(self.table), len(other.table)
         if self.codes is other.codes:
@@ -75,7 +75,7 @@ class _Piece:
 
 
 class _RoundedTerm:
-    """What the products of a term are at the rows."""
+    """The products of a term's functions at the rows."""
 
     def __init__(self, term, columns, weights):
         bases = term.bases
@@ -90,7 +90,7 @@ class _RoundedTerm:
             self._codes, self._tables = [np.zeros(len(weights), int)], [np.ones((1, 1))]
 
     def pieces(self):
-        """The pieces that the term is made of."""
+        """The pieces of the term."""
         *outer, codes = self._codes
         *outer_tables, table = self._tables
         if outer:
@@ -102,7 +102,7 @@ class _RoundedTerm:
             yield _Piece(lambda w: w, codes, table)
 
     def values(self, coefficients):
-        """The term at the rows, of the coefficients of its products."""
+        """The term at the rows, from the coefficients of its products."""
         *outer, codes = self._codes
         *outer_tables, table = self._tables
         if not outer:

@@ -11,16 +11,16 @@ from sklearn_interpret._core.additive.fitting import fit_without
 from sklearn_interpret._core.additive.smoothing import PenalisedFit, bounds
 from sklearn_interpret._core.statistics.separation import rising_direction
 
-# Degrees of freedom for each direction that no penalty calls rough.
+# Degrees of freedom of a test, for each direction without a roughness penalty.
 _DOF = 4
-# The score at the fit stands for that of the fit without a term while its information
-# is at least this share of what it is at the intercept: effects that tell classes apart
-# take it away (Hauck & Donner, 1977).
+# The score at the fit replaces that of the fit without a term if its information is at
+# least this share of that at the intercept: effects that separate classes reduce it
+# (Hauck & Donner, 1977).
 _INFORMED = 0.2
-# Effects that are a smaller part of the largest are none.
+# Effects below this share of the largest count as zero.
 _SMALL = 1e-3
-# Steps of the log smoothing parameter, and the range of its posterior up from where
-# penalties weigh as the rows do: beyond, terms have vanished.
+# Step of the grid of the log smoothing parameter, and its range above the balanced
+# value: beyond, terms have vanished.
 _STEP, _RANGE = 1.0, 15.0
 
 
@@ -61,12 +61,12 @@ def term_tests(design, fit, parts, max_iter):
 
 
 def _information(fit, part):
-    """What the rows say of a term's coefficients, summed, all others unknown."""
+    """Total information of the rows on a term's coefficients, all others unknown."""
     return np.trace(np.linalg.inv(fit.inverse[part, part])) - fit.sizes[part].sum()
 
 
 def separated_terms(design, fit):
-    """Terms whose effects, the larger the likelier, tell targets apart without error.
+    """Terms whose effects separate the targets: the likelihood grows with their size.
 
     The effects are those of the fit, each of which may grow.
     """
@@ -101,9 +101,9 @@ def overdispersion_pvalue(design, fit):
 def term_test(fit, part, dispersion, residual_dof):
     """Score test of the variance of a term's coefficients (Zhang & Lin 2003).
 
-    The score u is what the targets leave, without the term, in the direction of each of
-    its functions; the statistic is sum_i k_i u_i^2, in which smooth functions count
-    most. Both are the same whatever the term's own smoothing parameters, which the
+    The score u is the product of each of the term's functions with the residuals of the
+    model without the term; the statistic is sum_i k_i u_i^2, in which smooth functions
+    count most. Neither depends on the term's own smoothing parameters, which the
     targets have chosen: so p-values of a term of noise are uniform.
 
     Parameters
@@ -129,7 +129,7 @@ def term_test(fit, part, dispersion, residual_dof):
     score = inverse @ fit.coefficients[part]
     covariance = dispersion * (inverse - np.diag(fit.sizes[part]))
     penalties = equations.penalties[:, part]
-    # A penalty that is the same wherever it counts does not say what is rough.
+    # A penalty that is constant where it is positive does not rank functions.
     graded = np.array([len(np.unique(row[row > 0])) > 1 for row in penalties], bool)
     rough = penalties[graded].sum(axis=0)
     products = np.diag(equations.products)
@@ -139,7 +139,7 @@ def term_test(fit, part, dispersion, residual_dof):
     if mean <= 1e-9 * dispersion * len(weights):  # of a constant column
         return 0.0, 1.0
     statistic = weights @ score**2 / mean
-    # A mixture of chi squares, with the mean and the variance of one.
+    # A mixture of chi squares, approximated by one of equal mean and variance.
     dof = mean**2 / (weights @ covariance**2 @ weights)
     if np.isinf(residual_dof):
         return statistic, chi2.sf(dof * statistic, dof)
@@ -147,7 +147,7 @@ def term_test(fit, part, dispersion, residual_dof):
 
 
 def _roughness(sizes, rough):
-    """The smoothing parameter of few degrees of freedom, however many functions."""
+    """The smoothing parameter of a fixed number of degrees of freedom."""
     dof = _DOF * max(1, (rough == 0).sum())
     if len(sizes) <= dof:
         return 0.0
@@ -160,11 +160,11 @@ def _roughness(sizes, rough):
 
 
 def smoothing_covariance(fit, dispersion):
-    """What estimating the smoothing parameters adds to the covariance of coefficients.
+    """Covariance of coefficients due to the estimation of the smoothing parameters.
 
     Each smoothing parameter has a posterior: its restricted likelihood, times a prior
     that is flat in the variance of the coefficients that it penalises (Morris, 1983).
-    The coefficients then have a mixture of normal distributions; what is added is the
+    The coefficients then have a mixture of normal distributions; the result is the
     growth of their second moment about the estimate. Wood, Pya & Saefken (2016, section
     4) expand the same moment at the best parameters, which leaves out terms that have
     vanished, for these do not change there.
@@ -189,7 +189,7 @@ def smoothing_covariance(fit, dispersion):
         sizes, vectors = eigh(roots[:, None] * fit.inverse[np.ix_(used, used)] * roots)
         sizes = sizes.clip(0, 1 - 1e-12)
         directions = fit.inverse[:, used] @ (roots[:, None] * vectors)
-        pulls = vectors.T @ (roots * fit.coefficients[used])
+        projections = vectors.T @ (roots * fit.coefficients[used])
         steps = grid - rho
         factors = np.expm1(steps)[:, None]
         grown = 1 + factors * sizes
@@ -197,10 +197,10 @@ def smoothing_covariance(fit, dispersion):
         others = np.maximum(fit.sizes[used] - scaled[used], 0)
         penalties = others + np.exp(steps)[:, None] * scaled[used]
         ratio = np.log(grown).sum(axis=1) - np.log(penalties).sum(axis=1)
-        least = np.maximum(fit.least + falls @ pulls**2, fit.floor)
+        least = np.maximum(fit.least + falls @ projections**2, fit.floor)
         loss = fit.profiled(least) + ratio
         shares = softmax(-loss / 2 - steps)
-        moved = falls * pulls
+        moved = falls * projections
         spread = (shares * moved.T) @ moved
         spread += dispersion * np.diag(np.maximum(-shares @ falls, 0))
         added += directions @ spread @ directions.T

@@ -1,7 +1,7 @@
 """Penalised least squares, and the choice of how much each penalty counts.
 
-Minimised is |z - X b|^2 + sum_k lambda_k b' D_k b, of diagonal D_k. All that is asked
-of the rows are the sums X'WX, X'Wz and z'Wz; a step takes one Cholesky factor.
+The objective is |z - X b|^2 + sum_k lambda_k b' D_k b, with diagonal D_k. It needs the
+sums X'WX, X'Wz and z'Wz of the rows alone; a step takes one Cholesky factor.
 """
 
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import cholesky, eigh, lapack
 
-# How far smoothing parameters go, as logarithms: from a small part of what one row
-# tells, so that where rows can be met exactly there is a best way to, to what all rows
-# tell many times over.
+# Share of z'Wz added to the minimum, which is rounding where the fit is exact.
 _NUGGET = 1e-12
-# Rounding of the sums, of which small ones are differences where weights are unlike.
+# Relative rounding of the sums: small ones are differences of large ones.
 _ROUNDING = 1e-13
+# Bounds of the log smoothing parameters, from their balanced values: from a small part
+# of one row's information to many times that of all rows.
 _LOW, _LOWEST, _HIGH = -7.0, -25.0, 30.0
 
 
@@ -48,9 +48,9 @@ class NormalEquations:
 
     @property
     def balanced(self):
-        """Logarithms of smoothing parameters that weigh penalties as the rows."""
+        """Log smoothing parameters at which penalties equal the diagonal of X'WX."""
         sizes = np.diag(self.products)
-        # Columns of constants are zero, up to rounding.
+        # Centred columns of constants are zero, up to rounding.
         sizes = self.penalties @ np.maximum(sizes, 1e-9 * sizes.max())
         return np.log(sizes / self.penalties.sum(axis=1))
 
@@ -83,8 +83,8 @@ class PenalisedFit:
         self.scaled = np.exp(log_smoothing)[:, None] * equations.penalties
         products, sums = equations.products, equations.sums
         self.sizes = self.scaled.sum(axis=0)
-        # What no penalty touches, and no row tells of, is zero: all the more a constant
-        # column, of which there is rounding alone.
+        # Coefficients without a penalty and without information are zero; of constant
+        # columns there is rounding alone.
         sizes = np.diag(products)
         floor = np.where(sizes < 1e-20 * sizes.max(), 1, 1e-12) * sizes.max()
         floor = np.where(self.sizes == 0, floor, _ROUNDING * sizes.max())
@@ -95,14 +95,14 @@ class PenalisedFit:
         self._factor = cholesky(scaled_matrix, check_finite=False)
         self.log_determinant = 2 * np.log(np.diag(self._factor) * self._scales).sum()
         coefficients = self._solved(sums)
-        # Refined: where rows are met nearly exactly, the minimum is a small difference.
+        # One refinement: the minimum of a nearly exact fit is a small difference.
         coefficients += self._solved(sums - matrix @ coefficients)
         self.coefficients = coefficients
         self.penalties = self.scaled @ self.coefficients**2
         self.penalty = self.penalties.sum()
         left = sums - matrix @ coefficients
         self.least = max(equations.square - (sums + left) @ coefficients, 0.0)
-        # Where rows can be met exactly, what is left is rounding, of any size.
+        # The minimum of an exact fit is rounding, of any size.
         self.floor = _NUGGET * equations.square + 1e-100
         self.least += self.floor
 
@@ -111,7 +111,7 @@ class PenalisedFit:
 
     @cached_property
     def inverse(self):
-        """V, which a step at known smoothing parameters does without."""
+        """The inverse V, which steps at known smoothing parameters do not need."""
         inverse, _ = lapack.dpotri(self._factor)  # its upper part, zeros below
         inverse /= np.outer(self._scales, self._scales)
         diagonal = np.diag(np.diag(inverse))
@@ -124,12 +124,12 @@ class PenalisedFit:
 
     @property
     def n_free(self):
-        """Number of coefficients that no penalty touches."""
+        """Number of coefficients without a penalty."""
         return (self.sizes == 0).sum()
 
     @property
     def _n_left(self):
-        """Rows, less the coefficients that no penalty touches."""
+        """Rows, less the coefficients without a penalty."""
         n_rows = self.equations.n_rows
         return max(n_rows - self.n_free, 1e-3 * n_rows)
 
@@ -145,7 +145,7 @@ class PenalisedFit:
 
     @property
     def log_ratio(self):
-        """Logarithm of |X'WX + S| over that of the product of what S holds."""
+        """Logarithm of |X'WX + S| over the product of the positive entries of S."""
         return self.log_determinant - np.log(self.sizes[self.sizes > 0]).sum()
 
     def restricted_likelihood(self):
@@ -190,13 +190,15 @@ class PenalisedFit:
         """
         equations, n_rows = self.equations, self.equations.n_rows
         inverse, products, scaled = self.inverse, equations.products, self.scaled
-        # Changes of b, of b' S, and of both in their products.
+        # Derivatives of b, of the residual sum, and its second derivatives.
         steps = (scaled * self.coefficients) @ inverse
-        pull = inverse @ (self.sizes * self.coefficients)
-        along = steps @ (scaled * pull).T
-        slopes = 2 * (scaled * self.coefficients) @ pull
-        bends = 2 * (steps @ products @ steps.T - along - along.T) + np.diag(slopes)
-        # The degrees of freedom fall.
+        shrunk = inverse @ (self.sizes * self.coefficients)
+        along = steps @ (scaled * shrunk).T
+        slopes = 2 * (scaled * self.coefficients) @ shrunk
+        curvatures = 2 * (steps @ products @ steps.T - along - along.T) + np.diag(
+            slopes
+        )
+        # Decrease of the degrees of freedom, and its derivatives.
         spread = inverse @ products @ inverse
         falls = scaled @ np.diag(spread)
         slowing = np.diag(falls) - 2 * scaled @ (inverse * spread) @ scaled.T
@@ -204,11 +206,11 @@ class PenalisedFit:
         value = self._prediction_loss(residual)
         if equations.dispersion is not None:
             phi = equations.dispersion
-            return value, slopes / phi - 2 * falls, bends / phi - 2 * slowing
+            return value, slopes / phi - 2 * falls, curvatures / phi - 2 * slowing
         left = max(n_rows - dof, 1e-3 * n_rows)
         slopes, falls = slopes / residual, falls / left
         gradient = n_rows * (slopes - 2 * falls)
-        hessian = bends / residual - np.outer(slopes, slopes)
+        hessian = curvatures / residual - np.outer(slopes, slopes)
         hessian += 2 * (np.outer(falls, falls) - slowing / left)
         return value, gradient, n_rows * hessian
 
@@ -223,7 +225,7 @@ def smoothed(fit, method, balanced):
     method : {"reml", "gcv"}
         Restricted maximum likelihood, or generalised cross-validation.
     balanced : ndarray of shape (n_penalties,)
-        Logarithms of smoothing parameters that weigh penalties as the rows.
+        Log smoothing parameters as :attr:`NormalEquations.balanced` has them.
     """
     low, high = bounds(balanced, fit.equations.n_rows)
     return _newton(_CRITERIA[method], fit, low, high)
@@ -247,8 +249,8 @@ def _newton(criterion, fit, low, high, tol=1e-7, max_iter=100):
     for _ in range(max_iter):
         rho = fit.log_smoothing
         ends = np.where(gradient > 0, low, high)
-        # What hardly matters, and less with each step, is of no use, or needs no
-        # penalty: it goes to the end at once, when all others have settled.
+        # Parameters with flat directions go to their bound in one step, once all others
+        # have settled: their terms vanish, or need no penalty.
         flat = np.abs(gradient) + np.abs(np.diag(hessian)) < 1e-3
         free = np.flatnonzero((rho != ends) & ~flat)
         flat &= (low < rho) & (rho < high)
@@ -273,7 +275,7 @@ def _newton(criterion, fit, low, high, tol=1e-7, max_iter=100):
 
 
 def _step(gradient, hessian, longest=5.0):
-    """Newton's step; along directions that curve down as long, and downhill too."""
+    """Newton's step, with absolute values of negative curvatures."""
     curvatures, vectors = eigh(hessian)
     curvatures = np.abs(curvatures)
     floor = 1e-8 * curvatures.max(initial=1e-300)

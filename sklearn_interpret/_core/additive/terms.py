@@ -20,7 +20,7 @@ class Term:
     penalties : ndarray of shape (n_penalties, n_coordinates)
         Diagonals of penalty matrices.
     blocks : int
-        Number of equal blocks of products that are centred, each for itself.
+        Number of equal blocks of products, each of which is centred.
     """
 
     bases: tuple
@@ -29,7 +29,7 @@ class Term:
     blocks: int = 1
 
     def centred(self, means):
-        """The term whose functions sum to zero over the rows, of given means.
+        """The term with functions that sum to zero over the rows, from their means.
 
         Products that sum to one, over all rows or those of a level, can be shifted by a
         constant; those with a straight line stay as they are.
@@ -55,7 +55,7 @@ class Term:
 
 
 def single_term(basis, shrinkage):
-    """A function of one column; with `shrinkage` no part of it is free of penalties."""
+    """A function of one column; with `shrinkage` all parts of it have penalties."""
     vectors, sizes, free = basis.coordinates
     penalties = np.vstack([sizes, free])
     if not shrinkage:
@@ -65,7 +65,7 @@ def single_term(basis, shrinkage):
 
 
 def tensor_term(bases, own, shrinkage):
-    """A function of two columns, without the parts that have terms of their own.
+    """A function of two columns, without the parts in terms of one of them.
 
     Parameters
     ----------
@@ -74,14 +74,14 @@ def tensor_term(bases, own, shrinkage):
     own : tuple of two bool
         Whether there is a term of that column alone.
     shrinkage : bool
-        Whether no part is free of penalties.
+        Whether all parts have penalties.
     """
     (outer, outer_sizes, _), (inner, inner_sizes, _) = (b.coordinates for b in bases)
     penalties = [np.repeat(outer_sizes, len(inner_sizes))]
     penalties.append(np.tile(inner_sizes, len(outer_sizes)))
     if shrinkage:
         penalties.append(np.add(*penalties) == 0)
-    # Constant in one column, it is a function of the other.
+    # Products that are constant in one column are functions of the other.
     kept = np.ones((len(outer_sizes), len(inner_sizes)), dtype=bool)
     kept[0, 0] = False
     if own[0]:
@@ -104,12 +104,12 @@ def varying_term(by, basis, own, shrinkage):
     own : bool
         Whether there is a term of the column alone, which has its straight line.
     shrinkage : bool
-        Whether no part is free of penalties.
+        Whether all parts have penalties.
     """
     vectors, sizes, free = basis.coordinates
     rows = np.vstack([sizes, free]) if shrinkage else sizes[None]
     if isinstance(by, LineBasis):
-        # The constant is the slope of a straight line.
+        # The constant of the basis is the slope of a straight line.
         if shrinkage:
             rows = np.stack([sizes, sizes == 0])
         return _term((by, basis), vectors[:, int(own) :], rows[:, int(own) :])
@@ -121,6 +121,6 @@ def varying_term(by, basis, own, shrinkage):
 
 
 def _term(bases, coordinates, penalties):
-    """A term, without penalties on nothing."""
+    """A term, without the penalties that are zero everywhere."""
     penalties = np.asarray(penalties, dtype=np.float64)
     return Term(bases, coordinates, penalties[penalties.any(axis=1)])

@@ -1,1 +1,1 @@
-"""What a fitted model would be without some of its rows."""
+"""Fitted models without some of their rows."""

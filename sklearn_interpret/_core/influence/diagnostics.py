@@ -1,4 +1,4 @@
-"""What single rows do to a regression: leverages, and measures of deletion.
+"""Influence of single rows on a regression: measures of their deletion.
 
 Formulas are those of Belsley, Kuh & Welsch (1980), for generalized linear models of
 Williams (1987).
@@ -12,9 +12,9 @@ from scipy.special import fdtr
 
 from sklearn_interpret._core.statistics.working_regression import WorkingRegression
 
-# Fewer residual degrees of freedom are rounding.
+# Residual degrees of freedom below this are rounding.
 _NONE_LEFT = 1e-9
-# Numbers that a block of deletions may take.
+# Largest number of entries in a block of deletions.
 _BLOCK = 2**22
 
 
@@ -59,7 +59,7 @@ class RegressionDiagnostics(WorkingRegression):
         """Deviance of the other rows at the parameters without each row, (n,)."""
         if self.without is not None:
             return _deviances_of_others(self.model, self.without)
-        # With L b the slope of the deviance, and the row's own part taken off.
+        # With L b the slope of the deviance, less the row's own part.
         steps, of_penalty = self.residuals[0] / self._remaining, self._penalised
         slopes = self._solved @ (self.penalty * self.parameters)
         own = steps**2 * (self.leverages - of_penalty) - steps**2
@@ -67,7 +67,7 @@ class RegressionDiagnostics(WorkingRegression):
 
     @cached_property
     def _penalised(self):
-        """What the penalty takes off each leverage: a' (A'A+L)^-1 L (A'A+L)^-1 a."""
+        """Reduction of each leverage by the penalty: a' (A'A+L)^-1 L (A'A+L)^-1 a."""
         if not self.penalty.any():
             return np.zeros(len(self.roots))
         return self._solved**2 @ self.penalty
@@ -134,7 +134,7 @@ class RegressionDiagnostics(WorkingRegression):
 
     @cached_property
     def influential(self):
-        """Rows that some measure marks, by the cut-offs of R's influence.measures."""
+        """Rows beyond one of the cut-offs of R's influence.measures."""
         k, rest = self.effective_dof, self.residual_dof
         return (
             ((self.dfbetas > 1) | (self.dfbetas < -1)).any(axis=1)
@@ -146,7 +146,7 @@ class RegressionDiagnostics(WorkingRegression):
 
 
 def _ratio(above, below):
-    """A quotient, NaN where there is none."""
+    """A quotient, NaN where the divisor is not positive."""
     below = np.asarray(below)
     return above / np.where(below > 0, below, np.nan)
 

@@ -10,19 +10,19 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize
 
-# A matrix of so many parameters is factorised; of more it is not made.
+# Largest number of parameters whose matrix is formed and factorised.
 _MOST_FACTORISED = 5000
-# Damping, by the largest entry, that makes directions stay of which no row says much;
-# a row that it holds by half lies along such directions.
+# Least damping, relative to the largest entry, which keeps directions without
+# information in place; an error is raised where it takes this share of a gradient.
 _LEAST, _HELD = 1e-5, 0.5
-# Curvatures below this part of a row's largest are none.
+# Curvatures below this part of a row's largest are zero.
 _NONE = 1e-12
-# Conjugate gradients: the size of what is left, and the most steps.
+# Conjugate gradients: relative size of the residual at the end, and most steps.
 _TOLERANCE, _MOST_STEPS = 1e-6, 1000
-# L-BFGS ends where rounding ends it.
+# L-BFGS runs until rounding ends it.
 _TO_THE_END = {"maxiter": 2000, "maxfun": 10_000, "maxcor": 30, "ftol": 0, "gtol": 1e-9}
-# Steps without rows, and how often one is halved; one that is smaller than this part of
-# the change so far is the last.
+# Most steps without rows, and halvings of one; steps end below this part of the change
+# so far.
 _MOST_MOVES, _MOST_HALVINGS, _PRECISION = 10, 6, 0.02
 # Numbers in a block of slopes.
 _BLOCK = 2**22
@@ -48,12 +48,12 @@ class NetworkModel:
     parameters : ndarray of shape (n_parameters,)
         Layer by layer, inputs by outputs.
     damping : float, default=0.0
-        What is added to the diagonal of the matrix.
+        Number added to the diagonal of the matrix.
     value_and_gradient : callable, default=None
         Of the objective, from parameters and weights of the rows; None takes one step.
     is_smooth : bool, default=True
-        Whether the objective has no kinks. A minimum is often on one, where slopes say
-        nothing of what lies behind: then there is one step, too.
+        Whether the objective has no kinks. A minimum is often on a kink, beyond which
+        slopes do not hold: then there is one step, too.
     """
 
     factors: list
@@ -148,7 +148,7 @@ class NetworkModel:
         return self._in_blocks(np.ones(len(self.slopes)))
 
     def _in_blocks(self, sizes):
-        """Positions in blocks; each takes so many rows."""
+        """Positions in blocks of limited memory, from the rows that each takes."""
         together = max(1, _BLOCK // (self.slopes.shape[1] * len(self.parameters)))
         block = ((np.cumsum(sizes) - 1) // together).astype(np.intp)
         return np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(block)) + 1)
@@ -212,7 +212,7 @@ class NetworkModel:
         return cho_solve(self._factor, right)
 
     def _by_conjugate_gradients(self, right):
-        """Solutions for all columns at once, with the diagonal as preconditioner."""
+        """Solutions for all columns together, preconditioned by the diagonal."""
         added, diagonal = (part[:, None] for part in self._diagonal)
         solved, left = np.zeros(right.shape), right.copy()
         near = left / diagonal
@@ -242,7 +242,7 @@ class NetworkModel:
 
 
 def _without_own_curvature(inverse, roots):
-    """What H^-1 g becomes without the curvature of rows: (H - R'R)^-1 g, of x."""
+    """A function from x = H^-1 g to (H - R'R)^-1 g, without the curvature of rows."""
     roots = roots.reshape(-1, roots.shape[2])
     inverse = inverse.reshape(roots.shape)  # H^-1 R'
     inner = np.eye(len(roots)) - roots @ inverse.T

@@ -12,25 +12,25 @@ from scipy.linalg import pinvh
 
 from sklearn_interpret._core.statistics.score_losses import Logistic, Softmax
 
-# Part of an objective that its rounding may be.
+# Relative rounding of an objective.
 _ROUNDING = 1e-12
-# A step is the last if the fall of the objective that it promises is this part of its
+# Newton's method ends when the predicted decrease is below this part of the objective's
 # mean over rows.
 _CLOSE = 1e-16
-# Armijo's condition: the part of the promised fall that a step must keep.
+# Armijo's condition: least part of the predicted decrease that a step achieves.
 _KEPT = 1e-4
-# Most steps, and the shortest part of one that is tried.
+# Most steps, and shortest part of one.
 _MOST_STEPS, _LEAST_SHARE = 100, 1e-10
-# Next steps are smaller than their bound by more than this, as third derivatives of
-# different rows have different signs.
+# The bound of next steps overstates them at least by this factor, since third
+# derivatives of different rows have different signs.
 _OVERSTATED = 2.5
 # Mean loss below which classes count as separable.
 _NO_LOSS = 1e-6
 # Columns are centred where the square of the mean is this part of that of the squares.
 _FAR = 0.9999
-# Numbers that a block of deletions may take.
+# Largest number of entries in a block of deletions.
 _BLOCK = 2**19
-# A leverage this near to one: the row alone determines something.
+# A row whose leverage is this near to one determines a parameter alone.
 _ALONE = 1e-9
 
 
@@ -77,7 +77,7 @@ class ScoreModel:
         return replace(self, parameters=undamped._moved(best[0], -1))
 
     def distance(self, parameters):
-        """How far parameters (d, k) are from the optimum: 0 is there.
+        """Distance of parameters (d, k) from the optimum.
 
         The square of the step to it in units of the Hessian, by what those of the
         single rows sum to. The optimum of as many other rows makes about two.
@@ -93,7 +93,7 @@ class ScoreModel:
 
     @cached_property
     def _means(self):
-        """Means of the columns, where an intercept, the last, makes up for them."""
+        """Means of the columns, zero without an intercept as last parameter."""
         penalties, fixed = self.penalty + self.row_penalty, self.fixed
         bound = penalties[-1].any() or (fixed is not None and fixed[-1].any())
         if self.damping or bound or not (self.design[:, -1] == 1).all():
@@ -103,13 +103,13 @@ class ScoreModel:
         far = means**2 > _FAR * (shares @ self.design**2)
         far[-1] = False
         rows = self.design[:, far][self.weights > 0]
-        # Of constant columns nothing is left, not even rounding.
+        # Constant columns become zero, without rounding.
         means[far] = np.clip(means[far], rows.min(axis=0), rows.max(axis=0))
         return np.where(far, means, 0)
 
     @cached_property
     def _centred(self):
-        """The same model of columns around their means: far ones leave no digits."""
+        """The model of centred columns, since large means would take all digits."""
         if not self._means.any():
             return self
         design, parameters = self.design - self._means, self._moved(self.parameters, 1)
@@ -128,7 +128,7 @@ class ScoreModel:
 
     @cached_property
     def _close(self):
-        """A step that promises to lower the objective by less is the last."""
+        """Predicted decrease of the objective at which Newton's method ends."""
         objective = self._objective(self.parameters, np.ones(len(self.design)))
         return _CLOSE * (objective + _ROUNDING * self._size) / len(self.design)
 
@@ -174,7 +174,7 @@ class ScoreModel:
         return (taken < counts.sum(axis=0)).all(axis=1)
 
     def _is_perfect(self, parameters, deleted):
-        """Whether no loss is left: classes are separable, and there is no optimum."""
+        """Whether the loss is zero: classes are separable, and there is no optimum."""
         losses = self.loss.values(self.targets, self.design @ parameters)
         losses[deleted] = 0
         return self.weights @ losses < _NO_LOSS * self.weights.sum()
@@ -197,7 +197,7 @@ class ScoreModel:
             one[deleted[place]] = 0
         converged = ~left
         starts[left], converged[left] = self._descended(starts[left], kept)
-        # A fit from the beginning.
+        # A fit from zero.
         left, kept = np.flatnonzero(~converged), kept[~converged[left]]
         found, converged[left] = self._descended(0 * starts[left], kept)
         starts[left[converged[left]]] = found[converged[left]]
@@ -210,7 +210,7 @@ class ScoreModel:
         all rows.
         """
         step, failed = self._steps_without(rows)
-        # Where curvatures jump, a small step says nothing of the next one.
+        # Where curvatures jump, a small step does not bound the next one.
         precision = precision if self.loss.reach else 0.0
         changes = np.zeros((len(rows), *self.parameters.shape))
         left, before = np.flatnonzero(~failed), np.inf
@@ -267,7 +267,7 @@ class ScoreModel:
         return step, alone
 
     def _next_steps(self, falls):
-        """At most the size of the steps after first ones, in parts of these.
+        """Upper bounds of the steps after the first, in parts of these.
 
         With H the Hessian and m how far a step d takes the scores, half the sum of
         third derivatives times m^2 is left of the gradient. Where they are at most b
@@ -351,7 +351,7 @@ class ScoreModel:
     def _descended(self, starts, kept):
         """Parameters after Newton steps that lead down; and whether they converged."""
         found, converged = starts.copy(), np.zeros(len(starts), dtype=bool)
-        # Far from the optimum, numbers may overflow: shorter steps lead down.
+        # Far from the optimum, numbers may overflow: steps are shortened then.
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             for place, rows in enumerate(kept):
                 one, before = found[place], np.inf
@@ -365,7 +365,7 @@ class ScoreModel:
                     if not share:
                         break
                     one -= share * move
-                    # Near the optimum, rounding alone may be left of the fall.
+                    # Near the optimum, the decrease may be rounding.
                     stays = before / 2 < fall <= _ROUNDING * objective
                     converged[place] = stays or fall <= self._close
                     if converged[place]:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
-# Up to so many rows of the second table a product of matrices gains nothing.
+# Up to this number of rows a product of matrices is no faster than scipy.
 FEW_ROWS = 8
 
 

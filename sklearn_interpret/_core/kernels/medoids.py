@@ -7,18 +7,19 @@ distances of those rows from all: (len(rows), n). They are symmetric.
 import numpy as np
 from scipy import sparse
 
-# Distances that are looked at together: between two swaps, and while in the cache.
-# These do not follow the memory that there is, for the swaps hang on the first.
+# Distances in a block of candidates, and in a part of it that stays in the cache.
+# Independent of memory: the block size changes the order of swaps.
 _BLOCK, _CACHED = 2**22, 2**16
+# Least and largest number of candidates in a block.
 _LEAST, _MOST = 16, 128
-# Old gains that are computed anew together.
+# Number of outdated gains that are computed together.
 _STALE = 32
-# Share of the sum of distances that is rounding.
+# Changes below this share of the sum of distances are rounding.
 _ROUNDING = 1e-12
 
 
 def candidate_blocks(n_rows):
-    """Slices of rows whose best is swapped in before the next ones are looked at."""
+    """Slices of candidates; the best of each may be swapped in before the next."""
     step = int(np.clip(_BLOCK // n_rows, _LEAST, _MOST))
     return [slice(a, min(a + step, n_rows)) for a in range(0, n_rows, step)]
 
@@ -51,7 +52,7 @@ def build(distances, weights, n_medoids):
     if n_medoids > 1:
         bounds = np.concatenate([gains(block) for block in blocks])
     while len(medoids) < n_medoids:
-        # A gain only shrinks with every medoid: an old one is a bound.
+        # Gains never grow with further medoids: old ones are upper bounds.
         bounds[medoids] = -1.0
         stale = np.ones(len(weights), dtype=bool)
         while stale[best := int(np.argmax(bounds))]:
@@ -113,7 +114,7 @@ class _Assignment:
 def fasterpam(distances, weights, medoids, max_iter):
     """Swap medoids for other rows until no single swap lowers the sum of distances.
 
-    The best swap of a block of candidates is made at once, before the next block.
+    The best swap of each block of candidates is made before the next block.
 
     Parameters
     ----------
@@ -124,16 +125,16 @@ def fasterpam(distances, weights, medoids, max_iter):
     medoids : ndarray of shape (k,), int
         Where to start.
     max_iter : int
-        Largest number of times that all candidates are looked at.
+        Largest number of passes over all candidates.
 
     Returns
     -------
     medoids : ndarray of shape (k,), int
         The medoids; one that was swapped in has the place of the other.
     n_iter : int
-        How often all candidates were looked at.
+        Number of passes over all candidates.
     converged : bool
-        Whether the last time found nothing.
+        Whether the last pass found no swap.
     """
     found = _Assignment(distances, weights, medoids)
     blocks, unchanged = candidate_blocks(len(weights)), 0
@@ -154,7 +155,7 @@ def fasterpam(distances, weights, medoids, max_iter):
 def alternate(distances, weights, medoids, max_iter):
     """Assign rows to medoids, and take each cluster's best row, until none changes.
 
-    Parameters and returns as of `fasterpam`, of which it is a faster, worse relative.
+    Parameters and returns as of `fasterpam`; faster, with larger sums.
     """
     medoids = np.array(medoids)
     for n_iter in range(1, max_iter + 1):
@@ -173,7 +174,7 @@ def alternate(distances, weights, medoids, max_iter):
 
 
 def _central_row(distances, weights, members, medoid):
-    """The member with the least sum of distances from the others; rather `medoid`."""
+    """The member with the least sum of distances from the others; of ties `medoid`."""
     if not len(members):  # all are as near to another medoid
         return medoid
     parts = candidate_blocks(len(weights))[0].stop

@@ -12,7 +12,7 @@ _ROUNDING = 1e-12
 
 
 def strip_of_means(block, shares, rows, step):
-    """What a strip of K, from its diagonal to the right, adds to the means K @ shares.
+    """Part of the means K @ shares from a strip of K, from its diagonal to the right.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def select_prototypes(column, means, diagonal, n_prototypes):
     similarity : ndarray of shape (n,)
         Sum of K over the prototypes, for each row.
     free : ndarray of shape (n,), bool
-        Rows that are no copies of a prototype.
+        Rows that are not copies of a prototype.
     """
     chosen, objectives = [], []
     similarity = np.zeros(len(means))
@@ -152,7 +152,7 @@ def _first_best(scores, free, diagonal):
 
 
 def _are_apart(own, diagonal, row):
-    """Which rows are no copies of a row, given its column of K."""
+    """The mask of rows that are not copies of a row, given its column of K."""
     sizes = diagonal + diagonal[row]
     apart = sizes - 2 * own > _ROUNDING * np.abs(sizes)
     apart[row] = False

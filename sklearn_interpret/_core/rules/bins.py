@@ -58,7 +58,7 @@ def quantile_bins(weights, n_bins):
 
 
 def entropy_bins(class_sums):
-    """Bins that tell classes apart, as first and last value (Fayyad & Irani 1993).
+    """Bins that separate classes, as first and last value (Fayyad & Irani 1993).
 
     A bin is cut where the entropy of the classes drops most, as long as that saves more
     bits than it takes to send the cut.

@@ -1,4 +1,4 @@
-"""Conditions on columns of codes: class sums of all of them at once.
+"""Conditions on columns of codes, and class sums of all of them together.
 
 A column holds codes: those of its known values, and behind them that of missing ones.
 A condition is an interval of codes of one column, (column, first, last), last included:
@@ -72,7 +72,7 @@ class CodedTable:
         return rows.reshape(len(order), -1)
 
     def candidates(self, order, weights):
-        """All conditions that tell some rows from others, with their sums.
+        """All conditions that hold for some of the rows only, with their sums.
 
         A bound lies in the middle between the codes of the rows on its two sides.
 
@@ -81,7 +81,7 @@ class CodedTable:
         order : ndarray of shape (n_columns, n_rows), int
             Some of the rows, sorted along each column.
         weights : ndarray of shape (n_sums, n_rows of the table)
-            What is summed.
+            Weights to be summed.
         """
         n_columns, n_rows = order.shape
         # `take` is several times faster than indexing.
@@ -174,7 +174,7 @@ def distinct_rows(codes, labels, weights):
 
 
 def node_rules(left, right, column, cut, n_known):
-    """The way to each node of a tree, as a rule.
+    """The path to each node of a tree, as a rule.
 
     Parameters
     ----------
@@ -190,21 +190,21 @@ def node_rules(left, right, column, cut, n_known):
     Returns
     -------
     list of tuple of (column, first, last)
-        One interval of ranks for each column on the way, in the order of the columns.
+        One interval of ranks for each column on the path, in the order of the columns.
         Where it has known ranks and the missing one, of the known ones: a missing value
         meets no condition on these.
     """
     n_known = n_known.tolist()
-    ways = [{} for _ in left]
+    paths = [{} for _ in left]
     for node in np.flatnonzero(left >= 0):
-        way, j, last = ways[node], int(column[node]), int(np.floor(cut[node]))
-        low, high = way.get(j, (0, 2 * n_known[j]))
-        ways[left[node]] = {**way, j: (low, last)}
-        ways[right[node]] = {**way, j: (last + 1, high)}
+        path, j, last = paths[node], int(column[node]), int(np.floor(cut[node]))
+        low, high = path.get(j, (0, 2 * n_known[j]))
+        paths[left[node]] = {**path, j: (low, last)}
+        paths[right[node]] = {**path, j: (last + 1, high)}
     return [
         tuple(
             (j, first, last if first >= n_known[j] else min(last, n_known[j] - 1))
-            for j, (first, last) in sorted(way.items())
+            for j, (first, last) in sorted(path.items())
         )
-        for way in ways
+        for path in paths
     ]

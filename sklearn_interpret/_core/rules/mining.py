@@ -116,7 +116,7 @@ class _Search:
     def __init__(self, rows, conditions, min_support, max_rules):
         self.rows, self.conditions, self.max_rules = rows, conditions, max_rules
         self.of_class = rows.sums(rows.everything[:, None])
-        # Not more than meant, for rounding; and one row at least.
+        # Less the rounding of the product; at least one row.
         self.least = np.maximum(min_support * self.of_class * (1 - 1e-12), 1)
 
     def frequent_conditions(self):

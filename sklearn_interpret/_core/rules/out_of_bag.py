@@ -1,4 +1,4 @@
-"""Rules judged by rows that were not drawn to find them; those that are not alike."""
+"""Rules judged on rows not drawn to find them, and rules that do not overlap."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Judged(NamedTuple):
-    """What rules are worth.
+    """Precision and recall of rules.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def f1(precision, recall):
 
 
 def unlike(holds, weights, most):
-    """Positions of rules, of which none overlaps too much with an earlier one.
+    """Positions of rules, none of which overlaps too much with an earlier one.
 
     Parameters
     ----------

@@ -3,9 +3,9 @@
 import numpy as np
 
 _WORD = 64
-# So many words are worked on at a time: they fit into a processor's cache.
+# Words in a block, which fits the cache.
 _BLOCK = 16
-# Weights are whole numbers of a unit, at most so many in all, or so many for each row.
+# Largest sum of the weights in units, in all or for each row if that is more.
 _MOST_UNITS, _MOST_UNITS_OF_ROW = 2**20, 16
 
 
@@ -27,7 +27,7 @@ class PackedRows:
     Attributes
     ----------
     unit : float
-        What weights are multiples of.
+        Greatest common unit of the weights, at least nearly.
     everything : ndarray of shape (n_words,), uint64
         The set of all rows.
     """
@@ -88,12 +88,12 @@ class PackedRows:
 
 
 def _unit(weights):
-    """What all weights are multiples of, at least nearly."""
+    """A unit of which all weights are multiples, at least nearly."""
     total = weights.sum()
     most = max(_MOST_UNITS, _MOST_UNITS_OF_ROW * len(weights))
     for unit in (1.0, weights.min()):
         units = weights / unit
-        # What is 0.3 / 0.1?
+        # 0.3 / 0.1 is not 3 in floats.
         whole = np.abs(units - np.rint(units)) <= 1e-9 * units
         if whole.all() and total / unit <= most:
             return unit

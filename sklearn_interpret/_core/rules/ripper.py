@@ -1,4 +1,4 @@
-"""Rules for one class against others: grown, pruned, and weighed against each other.
+"""Rules for one class against others: grown, pruned, and compared with variants.
 
 After Cohen (1995), with the choices of Weka's JRip where the paper leaves them open.
 """
@@ -9,12 +9,12 @@ import numpy as np
 
 from sklearn_interpret._core.rules.coded_conditions import distinct_rows
 
-# Cohen's d: a description so many bits longer than the shortest ends the search.
+# Cohen's d: the search ends at a description this many bits longer than the shortest.
 _MAX_SURPLUS = 64
 
 
 class _Found(NamedTuple):
-    """A rule, the rows for which it holds, and the bits that it takes to send it."""
+    """A rule, the rows for which it holds, and its description length in bits."""
 
     rule: list
     held: np.ndarray
@@ -40,7 +40,7 @@ class ClassRules:
 
     def __init__(self, table, positive, weights, min_weight, random):
         self.table, self.positive = table, positive
-        # Of the class, and in all.
+        # Weights of the class, and of all rows.
         self.weights = np.stack([weights * positive, weights])
         self.total = self.weights.sum(axis=1)
         self.min_weight, self.random = min_weight, random
@@ -115,9 +115,9 @@ class ClassRules:
     def _prune(self, rule, rows, whole=False):
         """Drop the last conditions where that makes a rule better on other rows.
 
-        A rule is worth (p + 1) / (t + 2), for the weights p of the class and t in all
-        that it covers: Weka's, in place of Cohen's (2 p - t) / t. With `whole`, it is
-        worth the share of all rows that it gets right.
+        The value of a rule is (p + 1) / (t + 2), for the weights p of the class and t
+        of all rows that it covers: Weka's, not Cohen's (2 p - t) / t. With `whole`, it
+        is the share of all rows that the rule gets right.
         """
         of_class, total = self.weights @ rows
         if total == 0:
@@ -126,11 +126,11 @@ class ClassRules:
         for length in range(1, len(rule) + 1):
             inside = inside & self.table.holds(rule[length - 1 : length])
             p, t = self.weights @ inside
-            worth = (p + 1) / (t + 2)
+            value = (p + 1) / (t + 2)
             if whole:
-                worth = (p + (total - of_class) - (t - p)) / total
-            if worth > best:
-                best, kept = worth, length
+                value = (p + (total - of_class) - (t - p)) / total
+            if value > best:
+                best, kept = value, length
         return rule[:kept]
 
     def _optimized(self, found):
@@ -179,7 +179,7 @@ class ClassRules:
         return kept, errors + theory
 
     def _description_length(self, found):
-        """Bits that it takes to send rules and their errors."""
+        """Description length of rules and their errors."""
         covered = self.weights @ ~self._uncovered_by(found)
         return self._error_bits(covered) + sum(rule.bits for rule in found)
 
@@ -195,7 +195,7 @@ def _largest_gain(sums, share, min_weight):
     all for which a condition holds, and P and T of those before.
     """
     p, t = sums
-    # What is equal but for rounding gains nothing, and of equal gains the first counts.
+    # Gains below rounding are none; of equal gains the first counts.
     allowed = np.flatnonzero((p >= min_weight) & (p > share * t * (1 + 1e-12)))
     if not len(allowed):
         return None
@@ -226,7 +226,7 @@ def ripper(
     weights : ndarray of shape (n_rows,)
         Weights of the rows.
     class_weights : ndarray of shape (n_classes,)
-        What weights are multiplied by, but for the order of the classes.
+        Factors of the weights, but for the order of the classes.
     prune : bool
         Whether rules are pruned and optimized.
     n_optimizations : int
@@ -262,19 +262,19 @@ def ripper(
     return rules
 
 
-# Bits that it takes to send rules and their errors (Quinlan 1995; Cohen 1995).
+# Description lengths of rules and their errors (Quinlan 1995; Cohen 1995).
 
 
 def subset_bits(n, k, share):
-    """Bits that say which k of n things are meant, if a share of them is expected."""
+    """Bits that encode which k of n things are chosen, of an expected share."""
     share = min(max(share, 1e-12), 1 - 1e-12)
     return -k * np.log2(share) - (n - k) * np.log2(1 - share)
 
 
 def theory_bits(n_chosen, n_conditions):
-    """Bits of a rule of so many of the table's conditions.
+    """Bits of a rule of `n_chosen` of the table's conditions.
 
-    Half of them: conditions can be listed in any order, and lean on each other.
+    Half of them: conditions can be listed in any order, and are redundant.
     """
     if n_chosen == 0:
         return 0.0
@@ -285,7 +285,7 @@ def theory_bits(n_chosen, n_conditions):
 
 
 def error_bits(covered, uncovered, false_positive, false_negative, share):
-    """Bits that say which rows the rules get wrong.
+    """Bits that encode which rows the rules get wrong.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def error_bits(covered, uncovered, false_positive, false_negative, share):
     errors = false_positive + false_negative
     positive_rate = false_positive / covered if covered else 0
     negative_rate = false_negative / uncovered if uncovered else 0
-    # Of one side the errors are expected, of the other known, and sent before.
+    # The errors of one side have an expected rate; those of the other are known.
     if covered > uncovered:
         positive_rate = share * errors / covered
     else:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import gammaln
 
-# Largest number of sums that are kept for the lists to come.
+# Largest number of sums that are kept for further lists.
 _MAX_KEPT_SUMS = 2**22
 
 
@@ -36,7 +36,7 @@ class RuleListPosterior:
         self.length_prior = length_prior
         self._n_of_size = np.bincount(mined.sizes, minlength=1)
         n = np.arange(len(self._n_of_size))
-        # Rules without conditions are not there to be chosen.
+        # There are no rules without conditions.
         self._size_pmf = np.exp(n * np.log(size_prior) - gammaln(n + 1)) * (n > 0)
         of_class = self.rows.sums(self.rows.everything[:, None])
         n_classes, units = len(of_class), np.arange(of_class.sum() + 1)
@@ -60,7 +60,7 @@ class RuleListPosterior:
             left = self._n_of_size.copy()
             log = len(sizes) * np.log(self.length_prior) - gammaln(len(sizes) + 1)
             for size in sizes:
-                # A size of which there are rules left, and one of these.
+                # The chance of the size among those left, and of one of its rules.
                 share = self._size_pmf[size] / self._size_pmf[left > 0].sum()
                 log += np.log(share / left[size])
                 left[size] -= 1
@@ -101,7 +101,7 @@ class RuleListPosterior:
         logs = np.empty(self.sets.shape[1] + 1)
         logs[:-1] = old[:at].sum() + self.log_likelihoods(sum(sums)) + sum(of_rest)
         sizes = self._sizes_of(rules)
-        # Where all rules of a size are in the list, none is left that counts.
+        # A size has no rules left once all are in the list.
         priors = np.zeros(len(self._n_of_size))
         used = np.bincount(sizes, minlength=len(priors))
         for size in np.flatnonzero(self._n_of_size > used).tolist():
@@ -145,7 +145,7 @@ def sample_lists(posterior, n_chains, n_samples, random):
     Parameters
     ----------
     posterior : RuleListPosterior
-        What is sampled.
+        The posterior to sample.
     n_chains, n_samples : int
         Number of chains, and of samples of each.
     random : RandomState
@@ -161,7 +161,7 @@ def sample_lists(posterior, n_chains, n_samples, random):
     lists, all_logs = [], np.empty((n_chains, n_samples))
     n_rules = posterior.sets.shape[1]
     for logs in all_logs:
-        # Chains that start far from each other tell whether they forget it.
+        # Starts far from each other, so that R-hat shows whether chains have mixed.
         length = min(random.poisson(posterior.length_prior), n_rules)
         rules = random.permutation(n_rules)[:length].tolist()
         for step in range(-n_samples, n_samples):

@@ -7,10 +7,11 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
-# Values searched for at once, which fit the processor's cache.
+# Values searched for in one block, which fits the cache.
 AT_ONCE = 3 * 2**12
 # With fewer values, the table of cells costs more than it saves.
 _MANY = 2**10
+# Largest number of intervals, where there are fewer rows.
 _MOST_INTERVALS = 2**20
 
 
@@ -21,7 +22,7 @@ def numeric_grid(values, weights, resolution, percentiles, *, observed_only=Fals
     are equally spaced between the two quantiles `percentiles`, or, with `observed_only`
     (which integers need), the observed values nearest to those points.
     """
-    # Some of the values often tell that there are many, without sorting them all.
+    # Some of the values often show that there are many, without sorting them all.
     if len(np.unique(values[: 4 * resolution])) <= resolution:
         distinct = np.unique(values)
         if len(distinct) <= resolution:
@@ -77,7 +78,7 @@ def conditioning_edges(values, weights, n_intervals):
 
 
 def _quantiles(values, weights, n_intervals):
-    # More intervals than rows have an end at each row, but for very light ones.
+    # More intervals than rows end at each row, unless its weight is very small.
     n_intervals = min(n_intervals, max(len(values), _MOST_INTERVALS))
     probabilities = np.arange(1, n_intervals + 1) / n_intervals
     return weighted_quantile(values, probabilities, weights)
@@ -237,7 +238,7 @@ def interpolate(values, nodes, curves):
 
     Linear between the increasing nodes (G,), constant beyond them.
     """
-    # Shares of the interval and not slopes, which overflow between tiny numbers.
+    # Shares of the interval, since slopes overflow between tiny numbers.
     rises = np.diff(curves, append=curves[:, -1:])
     values_at = np.empty((len(values), len(curves)))
     for rows, low, shares in _grid_positions(values, nodes):

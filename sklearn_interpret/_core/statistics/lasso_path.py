@@ -11,31 +11,31 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 from scipy.special import expit, softmax
 
-# Standard deviation of a constant column, in units of its largest number.
+# Relative standard deviation below which a column is constant.
 _CONSTANT = 1e-10
-# Penalties of features differ by this share: of equally good ones the first enters.
+# Relative spread of the penalties of features: of equally good ones the first enters.
 _TIES = 1e-8
-# Slope at which a feature's pull keeps up with the penalty: that of a copy in use.
+# Closing speeds below this are zero: copies of a feature in use follow the penalty.
 _FLAT = 1e-7
-# Relative precision of a penalty, length of a stretch that is none, and share of the
-# first penalty where changes are rounding.
+# Relative precision of a penalty, length of a stretch that counts as empty, and share
+# of the first penalty below which changes are rounding.
 _SAME, _SHORT, _FLOOR = 1e-9, 1e-7, 1e-8
-# Share of a penalty down to which slopes that change are trusted.
+# Smallest next penalty, as a share of the last, where slopes change.
 _TRUSTED = 0.5
-# What Newton's method leaves of a gradient, in units of the penalty and in all.
+# Largest gradient at which Newton's method ends, in units of the penalty and absolute.
 _LEFT, _ZERO = 1e-10, 1e-13
-# Steps of Newton's method, penalties tried for a change, changes for each feature.
+# Largest numbers: Newton's steps, penalties tried per change, changes per feature.
 _STEPS, _TRIES, _CHANGES = 30, 60, 20
-# Pulls that are none, and shares by which pulls are clearly beyond the penalty, and
-# coefficients beyond zero.
+# Correlations below this are zero; share by which correlations clearly exceed the
+# penalty, and coefficients zero.
 _NOTHING, _CROSSED = 1e-12, 1e-6
 
 
 class SquaredError:
     """Half the squared error of scores (n, 1)."""
 
-    # Whether second derivatives are the same everywhere, and the share of the first
-    # penalty where the path ends.
+    # Whether the Hessian is constant, and the share of the first penalty where the path
+    # ends.
     quadratic, end = True, 0.0
 
     def null(self, mean):
@@ -84,7 +84,7 @@ class LogLoss:
 
 @dataclass(frozen=True)
 class LassoPath:
-    """Coefficients at the penalties where features come and go.
+    """Coefficients at the penalties where features enter or leave.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class LassoPath:
 
 
 def lasso_path(X, targets, weights, loss, n_features):
-    """Follow the lasso path along its first stretch with so many features.
+    """Follow the lasso path along its first stretch with `n_features` features.
 
     It stops where the next feature enters. If one leaves instead, it stops half-way.
     The penalty is for standardized features, the results for the given ones.
@@ -127,7 +127,7 @@ def lasso_path(X, targets, weights, loss, n_features):
     weights : ndarray of shape (n,)
         Weights of the rows, which sum to one.
     loss : SquaredError or LogLoss
-        What is penalised.
+        The loss that is penalised.
     n_features : int or None
         Number of features to stop with; None follows the path to its end.
 
@@ -146,13 +146,13 @@ def lasso_path(X, targets, weights, loss, n_features):
     penalties, found, intercepts = map(np.array, zip(*walk.points, strict=True))
     found /= unit[:, None]
     intercepts = intercepts - np.einsum("j,mjk->mk", centre, found)
-    if intercepts.shape[1] > 1:  # any sum would do
+    if intercepts.shape[1] > 1:  # determined up to a constant
         intercepts -= intercepts.mean(axis=1, keepdims=True)
     return LassoPath(penalties, found, intercepts, walk.order, scale)
 
 
 class _Walk:
-    """A walk along the path: what is in use, and the points where that changes."""
+    """A walk along the path: coefficients in use, and points where these change."""
 
     def __init__(self, design, targets, weights, loss):
         n_rows, self._n_features = design.shape
@@ -172,7 +172,7 @@ class _Walk:
         self._columns = self._design[:, self._used[0]]
 
     def follow(self, n_features):
-        """Walk until so many features are in use."""
+        """Walk until `n_features` features are in use."""
         values = self._loss.null(self._weights @ self._targets)
         mean = self._loss.mean(self._scores(values))
         correlations = self._correlations(self._targets - mean)[:-1]
@@ -201,13 +201,13 @@ class _Walk:
                 break
 
     def _note(self, penalty, values):
-        """Write a point down."""
+        """Keep a point of the path."""
         table = np.zeros((self._n_features + 1, self._targets.shape[1]))
         table[self._used] = values
         self.points.append((penalty, table[:-1], table[-1]))
 
     def _exchange(self, event, values):
-        """Let a coefficient come or go; the values of those then in use."""
+        """Add or drop a coefficient; the values of those then in use."""
         kept = dict(zip(self._signs, values, strict=True))
         self._use(_exchanged(self._signs, event))
         if event[0] not in self.order:
@@ -254,8 +254,8 @@ class _Walk:
         correlations_fall = self._correlations(
             self._loss.change(mean, self._scores(slopes))
         )
-        # The pull of a coefficient meets the penalty, of either sign; one in use meets
-        # zero.
+        # The correlation of a feature reaches the penalty, with either sign; a
+        # coefficient in use reaches zero.
         sides = np.array([1, -1])[:, None, None]
         room, closing = penalty - sides * correlations, 1 + sides * correlations_fall
         closing[closing <= _FLAT] = 0.0
@@ -266,7 +266,7 @@ class _Walk:
         closing[0][used], closing[1][used] = np.where(nears, signs * slopes, 0.0), 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             met = np.where(closing > 0, penalty - room / closing, -np.inf)
-        # What has crossed its bound did so below the start.
+        # Those beyond their bound have crossed it below the start.
         crossed = (met > start) | (room < -_CROSSED * penalty) & (closing == 0)
         met = np.where(crossed, (penalty + start) / 2, met)[:, :-1]
         side, feature, output = np.unravel_index(met.argmax(), met.shape)
@@ -280,7 +280,7 @@ class _Walk:
         return self._columns @ (values[:, None] * own)
 
     def _correlations(self, residuals):
-        """By how much residuals (n, K) pull each coefficient: (p + 1, K)."""
+        """Weighted products of features and residuals (n, K): (p + 1, K)."""
         return self._design.T @ (self._weights[:, None] * residuals)
 
     def _fitted(self, values, penalty):
@@ -311,7 +311,7 @@ class _Walk:
 
 
 def _strongest(correlations):
-    """The coefficient that is pulled most, with the sign, or None."""
+    """The coefficient of the largest correlation, with its sign, or None."""
     feature, output = np.unravel_index(
         np.abs(correlations).argmax(), correlations.shape
     )

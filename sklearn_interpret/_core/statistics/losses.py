@@ -10,7 +10,7 @@ from scipy.special import xlogy
 
 _EPSILON = np.finfo(np.float64).eps
 
-# Predictions this close, relative to the largest one, are the same.
+# Predictions this close, relative to the largest one, are equal.
 _ROUNDING = 1e-14
 
 
@@ -40,7 +40,7 @@ def relative(targets, predictions):
 
 
 def sizes_of(targets):
-    """What errors are divided by to be relative."""
+    """Sizes of targets, by which relative errors are divided."""
     return np.maximum(np.abs(targets), _EPSILON)
 
 

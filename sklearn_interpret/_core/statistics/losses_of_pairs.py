@@ -1,7 +1,7 @@
 """Losses of sums over all pairs of rows, found without the pairs.
 
-What a row i predicts with its partner i' is ``rest_i + part_i'``. Each function takes
-targets, `rest` and `part`, all (n, k), and returns for each row the sum of
+The prediction of a row i with its partner i' is ``rest_i + part_i'``. Each function
+takes targets, `rest` and `part`, all (n, k), and returns for each row the sum of
 ``weights_i' L(targets_i, rest_i + part_i')`` over the partners in its stratum: (n,).
 Weights and `strata`, whole numbers from zero, are (n,). The losses L are those of the
 same names in `losses`.

@@ -9,8 +9,8 @@ all weights are equal, every row is the donor of one: the donors are a permutati
 import numpy as np
 from scipy import stats
 
-# Where in its own stretch a row looks for its donor. It is irrational: with whole
-# numbers as weights, no place falls on a border between two stretches.
+# Place within its stretch at which a row takes its donor. It is irrational: with
+# integer weights, no place falls on a border between two stretches.
 _PLACE = (np.sqrt(5) - 1) / 4
 
 DISTRIBUTIONS = ("empirical", "normal", "lognormal", "gamma")

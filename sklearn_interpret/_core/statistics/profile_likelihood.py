@@ -8,14 +8,14 @@ regression's inverse factor: at the optimum half of the deviance has the Hessian
 import numpy as np
 from scipy.linalg import null_space, pinvh
 
-# A bound is found when it moves by less than this part of its distance; deviances are
-# least when they would fall by less than this part of the height.
+# Relative precision of a bound, and decrease of the deviance, relative to the height,
+# at which the minimisation ends.
 _PRECISION, _FLAT = 1e-9, 1e-9
 _MOST_STEPS = 100
-# Steps end where the deviance has risen by at most this multiple of the height. The
-# end of an interval is where it differs from the height by less than this part.
+# Largest rise of the deviance along a step, and largest error of the height at the end
+# of an interval, both relative to the height.
 _MOST_RISE, _CLOSE = 1e6, 1e-6
-# Steps that leave more than this share of the fall before need a Hessian of their own.
+# Steps that reduce the decrease by less than this factor compute a new Hessian.
 _SLOW = 0.05
 
 
@@ -72,7 +72,7 @@ class _Profile:
                 low = at
             else:
                 high = at
-            # The root of the rise is nearly a line (Bates & Watts, 1988).
+            # The root of the rise is nearly linear (Bates & Watts, 1988).
             root = np.sqrt(max(rise, 0))
             new = at + 2 * root * (np.sqrt(self.height) - root) / slope
             if not low < new < high:

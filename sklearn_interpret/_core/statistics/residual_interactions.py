@@ -4,15 +4,17 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
+# Largest number of bins of the own feature, rows in each, and groups of another.
 MAX_BINS = 20
 ROWS_PER_BIN = 20
 N_GROUPS = 4
-# Up to so many distinct values, levels of a category above all, are groups themselves.
+# Up to this number of distinct values, such as levels, each is a group.
 MAX_LEVELS = 12
 # A share counts where it exceeds this many of its standard deviations under chance.
 N_DEVIATIONS = 3.5
 # A feature whose own value leaves no more than this share of the variance acts alone.
 NEGLIGIBLE = 1e-3
+# Bins whose deviations are below this share of the largest hold rounding.
 ROUNDING = 1e-6
 
 
@@ -61,15 +63,15 @@ def residual_strengths(attributions, own, others):
     n_bins = int(np.clip(len(own) // ROWS_PER_BIN, 1, MAX_BINS))
     bins = quantile_codes(own, n_bins)
     scale = np.abs(attributions).max(initial=0.0)
-    if scale > 0:  # squares of huge or tiny numbers would not be numbers
+    if scale > 0:  # squares of huge or tiny numbers overflow
         attributions = attributions / scale
     residuals = _detrended(attributions, own, bins)
     spread = ((attributions - attributions.mean()) ** 2).sum()
     strengths = np.zeros(len(others))
     if residuals @ residuals <= NEGLIGIBLE * spread:
         return strengths
-    # A curve leaves most in the few rows of the outer bins: standardise the bins where
-    # a share is compared with chance.
+    # Residuals of curves are largest in the outer bins: bins are standardised for the
+    # comparison with chance.
     deviations = np.sqrt(_means(residuals**2, bins))
     kept = np.flatnonzero((deviations > ROUNDING * deviations.max())[bins])
     residuals, bins = residuals[kept], np.unique(bins[kept], return_inverse=True)[1]
@@ -81,7 +83,7 @@ def residual_strengths(attributions, own, others):
         n_left, n_more = len(kept) - cells.max() - 1, cells.max() - bins.max()
         if n_left < 1:
             continue
-        # Standard deviation of a share where the groups mean nothing.
+        # Standard deviation of a share without an interaction.
         by_chance = np.sqrt(2 * n_more) / n_left
         if _adjusted_share(standardised, cells, n_more) > N_DEVIATIONS * by_chance:
             share = _adjusted_share(residuals, cells, n_more)

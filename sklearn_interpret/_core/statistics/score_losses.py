@@ -96,7 +96,7 @@ class Softmax:
 
 
 class SquaredHinge:
-    """What margins of classes -1 and 1 lack of one, squared; summed over columns."""
+    """Squared hinge of margins of classes -1 and 1, summed over columns."""
 
     reach, self_concordance = 0.0, np.inf
 
@@ -171,12 +171,12 @@ class HalfTweedie:
 
 @dataclass(frozen=True)
 class HalfHuber:
-    """Half the squared error, of which what is far counts by its size.
+    """Huber's loss: half the squared error, linear beyond a size.
 
     Parameters
     ----------
     far : float
-        From where on a residual does.
+        The size of a residual from which the loss is linear.
     """
 
     far: float
@@ -204,7 +204,7 @@ class HuberWithScale:
     Parameters
     ----------
     epsilon : float
-        From how many scales on a residual is far.
+        Number of scales from which the loss of a residual is linear.
     """
 
     epsilon: float
@@ -241,7 +241,7 @@ class HuberWithScale:
 def constant_score(loss, targets, weights):
     """The score of all rows whose mean loss is least, by Newton's method.
 
-    Targets and weights (n_rows,); of 0 and 1 alone, it is a large one.
+    Targets and weights are (n_rows,); of a single class the score is large.
     """
     score = np.zeros((len(targets), 1))
     for _ in range(20):
@@ -257,7 +257,7 @@ def one_vs_rest_shares(log_odds):
     """
     if log_odds.ndim == 1:
         log_odds = np.stack([-log_odds, log_odds], axis=1)
-    # By logarithms: where no class is likely, it is no ratio of zeros.
+    # By logarithms, since all probabilities may round to zero.
     return softmax(log_expit(log_odds), axis=1)
 
 

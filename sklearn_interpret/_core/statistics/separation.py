@@ -1,7 +1,7 @@
-"""Classes, or zero counts, that a linear score tells apart without error.
+"""Complete separation of classes, or of zero counts, by a linear score.
 
-No finite parameters are the likeliest then (Albert & Anderson, 1984; Correia, Guimarães
-& Zylkin, 2019).
+The likelihood has no maximum at finite parameters then (Albert & Anderson, 1984;
+Correia, Guimarães & Zylkin, 2019).
 """
 
 from dataclasses import replace
@@ -12,16 +12,16 @@ from scipy.optimize import linprog
 
 from sklearn_interpret._core.statistics.score_losses import HalfTweedie, Logistic
 
-# Rows are looked at where some curvature is this part of what it is for no effects, and
-# told apart if they lie so far from the plane, in units of the largest entries.
+# Separation is sought where a curvature is below this part of that without effects;
+# rows this far from the plane, in units of the largest entries, are separated.
 _FLAT, _APART = 1e-6, 1e-4
 
 
 def without_separated_rows(model):
     """The `ScoreModel` of the rows that no direction separates.
 
-    The rows left out have the likelihood one where some weights are infinite, and what
-    is left of the likelihood is that of the others.
+    The rows left out have a likelihood of one at infinite weights, so that the
+    likelihood is that of the others.
     """
     while len(model.design):
         kept = ~_separated(model)
@@ -73,7 +73,7 @@ def rising_direction(signed, fixed):
     scale = np.abs(np.vstack([signed, fixed])).max(axis=0)
     scale[scale == 0] = 1
     basis = np.eye(len(scale))
-    if len(fixed):  # of a triangle: the decomposition is a square of the rows
+    if len(fixed):  # of the triangular factor, which is small
         basis = null_space(np.linalg.qr(fixed / scale, mode="r"))
     rows = signed / scale @ basis
     if not rows.size:

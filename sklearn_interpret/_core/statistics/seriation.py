@@ -6,10 +6,11 @@ from scipy.spatial.distance import pdist
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
-# Distances between all pairs of this many rows are held in memory (16 MB).
+# Largest number of rows whose pairwise distances are held in memory (16 MB).
 MAX_CLUSTERED = 2000
-# Turning branches so that neighbours are close takes cubic time.
+# Largest number of rows for optimal leaf ordering, which takes cubic time.
 MAX_OPTIMAL = 400
+# Rows whose distances to all centres are computed together.
 BLOCK = 1000
 
 _N_QUANTILES = 100
@@ -35,7 +36,7 @@ def order_rows(values):
     if n_rows <= 2:
         return np.arange(n_rows)
     scale = np.abs(values).max()
-    if scale > 0:  # squares of huge or tiny numbers would not be numbers
+    if scale > 0:  # squares of huge or tiny numbers overflow
         values = values / scale
     if n_rows <= MAX_CLUSTERED:
         return _order_by_clustering(values)
@@ -52,7 +53,7 @@ def _closest(values, centres):
     lengths = (centres**2).sum(axis=1)
     for start in range(0, len(values), BLOCK):
         block = slice(start, start + BLOCK)
-        # Less the row's own square, which all centres have in common.
+        # Without the row's own square, which is the same for all centres.
         apart = lengths - 2 * values[block] @ centres.T
         closest[block] = apart.argmin(axis=1)
         squares[block] = apart.min(axis=1) + (values[block] ** 2).sum(axis=1)
@@ -87,7 +88,7 @@ def order_levels(codes, n_levels, numeric, categorical, weights):
         distances += _kolmogorov_smirnov(codes, n_levels, values, weights)
     for other_codes in categorical:
         distances += _total_variation(codes, n_levels, other_codes, weights)
-    # Rounded, so that equal distances and ties do not hang on the last bits of sums.
+    # Rounded, so that ties do not depend on the last bits of sums.
     scores = _classical_scaling(distances.round(12)).round(12)
     # The sign of an eigenvector is arbitrary: choose it by the first level that is not
     # in the very middle.

@@ -11,7 +11,7 @@ from scipy.special import stdtr, stdtrit
 class WaldTests:
     """Standard errors and tests of the parameters of an unpenalised regression.
 
-    Weights say how often a row stands there.
+    Weights are numbers of copies of rows.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class WaldTests:
         if self.kind == "HC1":
             return squares * (weights.sum() / regression.residual_dof)
         power = {"HC0": 0, "HC2": 1, "HC3": 2}[self.kind]
-        # Of a row that stands twice, each copy has half of the leverage.
+        # Each copy of a row of weight two has half of its leverage.
         left = 1 - regression.leverages / weights
         return squares / np.where(left > 0, left, np.nan) ** power
 

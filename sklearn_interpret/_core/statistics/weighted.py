@@ -17,9 +17,9 @@ def shares_of(weights):
 
 
 def student_factor(degrees):
-    """What to multiply a standard error of few degrees of freedom by.
+    """Factor of a standard error of few degrees of freedom.
 
-    The interval of 1.96 such errors to each side is Student's of 95 %.
+    Then 1.96 errors to each side are Student's interval of 95 %.
     """
     return stdtrit(degrees, 0.975) / stdtrit(np.inf, 0.975)
 
@@ -87,8 +87,8 @@ class Moments:
         """Standard error of the mean, with the total weight as sample size.
 
         ``m2 / (W (W - 1))`` under the root; below a total weight W of two, where that
-        has no meaning (weights scaled to sum to one, say), ``2 m2 / W^2`` goes on
-        from it continuously and errs on the large side.
+        has no meaning (weights scaled to sum to one, say), ``2 m2 / W^2`` continues it
+        and errs on the large side.
         """
         # Not m2 over the product: tiny weights would underflow, huge ones overflow.
         size = np.maximum(self.weight - 1, self.weight / 2)
@@ -167,7 +167,7 @@ def averaged_quantile(values, probabilities, weights=None):
 
 def _quantile_ends(values, probabilities, weights):
     """Lowest and highest value at which the distribution function has each share."""
-    # As floats, n (k / K) may differ from what it stands for by a few last bits.
+    # As a float, n (k / K) may differ from the exact number by a few last bits.
     slack, n_rows = 4 * _EPS, len(values)
     probabilities = np.asarray(probabilities, dtype=np.float64)
     if weights is None or (weights == weights[0]).all():

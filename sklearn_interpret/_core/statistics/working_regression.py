@@ -12,12 +12,12 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.score_losses import HalfSquared
 
-# A leverage this near to one: the other rows say nothing of some parameter.
+# A row whose leverage is this near to one determines a parameter alone.
 _ALONE = 1e-12
-# Residuals beneath this part of the largest target are rounding, and so are fewer
-# degrees of freedom.
+# Residuals below this part of the largest target are rounding, and so are residual
+# degrees of freedom below the second number.
 _ROUNDING, _NONE_LEFT = 1e-14, 1e-9
-# Part of a column's size that others leave of it, where it depends on them.
+# Columns whose residual on others is below this part of their size depend on them.
 _DEPENDENT = 1e-9
 
 
@@ -85,7 +85,7 @@ class WorkingRegression:
         (A'A + L)^-1 = V V'. The parameters that rows do not determine stay at zero.
         """
         design, root, penalty = self.model.design, self.roots, self.penalty
-        # A constant that is not penalised is taken out first: the rest is centred.
+        # An intercept without a penalty is handled by centring the other columns.
         free = bool((design[:, -1:] == 1).all() and penalty[-1:] == 0 and root.any())
         columns = design[:, : design.shape[1] - free]
         scale = np.linalg.norm(root)
@@ -116,7 +116,7 @@ class WorkingRegression:
 
     @property
     def undetermined(self):
-        """Positions of the columns that others make up, or that are zero."""
+        """Positions of the columns that depend on others, or are zero."""
         design = self.model.design
         if self.factors[1].shape[1] == design.shape[1]:
             return np.arange(0)
@@ -125,7 +125,7 @@ class WorkingRegression:
         _, sizes, right = np.linalg.svd(np.linalg.qr(columns, mode="r"))
         without = right[int((sizes > _DEPENDENT * sizes.max()).sum()) :]
         found = np.flatnonzero((np.abs(without) > _DEPENDENT).any(axis=0))
-        # Where none depends on others, units differ by more than numbers can tell.
+        # Where no column depends on others, their scales differ too much.
         return found if len(found) else np.arange(design.shape[1])
 
     @cached_property

@@ -22,17 +22,17 @@ from scipy.sparse import csr_array
 
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Numbers in tables that are kept at once, and distributions that are worked on at once.
-_NUMBERS_AT_ONCE = 2**19
-_MOST_AT_ONCE = 16
+# Numbers of all tables in memory, and distributions in one call, at most.
+_MOST_NUMBERS = 2**19
+_MOST_DISTRIBUTIONS = 16
 
-# Points, times distributions, whose statistics are worked on at once.
-_POINTS_AT_ONCE = 2**13
+# Points times distributions whose statistics are computed together; they fit a cache.
+_MOST_POINTS = 2**13
 
-# Splits, times distributions, that are worked on at once: they fit a cache.
-_SPLITS_AT_ONCE = 2**17
+# Splits times distributions that are evaluated together; they fit a cache.
+_MOST_SPLITS = 2**17
 
-# Replaces a probability of zero as a divisor.
+# Divisor in place of a probability of zero.
 _LEAST = np.finfo(np.float64).tiny
 
 
@@ -68,14 +68,14 @@ class TreeProducts:
     values : ndarray of shape (n_nodes, k)
         Value of each leaf, zero at other nodes.
     base : ndarray of shape (k,)
-        What is added to the sum of the trees.
+        Constant that is added to the sum of the trees.
     parts : list of MovedFeatures
-        What moves, and its points; all features that are split on are in one of them.
+        The features and their points; each feature of a split is in one of them.
 
     Attributes
     ----------
-    at_once : int
-        How many distributions are worked on at once.
+    block_size : int
+        Number of distributions that are evaluated together.
 
     Raises
     ------
@@ -92,9 +92,9 @@ class TreeProducts:
             raise ValueError("The trees split on a feature that belongs to no part.")
         n_splits = np.count_nonzero(~ensemble.is_leaf)
         k = max(1, len(base))
-        size = max(1, self._tables.n_places, min(n_splits, _SPLITS_AT_ONCE) * k)
-        self.at_once = int(np.clip(_NUMBERS_AT_ONCE // size, 1, _MOST_AT_ONCE))
-        most = _SPLITS_AT_ONCE // (self.at_once * k)
+        size = max(1, self._tables.n_places, min(n_splits, _MOST_SPLITS) * k)
+        self.block_size = int(np.clip(_MOST_NUMBERS // size, 1, _MOST_DISTRIBUTIONS))
+        most = _MOST_SPLITS // (self.block_size * k)
         self._blocks = [
             _Block(ensemble, values, self._tables, roots, len(parts))
             for roots in _roots_of_blocks(ensemble, most)
@@ -121,8 +121,8 @@ class TreeProducts:
             statistic=np.empty((m, n_parts)),
             variance=np.empty((m, n_parts)),
         )
-        for start in range(0, m, self.at_once):
-            rows = slice(start, min(start + self.at_once, m))
+        for start in range(0, m, self.block_size):
+            rows = slice(start, min(start + self.block_size, m))
             tables = np.empty((2, self._tables.n_places, rows.stop - start))
             missing = np.zeros((2, n_parts + 1, rows.stop - start))
             for part, (share, statistic) in enumerate(
@@ -158,7 +158,7 @@ def _centred(shares, statistics, mean, variance):
     Yields these, with their shares, and shares times centred statistics.
     """
     m, n_points = shares.shape
-    step = max(1, _POINTS_AT_ONCE // max(1, n_points))
+    step = max(1, _MOST_POINTS // max(1, n_points))
     for start in range(0, m, step):
         rows = slice(start, start + step)
         # Rows are summed up: each should be one stretch of memory.
@@ -316,7 +316,7 @@ class _SplitTables:
     Each part has its *places* in the tables. What a split can be given by the splits
     above it on the same part is the entry at `high` less the entry at `low`; that
     between `low` and `middle` goes to the left, the rest to the right. Shares grow
-    along a table, so that no difference is negative, in floating point either.
+    along a table, so that no difference is negative, even after rounding.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ class _SplitTables:
     low, middle, high : ndarray of shape (n_nodes,), intp
         Places; of no meaning at leaves.
     missing_left, missing_right : ndarray of shape (n_nodes,), intp
-        The part whose missing values go there besides, which have tables of their own;
+        The part whose missing values also go there; they have tables of their own;
         `n_parts` where there are none.
     part : ndarray of shape (n_nodes,), intp
         The part that is split on; `n_parts` at leaves, and where no part moves.

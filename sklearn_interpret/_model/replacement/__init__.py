@@ -1,1 +1,1 @@
-"""Model responses to perturbed rows."""
+"""Model responses to rows whose columns take the values of other rows, or new ones."""

@@ -5,21 +5,22 @@ the mean over each one's partners. A row of weight w counts as w equal rows, and
 its own partner w - 1 times.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from scipy.sparse import issparse
 
 from sklearn_interpret._core.statistics import losses, losses_of_pairs
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model._sklearn_compat import warn
+from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.replacement.additive import (
-    additive_linear,
-    additive_trees,
-)
 from sklearn_interpret._model.replacement.hybrid import hybrid, responses_to_mixed
+from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError
 
@@ -29,13 +30,17 @@ _METHODS = {
     "labels": "predict",
 }
 
-# A loss that differs more than this between all rows and its parts is not a mean.
+# A loss whose relative difference between all rows and their halves is larger is not
+# a mean over rows.
 _RELATIVE_ERROR = 1e-9
 
-# Partners of a row where the trees can't be read: each is a row to predict.
+# Partners of a row where the trees can't be read; the model predicts a row for each.
 _N_DONORS = 5
+
+# Relative differences of losses below this are rounding.
 _ROUNDING = 1e-12
 
+# Seconds from which a warning names the expected time.
 _A_MINUTE = 60.0
 
 
@@ -118,8 +123,8 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
 
     For each of the `players`, tuples of columns that one row lends another, `strata`
     has groups of rows that are partners; None is one group. Weights of the sample count
-    rows. Returns arrays (n_metrics,) and (n_players, 1, n_metrics). A metric that is no
-    mean over rows raises a ValueError.
+    rows. Returns arrays (n_metrics,) and (n_players, 1, n_metrics). A metric has to be
+    a mean over rows; others raise a ValueError.
     """
     weights = sample.weights
     groups = strata if strata[0] is not None else strata[:1]
@@ -137,7 +142,7 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
             own_pairs = shares * np.minimum(weights, 1)
             sums -= [_own_sums(row_losses, own, predictions) for own in own_pairs]
             over_pairs[:, 0, which] = sums
-    # A difference below rounding error is none: what is ignored has no importance.
+    # A difference within rounding is zero: an ignored feature has no importance.
     size = np.maximum(np.abs(over_pairs), np.abs(baseline))
     same = np.abs(over_pairs - baseline) <= _ROUNDING * size
     over_pairs = np.where(same, baseline, over_pairs)
@@ -195,7 +200,7 @@ def _closed_sums(additive, members, weights, strata, shares, on_block):
 
 
 def _warn_of_cost(responses, reduce):
-    """Say beforehand that asking a model for all pairs takes more than a minute."""
+    """Warn if predictions for all pairs of rows will take more than a minute."""
     seconds = responses.seconds(reduce, _A_MINUTE)
     if seconds < _A_MINUTE:
         return
@@ -219,7 +224,7 @@ def _in_words(seconds):
 
 
 def loss_increases(estimator, sample, players, shares, rng):
-    """How much each row's loss grows with a player's values of others: (p, n_rows).
+    """Increase of each row's loss with a player's values of other rows: (p, n_rows).
 
     Means over all rows where the trees can be read, and else over random ones. The loss
     of regressors is the squared error, summed over outputs with the `shares` (k,); that
@@ -242,7 +247,7 @@ def loss_increases(estimator, sample, players, shares, rng):
 
 
 def _loss_of_kind(estimator, y, shares):
-    """The response of a model that its kind of loss looks at, and the loss."""
+    """The response that the loss of a kind of model uses, and the loss."""
     if not is_classifier(estimator):
         response = replace(make_response(estimator, "predict"), classes=None)
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
@@ -323,7 +328,7 @@ def _shares_of_pairs(weights, strata):
 
 
 def _by_response(metrics, estimator, sample):
-    """Distinct responses, each with the metrics that look at it: (position, loss)."""
+    """Distinct responses, each with the metrics that use it: (position, loss)."""
     groups = {}
     for i, metric in enumerate(metrics):
         response, row_loss = _prepared(metric, estimator, sample)
@@ -333,7 +338,7 @@ def _by_response(metrics, estimator, sample):
 
 
 def _prepared(metric, estimator, sample):
-    """The response that a metric looks at, and its loss with the targets."""
+    """The response that a metric uses, and its loss with the targets."""
     if isinstance(metric.scorer, LossOfModel):
         loss = metric.scorer
         _check_is_mean(metric.name, loss, estimator, sample)
@@ -352,7 +357,7 @@ def _prepared(metric, estimator, sample):
         response = replace(response, classes=None)
     else:
         targets = _indicators(metric, sample.y, response.classes)
-    # Losses of pairs have the names of losses.
+    # The closed form over pairs has the name of the loss.
     of_pairs = getattr(losses_of_pairs, function.__name__, None)
     if function is losses.weighted_squared:
         shares = _r2_shares(targets, sample.weights)
@@ -415,3 +420,74 @@ def _check_is_mean(name, loss, estimator, sample):
             f"{name!r} is not: of all rows it is {whole:g}, and the mean over both "
             f"halves of the rows is {mean:g}."
         )
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveModel:
+    """A model of a sample's rows.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_rows, n_outputs)
+        Responses to the rows.
+    sums : ndarray of shape (n_rows, k)
+        The responses themselves, or a function that is positive where the response is
+        the second of two classes.
+    part : callable
+        Function of a player: its part of the rows' sums, up to a constant, (n_rows, k).
+    """
+
+    predictions: np.ndarray
+    sums: np.ndarray
+    part: Callable
+
+
+def additive_trees(trees):
+    """`HybridTrees` as an `AdditiveModel`, or None: see `adds_players`."""
+    if not trees.adds_players:
+        return None
+    return AdditiveModel(trees.predictions, trees.predictions, trees.alone)
+
+
+def additive_linear(response, rows, players):
+    """A linear model as an `AdditiveModel`, or None.
+
+    The response is `predict`, as numbers or as two classes; each column belongs to one
+    of the `players`.
+    """
+    has_classes = response.classes is not None
+    method = "decision_function" if has_classes else "predict"
+    try:
+        explained = explained_linear(response.estimator, method)
+        part = _linear_part(explained.model, rows, players)
+        furthest = _furthest_rows(rows, players, part)
+        explained.check(rows)
+        explained.check(furthest)
+    # The columns of a model that can't be read may be no numbers, too.
+    except (TypeError, ValueError):
+        return None
+    sums = predictions = plain_responses(explained.response, rows)
+    if has_classes:
+        predictions = plain_responses(response, rows)
+        if not np.array_equal(predictions, sums > 0):
+            return None
+    return AdditiveModel(predictions, sums, part)
+
+
+def _linear_part(model, rows, players):
+    """Function of a player: what it adds to the rows, (n_rows, k)."""
+    derived = model.derived(rows.native)
+    derived = derived.tocsc() if issparse(derived) else derived
+    members = [np.flatnonzero(np.isin(model.columns, own)) for own in players]
+    return lambda j: derived[:, members[j]] @ model.coefficients[members[j]]
+
+
+def _furthest_rows(rows, players, part):
+    """Rows with the largest and smallest sums that values of the rows can make.
+
+    A model that cuts its sums off may be linear on the rows, and is not on these.
+    """
+    parts = map(part, range(len(players)))
+    places = [np.append(own.argmax(axis=0), own.argmin(axis=0)) for own in parts]
+    donors = {j: places[player] for player, own in enumerate(players) for j in own}
+    return as_rows(rows.mixed(np.zeros_like(places[0]), donors))

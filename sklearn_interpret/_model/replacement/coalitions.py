@@ -12,9 +12,9 @@ from scipy.special import logit
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.replacement.replaced import plain_responses
 
-# Probabilities are clipped by so much before their logit, which is then at most 36.
+# Probabilities are clipped to [eps, 1 - eps]: their logit is then at most 36.
 _EPSILON = np.finfo(np.float64).eps
-# Means may leave the range of probabilities by rounding.
+# Largest excess of a mean probability over [0, 1] that counts as rounding.
 _ROUNDING = 1e-9
 
 
@@ -44,14 +44,14 @@ class CoalitionGame:
     players : list of tuple of int
         Columns of each player; every column belongs to one.
     link : {"identity", "logit"}, default="identity"
-        What is made of mean responses.
+        Function of mean responses.
 
     Attributes
     ----------
     base_values : ndarray of shape (k,)
         Value without any player.
     saturated : bool
-        Whether the link had to clip a mean response to the background.
+        Whether the link clipped a mean response to the background.
     """
 
     def __init__(self, response, background, weights, players, link="identity"):
@@ -75,13 +75,13 @@ class CoalitionGame:
         return coalitions[:, self._player_of_column]
 
     def clipped(self, means):
-        """Which mean responses (m, k) the link clips, in any output: (m,)."""
+        """Mask (m,) of mean responses (m, k) that the link clips in any output."""
         if self.link == "identity":
             return np.zeros(len(means), dtype=bool)
         return ((means < _EPSILON) | (means > 1 - _EPSILON)).any(axis=1)
 
     def weighed(self, responses, bases=slice(None)):
-        """Responses (m, n_bases, k) to some background rows as parts of their means."""
+        """Weighted sums (m, k) of responses (m, n_bases, k) to some background rows."""
         return np.einsum("mbk,b->mk", responses, self._shares[bases])
 
 

@@ -24,13 +24,13 @@ from sklearn_interpret.exceptions import UnreadableModelError
 # Largest number of players that come from the donor together.
 _MOST_PLAYERS = 3
 
-# Points that are planned at once, for all workers; and what one of them takes, in
-# bytes, besides its responses: positions and keys.
+# Points that are planned together, for all workers, and the bytes of the position and
+# key of one of them.
 _MOST_POINTS = 2**18
 _POINT_BYTES = 96
 
-# Sets whose points are counted at once.
-_SETS_AT_ONCE = 2**14
+# Sets whose points are counted together.
+_SETS_COUNTED = 2**14
 
 
 def hybrid(method, response, rows, weights, players, *, averaged, **loop):
@@ -39,7 +39,8 @@ def hybrid(method, response, rows, weights, players, *, averaged, **loop):
     Parameters
     ----------
     method : {"auto", "tree", "brute"}
-        "auto" takes the trees where they tell what is needed, "tree" insists on them.
+        "auto" takes the trees where they give the means or responses, "tree" insists
+        on them.
     response, rows, weights, players : object
         As :class:`HybridResponses` takes them.
     averaged : bool
@@ -69,8 +70,8 @@ def hybrid(method, response, rows, weights, players, *, averaged, **loop):
 class HybridResponses(PointMeans):
     """Responses to hybrid rows, which are sent to the model.
 
-    Points that are the same are sent once, as far as a quarter of the working memory
-    can hold the responses.
+    Equal points are sent once, as long as a quarter of the working memory holds the
+    responses.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ class HybridResponses(PointMeans):
         Responses to the rows as they are.
     """
 
-    adds_players = False  # it is not known whether it does
+    adds_players = False  # not known of any model
 
     def __init__(
         self,
@@ -132,8 +133,8 @@ class HybridResponses(PointMeans):
         self.positions = list(codes[: len(self._players)])
         self.n_points = [int(own.max()) + 1 for own in self.positions]
         self._keys = RowKeys(codes.T)
-        # Where no value of any player repeats, one player outside of two sets tells
-        # the bases of their points apart, and one that only one set has, the donors.
+        # Where no value of any player repeats, points of two sets are different: their
+        # bases by a player outside of both, their donors by a player of one of them.
         unique = all(own.max() + 1 == rows.n_rows for own in codes)
         self._may_repeat = not unique or len(codes) <= 2 * _MOST_PLAYERS
         self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
@@ -193,7 +194,7 @@ class HybridResponses(PointMeans):
         return [(player,) for player in range(len(self._players))]
 
     def most_rows(self, *sets):
-        """The most rows that `all_but` and `joint` of sets send to the model.
+        """Largest number of rows that `all_but` and `joint` of sets send to the model.
 
         Sets of one size are the rows of an array, or a list. Fewer are sent where sets
         have points in common.
@@ -201,14 +202,14 @@ class HybridResponses(PointMeans):
         n_bases = len(distinct(self._keys.whole)[0])
         n_points, total = np.array(self.n_points, dtype=np.float64), float(n_bases)
         for of_size in (self._alone, *sets):
-            for part in slices(len(of_size), _SETS_AT_ONCE):
+            for part in slices(len(of_size), _SETS_COUNTED):
                 places = np.array(of_size[part], dtype=np.intp)
                 n_donors = np.minimum(n_points[places].prod(axis=1), n_bases)
                 total += n_donors.sum() * (n_bases - 1)
         return total
 
     def seconds(self, reduce, enough):
-        """About how long :meth:`outcomes` takes, or a bound on it less than `enough`.
+        """Estimated seconds for :meth:`outcomes`, or a bound on them below `enough`.
 
         The bound comes from the rows as they are, else the time from a batch of points:
         calls of few rows take longer for each row.
@@ -229,7 +230,7 @@ class HybridResponses(PointMeans):
         return (perf_counter() - start) / n_points * self.most_rows() / n_workers
 
     def most_sums(self, pairs, triples):
-        """No leaf of a tree is looked at."""
+        """Number of sums over the leaves of trees: none."""
         return 0
 
     def _grid(self, players):
@@ -259,7 +260,7 @@ class HybridResponses(PointMeans):
             yield from self._of_wave(wave)
 
     def _of_wave(self, wave):
-        """Responses of some blocks; unknown points of all of them are sent at once."""
+        """Responses of some blocks; their unknown points are sent together."""
         blocks, places, points = [], [], []
         for _, grid, block in wave:
             shape = block.stop - block.start, len(grid.donors)
@@ -402,10 +403,10 @@ class Grid:
         A row for each distinct value of the set.
     donor_of : ndarray of shape (n_rows,)
         Which of them each row has.
-    donor_shares : ndarray of shape (n_donors,)
+    bases, base_of : ndarray
+        The same for the columns outside of the set.
+    base_shares : ndarray of shape (n_bases,)
         Share of the rows' weight.
-    bases, base_of, base_shares : ndarray
-        The same for what is outside of the set.
     donor_keys, base_keys : ndarray of shape (n_donors or n_bases, n_words)
         They add up to the keys of points.
     """
@@ -413,7 +414,6 @@ class Grid:
     players: tuple
     donors: np.ndarray
     donor_of: np.ndarray
-    donor_shares: np.ndarray
     bases: np.ndarray
     base_of: np.ndarray
     base_shares: np.ndarray
@@ -438,7 +438,6 @@ class Grid:
             tuple(players),
             donors,
             donor_of,
-            np.bincount(donor_of, shares),
             bases,
             base_of,
             np.bincount(base_of, shares),
@@ -463,7 +462,7 @@ def distinct(keys):
 
 
 class ResponseCache:
-    """Responses to points by key, as many as fit into so many bytes.
+    """Responses to points by key, within a number of bytes.
 
     Sorted runs of about doubling sizes are kept, so that adding to many costs little.
     """

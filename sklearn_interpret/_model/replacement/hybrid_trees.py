@@ -6,7 +6,6 @@ from itertools import islice
 import numpy as np
 from sklearn import get_config
 
-from sklearn_interpret._core.trees.effects.condition_steps import MovedFeatures
 from sklearn_interpret._core.trees.effects.curves import TreeCurves
 from sklearn_interpret._core.trees.effects.feature_sets import LinkedTreeSets, TreeSets
 from sklearn_interpret._core.trees.effects.pairwise_interactions import (
@@ -15,12 +14,15 @@ from sklearn_interpret._core.trees.effects.pairwise_interactions import (
     leaves_of_pairs,
     steps_of_parts,
 )
-from sklearn_interpret._core.trees.effects.responses import TreeEffects
+from sklearn_interpret._core.trees.effects.tree_effects import (
+    MovedFeatures,
+    TreeEffects,
+)
 from sklearn_interpret._model.parallel import slices
-from sklearn_interpret._model.replacement.replaced_trees import (
+from sklearn_interpret._model.replacement.replaced import (
     ReplacedTrees,
-    _run,
     row_tasks,
+    run_reported,
     sums_of_passes,
 )
 
@@ -230,16 +232,16 @@ class HybridTrees(PointMeans, ReplacedTrees):
         return [(self._groups[0][0], self._moved)]
 
     @cached_property
-    def _weights_of_leaves(self):
+    def _leaf_weights(self):
         """Weight of the rows at each leaf that they reach but for one condition."""
-        return self._leaf_weights(self._moved, self._weights, **self._loop)
+        return self._summed_leaf_weights(self._moved, self._weights, **self._loop)
 
     @cached_property
     def _averages(self):
         """Mean responses with each player at each of its points."""
         if not self._trees.additive:
             return super()._averages
-        return self._moved.averages(self._weights_of_leaves, self._weights.sum())
+        return self._moved.averages(self._leaf_weights, self._weights.sum())
 
     @cached_property
     def _leaves_of_pairs(self):
@@ -253,7 +255,7 @@ class HybridTrees(PointMeans, ReplacedTrees):
             tasks = [
                 (trees, wave[some], *given) for some in slices(len(wave), _SETS_OF_TASK)
             ]
-            for averages in _run(LinkedTreeSets.averages, tasks, **self._loop):
+            for averages in run_reported(LinkedTreeSets.averages, tasks, **self._loop):
                 yield from averages
 
     def _joint_sums(self, sets):
@@ -299,16 +301,16 @@ class HybridTrees(PointMeans, ReplacedTrees):
 
     def _terms_of_pass(self, pairs):
         terms = TreePairs(self._moved, pairs)
-        both = self._leaf_weights(terms, self._weights, **self._loop)
+        both = self._summed_leaf_weights(terms, self._weights, **self._loop)
         total = self._weights.sum()
-        return terms.terms(self._weights_of_leaves, both, total, self.positions)
+        return terms.terms(self._leaf_weights, both, total, self.positions)
 
     def _mean_given(self, players):
         """Mean responses (n_rows, k) given some players."""
         parts, trees = self._moved.parts, self._trees.ensemble
         features = np.concatenate([parts[player].features for player in players])
         sets = TreeSets(trees, trees.value, features, self._moved.block_rows)
-        given = self._leaf_weights(sets, self._weights, **self._loop)
+        given = self._summed_leaf_weights(sets, self._weights, **self._loop)
         found = np.empty_like(self._sums)
         for rows, part in self._parts(sets.outputs, given, sets.block_rows):
             found[rows] = part
@@ -321,7 +323,7 @@ class HybridTrees(PointMeans, ReplacedTrees):
             for rows in row_tasks(len(self._codes), size)
         ]
         start = 0
-        for part in _run(_in_turn, tasks, **self._loop):
+        for part in run_reported(_in_turn, tasks, **self._loop):
             yield slice(start, start + len(part)), part
             start += len(part)
 

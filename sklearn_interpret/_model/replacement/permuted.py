@@ -15,12 +15,15 @@ from sklearn_interpret._model.response import RESPONSE_METHODS, check_length
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of, same_content
 
-# Permuted copies of small tables go to the model together, up to so many rows.
+# Rows of permuted copies that go to the model together: for small tables.
 _ROWS_TOGETHER = 2**12
 
 _DRAWS = {"permutation": random_donors, "split": swapped_halves}
 
+# Kinds of dtypes that are numbers.
 _NUMBERS = "biuf"
+
+# Largest relative difference between a scorer and its formula that is rounding.
 _ROUNDING = 1e-10
 
 
@@ -65,12 +68,12 @@ class PermutedScores:
         values are permuted, None for one.
         """
         n_repeats = seeds.shape[1]
-        at_once = batch_rows(self._rows.row_bytes)
-        at_once = max(1, min(_ROWS_TOGETHER, at_once) // self._rows.n_rows)
+        n_copies = min(_ROWS_TOGETHER, batch_rows(self._rows.row_bytes))
+        n_copies = max(1, n_copies // self._rows.n_rows)
         blocks = [
-            (columns, of_player[start : start + at_once], stratum)
+            (columns, of_player[start : start + n_copies], stratum)
             for columns, of_player, stratum in zip(players, seeds, strata, strict=True)
-            for start in range(0, n_repeats, at_once)
+            for start in range(0, n_repeats, n_copies)
         ]
         workers = effective_n_jobs(n_jobs)
         n_groups = min(len(blocks), 4 * workers) if workers > 1 else 1

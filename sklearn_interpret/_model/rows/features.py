@@ -159,16 +159,17 @@ def _refuse_repetition(entries, names, parameter):
         seen.add(key)
 
 
-def resolve_categorical(categorical_features, detected, names, *, named=True):
-    """Mask of the categorical columns; "auto" takes those `detected`."""
+def resolve_categorical(categorical_features, rows):
+    """Mask of the categorical columns of `Rows`; "auto" takes the detected ones."""
     if isinstance(categorical_features, str) and categorical_features == "auto":
-        return np.array(detected, dtype=bool)
-    flags = np.zeros(len(names), dtype=bool)
+        return np.array(rows.detected_categorical, dtype=bool)
+    flags = np.zeros(rows.n_columns, dtype=bool)
     if categorical_features is None:
         return flags
-    parameter = "categorical_features"
+    names, parameter = rows.names, "categorical_features"
     for feature in _listed(categorical_features, names, parameter):
-        flags[feature_index(feature, names, named=named, parameter=parameter)] = True
+        at = feature_index(feature, names, named=rows.named, parameter=parameter)
+        flags[at] = True
     return flags
 
 

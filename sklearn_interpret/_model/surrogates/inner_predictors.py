@@ -25,7 +25,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 class Column:
     """A column that a predictor gets, in words."""
 
-    name: str  # of the feature, or of what was computed from several
+    name: str  # of the feature, or of a column computed from several
     category: str | None = None  # whose presence it indicates
     levels: tuple | None = None  # categories whose positions it holds
     whole: bool = False  # whether it holds whole numbers
@@ -172,7 +172,7 @@ def _returns_its_input(transformer):
 
 def _indicators(encoder, given):
     """A column for each category that has one."""
-    # Known prefixes, so that what is left of a name is the category.
+    # Known prefixes, so that the rest of a name is the category.
     prefixes = [f"x{j}" for j in range(len(given))]
     if hasattr(encoder, "feature_names_in_"):
         prefixes = list(encoder.feature_names_in_)
@@ -187,7 +187,7 @@ def _indicators(encoder, given):
 
 
 def _output_names(transformer, names):
-    """Names of a transformer's columns; None where it does not tell."""
+    """Names of a transformer's columns; None where these are not known."""
     known = getattr(transformer, "feature_names_in_", names)
     try:
         return list(map(str, transformer.get_feature_names_out(known)))

@@ -17,11 +17,11 @@ class LocalDraws:
     Parameters
     ----------
     marginals : Marginals
-        What is known of the columns.
+        Marginal distributions of the columns.
     weights : ndarray of shape (n_rows,)
         Weights of the rows that these were read from.
     n_samples : int
-        How many rows to draw.
+        Number of rows to draw.
     correlated : bool
         Whether columns are drawn together: from whole rows, with a little noise
         that leaves means and covariances what they are; else each for itself, numeric
@@ -65,13 +65,13 @@ class LocalDraws:
         h = min(1.0, (4 / ((size + 2) * effective)) ** (1 / (size + 4)))
         covariance = (values * shares[:, None]).T @ values
         variances, axes = np.linalg.eigh(covariance)
-        # The symmetric root hangs on no sign or order of the axes.
+        # The symmetric root does not depend on signs or order of the axes.
         root = (axes * np.sqrt(variances.clip(min=0))) @ axes.T
         return np.sqrt(1 - h**2) * values[drawn] + h * noise @ root
 
     @property
     def n_samples(self):
-        """How many rows are drawn around each row."""
+        """Number of rows drawn around each row."""
         return len(self._shifts)
 
     def around_mean(self):

@@ -23,6 +23,7 @@ from sklearn_interpret._model.response import (
 )
 from sklearn_interpret._model.rows.base import is_missing
 
+# Largest number of indicators of a column: the rarest levels share the last one.
 MAX_LEVELS = 20
 
 # Responses above which the positive class is the likelier one.
@@ -36,7 +37,7 @@ _THRESHOLDS = {
 
 
 def check_surrogate(surrogate):
-    """Refuse what is no predictor, such as a class."""
+    """Refuse objects that are not predictors, such as a class."""
     needs = "surrogate must be an estimator with fit and predict; got"
     if isinstance(surrogate, type):
         name = surrogate.__name__
@@ -89,7 +90,7 @@ def _encoded(surrogate, rows):
 
 
 def _has_own_way(estimator):
-    """Whether an estimator, or its first step, may do something about categories."""
+    """Whether an estimator, or its first step, may handle categories."""
     if isinstance(estimator, Pipeline):
         return _has_own_way(estimator[0])
     if not has_tags(estimator):
@@ -213,7 +214,7 @@ class SurrogatePredictions:
         return as_probabilities.read(self.probabilities(X))
 
     def predictions(self, X):
-        """What the model's `predict` would return: numbers, or labels of classes."""
+        """Estimates of the model's `predict`: numbers, or labels of classes."""
         if self.predicts_labels:
             return np.asarray(self.surrogate.predict(X))
         values = self.responses(X)
@@ -239,7 +240,7 @@ class SurrogatePredictions:
         return _normalised(values, len(classes))
 
     def why_no_labels(self):
-        """Why its responses determine no labels; None if they do."""
+        """Reason why its responses do not determine labels; None if they do."""
         method, classes = self.response.method, self.response.classes
         if self.predicts_labels:
             return None

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._model.trees.tree_model import (
     ArrayEncoder,
     TreeModel,

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._model.trees.tree_model import (
     TreeModel,
     category_table,

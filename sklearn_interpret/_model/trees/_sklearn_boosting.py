@@ -18,7 +18,8 @@ from sklearn.ensemble import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.trees.structure.joining import Tree, in_float64, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
+from sklearn_interpret._core.trees.structure.joining import in_float64
 from sklearn_interpret._model.trees._sklearn_combined import (
     Member,
     read_part,

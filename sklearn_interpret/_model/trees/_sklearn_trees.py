@@ -17,7 +17,7 @@ from sklearn.tree import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._model.trees.tree_model import (
     ArrayEncoder,
     TreeModel,

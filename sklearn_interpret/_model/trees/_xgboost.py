@@ -18,11 +18,8 @@ from itertools import chain, count, pairwise
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.trees.structure.joining import (
-    Tree,
-    join_trees,
-    without_unreached,
-)
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
+from sklearn_interpret._core.trees.structure.joining import without_unreached
 from sklearn_interpret._model.trees.tree_model import (
     ArrayEncoder,
     TreeModel,

@@ -7,12 +7,12 @@ follow from the trees themselves: see `moments`.
 
 import numpy as np
 
-from sklearn_interpret._core.trees.effects.condition_steps import MovedFeatures
+from sklearn_interpret._core.trees.effects.tree_effects import MovedFeatures
 from sklearn_interpret._core.trees.moments import TreeProducts
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
-# Of a column whose splits are sets of values: splits times values.
+# Largest number of splits times values of a column that is split by sets of values.
 _MOST_IN_SETS = 2**24
 
 
@@ -34,15 +34,15 @@ class IndependentColumns:
 
     Attributes
     ----------
-    rows_at_once : int
-        How many distributions :meth:`moments` works on at once; more than that are
+    block_rows : int
+        Number of distributions that :meth:`moments` evaluates together; more are
         as fast in several calls.
 
     Raises
     ------
     UnreadableModelError
-        The response is no sum of trees, or none that can be read, or its splits on a
-        column tell too many values apart.
+        The response is not a sum of trees that can be read, or the splits on a column
+        separate too many values.
     """
 
     def __init__(self, response, levels, sizes):
@@ -57,7 +57,7 @@ class IndependentColumns:
             _refuse_large(trees.ensemble, parts[-1], levels.names[column])
         value, base = trees.ensemble.value, trees.ensemble.base
         self._products = TreeProducts(trees.ensemble, value, base, parts)
-        self.rows_at_once = self._products.at_once
+        self.block_rows = self._products.block_size
 
     def moments(self, shares, statistics):
         """Moments of the response, for m distributions of the columns.

@@ -1,4 +1,4 @@
-"""Displays of panels: their axes, common ranges, labels and legend."""
+"""Displays of panels, and the bands and tables of the effects that they show."""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -7,7 +7,6 @@ import numpy as np
 
 from sklearn_interpret._plotting.axes import add_legend, legend_entries, take_axes
 from sklearn_interpret._plotting.labels import literal, wrapped
-from sklearn_interpret._plotting.panels.effects import Effect, with_outputs
 from sklearn_interpret._plotting.panels.lines import (
     EFFECT,
     ERROR_BAND,
@@ -16,10 +15,113 @@ from sklearn_interpret._plotting.panels.lines import (
     ROWS,
     SHARES,
     VALUES,
-    SurfacePanel,
+    Effect,
     earlier_lines,
 )
 from sklearn_interpret._plotting.surfaces import draw_colour_bar
+from sklearn_interpret._plotting.tables import stacked
+
+N_ERRORS = 2.0
+# Columns of a table, in their order.
+COLUMNS = (
+    *("term", "method", "feature", "feature2", "output", "x", "x2"),
+    *("value", "low", "high", "slope", "slope_std", "row", "fold"),
+)
+
+
+def with_outputs(values, n_axes):
+    """The array with an axis of outputs in front."""
+    values = np.asarray(values, dtype=np.float64)
+    return values[None] if values.ndim == n_axes else values
+
+
+def fold_band(folds, n_axes):
+    """Folds (n_folds, k, ...), and one standard deviation to each side of their mean.
+
+    They are given with or without the axis of outputs.
+    """
+    folds = np.asarray(folds, dtype=np.float64)
+    folds = folds[:, None] if folds.ndim == n_axes + 1 else folds
+    mean, std = folds.mean(axis=0), folds.std(axis=0)
+    return {"low": mean - std, "high": mean + std, "folds": folds}
+
+
+def error_band(values, errors, n_axes):
+    """`N_ERRORS` standard errors to each side."""
+    values, reach = (with_outputs(part, n_axes) for part in (values, errors))
+    return {"low": values - N_ERRORS * reach, "high": values + N_ERRORS * reach}
+
+
+def effect_columns(effect, outputs, slope_std=None, **extra):
+    """Blocks of columns of one effect, for each output its mean and then its folds.
+
+    Parameters
+    ----------
+    effect : Effect
+        The numbers.
+    outputs : sequence
+        Names of the outputs.
+    slope_std : ndarray of shape (k, G) or None
+        Of the means.
+    **extra : object
+        Columns of one value.
+
+    Returns
+    -------
+    list of dict of column name to array or value
+    """
+    blocks = []
+    for output, name in zip(range(len(effect.values)), outputs, strict=True):
+        fixed = {**_names(effect), **extra, "output": name, **_points(effect.places)}
+        block = {**fixed, "value": effect.values[output].ravel()}
+        for part in ("low", "high"):
+            if getattr(effect, part) is not None:
+                block[part] = getattr(effect, part)[output].ravel()
+        if slope_std is not None:
+            block["slope_std"] = slope_std[output]
+        blocks.append(block)
+        for fold, values in enumerate(() if effect.folds is None else effect.folds):
+            blocks.append({**fixed, "value": values[output].ravel(), "fold": fold})
+    if effect.missing is not None:
+        for name, value in zip(outputs, effect.missing, strict=True):
+            point = {"x": np.array([np.nan]), "value": value}
+            blocks.append({**_names(effect), **extra, "output": name, **point})
+    return blocks
+
+
+def curve_columns(effect, outputs, curves, rows, slopes=None):
+    """Blocks of columns of one effect's curves (k, n, ...), a line per row and point.
+
+    `rows` are the rows (n,) that the curves belong to, `slopes` (k, n, G) their slopes.
+    """
+    n_points = int(np.prod(curves.shape[2:]))
+    places = _points(effect.places).items()
+    places = {name: np.tile(values, len(rows)) for name, values in places}
+    fixed = {**_names(effect), **places, "row": np.repeat(rows, n_points)}
+    blocks = []
+    for output, name in zip(range(len(curves)), outputs, strict=True):
+        block = {**fixed, "output": name, "value": curves[output].ravel()}
+        if slopes is not None:
+            block["slope"] = slopes[output].ravel()
+        blocks.append(block)
+    return blocks
+
+
+def _names(effect):
+    return dict(zip(("feature", "feature2"), effect.names, strict=False))
+
+
+def _points(places):
+    """Columns x (and x2) of all points of a grid, the second axis fastest."""
+    grids = np.meshgrid(*places, indexing="ij")
+    return dict(zip(("x", "x2"), map(np.ravel, grids), strict=False))
+
+
+def long_frame(blocks, caller):
+    """One DataFrame of all blocks; columns that no block has are left out."""
+    table = stacked(blocks, caller=caller)
+    table = table[[name for name in COLUMNS if name in table]]
+    return table.astype({name: "Int64" for name in ("row", "fold") if name in table})
 
 
 class PanelDisplay(ABC):
@@ -66,6 +168,10 @@ class PanelDisplay(ABC):
             self.legend_.set_gid(EFFECT)
         return canvas
 
+    def _outputs(self, n_outputs):
+        """Names of the outputs; positions where they have none."""
+        return range(n_outputs) if self.output_names is None else self.output_names
+
     def _label(self, panels, canvas, share_y, again):
         for place, (panel, below) in enumerate(panels):
             if again[place]:
@@ -98,7 +204,6 @@ class EntryDisplay(PanelDisplay):
     """Base of displays of effects, each entry that of a feature or of a pair."""
 
     categorical = None
-    _zero = True
 
     @abstractmethod
     def _effect(self, entry):
@@ -149,26 +254,6 @@ class EntryDisplay(PanelDisplay):
         if self.categorical is None:
             return tuple(place.dtype.kind not in "iuf" for place in places)
         return tuple(np.atleast_1d(self.categorical[entry]).tolist())
-
-    def _surface(self, effect, output, limits, words):
-        return SurfacePanel(
-            effect.names,
-            effect.places,
-            effect.levelled,
-            effect.values[output],
-            limits,
-            *words,
-            bounds=effect.bounds,
-            held=effect.held,
-            counts=effect.counts,
-            data=effect.data,
-            diverging=self._zero,
-            by_similarity=effect.by_similarity,
-        )
-
-    def _outputs(self, n_outputs):
-        """Names of the outputs; positions where they have none."""
-        return range(n_outputs) if self.output_names is None else self.output_names
 
 
 def earlier_legend(canvas):

@@ -1,6 +1,6 @@
 """Panels with lines along one feature or a surface over two."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -119,6 +119,94 @@ class Series:
     folds: np.ndarray | None = None
     label: Any = None
     colour: Any = None
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Numbers of one entry."""
+
+    names: tuple  # one or two features
+    places: tuple  # values or levels along them
+    levelled: tuple  # which of them are categories
+    values: np.ndarray  # (k, G) or (k, G1, G2): the effect
+    low: np.ndarray | None = None  # lower ends of the bands
+    high: np.ndarray | None = None  # upper ends of the bands
+    # (n_folds, k, ...): the effect of each fold's model.
+    folds: np.ndarray | None = None
+    data: tuple | None = None  # the features' values in the data
+    bounds: tuple | None = None  # ends of cells, where values belong to these
+    by_similarity: tuple = (False, False)  # which of them are ordered by similarity
+    counts: np.ndarray | None = None  # weight of the rows in a pair's cells
+    missing: np.ndarray | None = None  # (k,): the effect of a missing value
+
+    @property
+    def levels(self):
+        """Levels of a single feature that is a category, or None."""
+        return self.places[0] if self.levelled[0] else None
+
+    def levels_in(self, order):
+        """Levels in an order, and whether they are ordered by similarity."""
+        if order == "levels" or self.levels is None:
+            return self.levels, self.by_similarity[0]
+        # The order of the output that varies most.
+        varied = self.values[np.argmax(spreads(self.values))]
+        return self.levels[np.argsort(-varied, kind="stable")], False
+
+    @property
+    def held(self):
+        """Mask of the values (G1, G2) of a pair that border on a cell with rows."""
+        if self.counts is None or not self.counts.size:
+            return np.isfinite(self.values).all(axis=0)
+        held = self.counts > 0
+        if not self.levelled[0]:
+            held = np.pad(held, ((1, 0), (0, 0))) | np.pad(held, ((0, 1), (0, 0)))
+        if not self.levelled[1]:
+            held = np.pad(held, ((0, 0), (1, 0))) | np.pad(held, ((0, 0), (0, 1)))
+        return held
+
+    def swapped(self):
+        """The effect of a pair, with its features in the other order."""
+        turned = self._changed(lambda values: values.swapaxes(1, 2))
+        for name in ("names", "places", "levelled", "data"):
+            turned[name] = getattr(self, name) and getattr(self, name)[::-1]
+        return replace(self, **turned)
+
+    def by_level(self, output):
+        """One output of a pair, as a curve for each level of the second feature."""
+        curves = self._changed(lambda values: values[output].T)
+        for name in ("names", "places", "levelled"):
+            curves[name] = getattr(self, name)[:1]
+        return replace(self, **curves)
+
+    def _changed(self, change):
+        """The values and the ends of their bands, changed."""
+        arrays = {name: getattr(self, name) for name in ("values", "low", "high")}
+        return {n: change(each) for n, each in arrays.items() if each is not None}
+
+    def series(self, output, label, colour, levels=None):
+        """One output of a one-way effect as a line.
+
+        Along a category, x are positions among `levels`, by default its own.
+        """
+        (places,) = self.places
+        if self.levelled[0]:
+            places = level_places(places, places if levels is None else levels)
+        return Series(
+            np.asarray(places, dtype=np.float64),
+            self.values[output],
+            None if self.low is None else self.low[output],
+            None if self.high is None else self.high[output],
+            None if self.folds is None else self.folds[:, output],
+            label,
+            colour,
+        )
+
+
+def spreads(values):
+    """Standard deviation of each output's effect (k, ...) over its known points."""
+    flat = values.reshape(len(values), -1)
+    known = np.isfinite(flat).all(axis=0)
+    return flat[:, known].std(axis=1) if known.any() else np.zeros(len(flat))
 
 
 @dataclass(frozen=True)
@@ -387,27 +475,18 @@ class SpreadPanel(LinePanel):
 class SurfacePanel:
     """An effect of two features on one output."""
 
-    names: tuple  # the features
-    places: tuple  # values or levels along them
-    levelled: tuple  # which of them are categories
-    values: np.ndarray  # (G1, G2): the effect
+    effect: Effect
+    output: int
     limits: tuple  # range of the colours
     what: str  # the quantity shown
     of: str  # the response
-    # Ends of the cells, where values belong to cells and not to points.
-    bounds: tuple | None = None
-    held: np.ndarray | None = None  # (G1, G2): which values border on rows
-    # Weight of the rows in the cells between values.
-    counts: np.ndarray | None = None
-    data: tuple | None = None  # the features' values in the data
     diverging: bool = False  # whether zero is the middle
-    by_similarity: tuple = (False, False)  # where levels are ordered by similarity
 
     values_along = None
     has_bar = True
 
     def _level_texts(self, side):
-        levels = self.places[side] if self.levelled[side] else []
+        levels = self.effect.places[side] if self.effect.levelled[side] else []
         return list(map(level_text, levels))
 
     def slot(self, below):
@@ -418,16 +497,16 @@ class SurfacePanel:
 
     def draw(self, ax, looks):
         """Draw on an axes; return the artists."""
-        artists = Artists()
-        if 0 in self.values.shape:
+        artists, values = Artists(), self.effect.values[self.output]
+        if 0 in values.shape:
             note_empty(ax, "no observed value")
             return artists
-        smooth = min(self.values.shape) > 1 and not any(self.levelled)
-        numbers = {"values": self.values, "limits": self.limits}
+        smooth = min(values.shape) > 1 and not any(self.effect.levelled)
+        numbers = {"values": values, "limits": self.limits}
         numbers["diverging"] = self.diverging
-        if smooth and self.bounds is None:
+        if smooth and self.effect.bounds is None:
             style = looks.contour_kw
-            shown = draw_contours(ax, *self.places, **numbers, style=style)
+            shown = draw_contours(ax, *self.effect.places, **numbers, style=style)
             artists.contours = shown
         else:
             bounds = [self._cell_bounds(side) for side in (0, 1)]
@@ -435,52 +514,52 @@ class SurfacePanel:
             shown = draw_heat_map(ax, *bounds, **numbers, style=style)
             artists.heatmaps = shown
         cells = None
-        if artists.heatmaps is not None and self.held is not None:
-            cells = draw_empty_cells(ax, *bounds, ~self.held)
-        elif self.counts is not None:
-            cells = draw_empty_cells(ax, *self.places, self.counts == 0)
+        if artists.heatmaps is not None:
+            cells = draw_empty_cells(ax, *bounds, ~self.effect.held)
+        elif self.effect.counts is not None:
+            cells = draw_empty_cells(ax, *self.effect.places, self.effect.counts == 0)
         if cells is not None:
             artists.entries[NO_ROWS] = cells
-        if looks.rug and self.data is not None:
+        if looks.rug and self.effect.data is not None:
             x, y = (self._positions(side) for side in (0, 1))
             artists.points = draw_positions(ax, x, y, looks.points_kw)
-            text = JITTERED if any(self.levelled) else ROWS
+            text = JITTERED if any(self.effect.levelled) else ROWS
             artists.entries[text] = artists.points
         for side, which in enumerate("xy"):
-            if self.levelled[side]:
-                levels = list(map(level_text, self.places[side]))
+            if self.effect.levelled[side]:
+                levels = list(map(level_text, self.effect.places[side]))
                 most = {"most": NAME_LENGTH} if which == "y" else {}
                 label_levels(ax, levels, which=which, share=BAR_SHARE, **most)
         artists.colorbars = draw_colour_bar(ax, shown, two_lines(self.what, self.of))
         return artists
 
     def _cell_bounds(self, side):
-        if self.levelled[side]:
-            return np.arange(len(self.places[side]) + 1) - 0.5
-        bounds = None if self.bounds is None else self.bounds[side]
+        if self.effect.levelled[side]:
+            return np.arange(len(self.effect.places[side]) + 1) - 0.5
+        bounds = None if self.effect.bounds is None else self.effect.bounds[side]
         # A first cell without width gets one, to be visible.
         if bounds is None or bounds[0] >= bounds[1]:
-            return cell_bounds(self.places[side])
+            return cell_bounds(self.effect.places[side])
         return bounds
 
     def _positions(self, side):
-        values = self.data[side]
-        if not self.levelled[side]:
+        values = self.effect.data[side]
+        if not self.effect.levelled[side]:
             return values
-        return jittered(level_places(values, self.places[side]), seed=side)
+        return jittered(level_places(values, self.effect.places[side]), seed=side)
 
     def tidy_numbers(self, ax):
         """Few ticks on a small panel of a grid."""
         for side, which in enumerate("xy"):
-            if not self.levelled[side]:
-                tidy_number_ticks(ax, self.places[side], which, most=4)
+            if not self.effect.levelled[side]:
+                tidy_number_ticks(ax, self.effect.places[side], which, most=4)
 
     def label(self, ax, *, with_y=True):
         """Name the axes."""
-        name_axes(ax, self.names[0], literal(wrapped(self.names[1])))
-        if self.by_similarity[0]:
+        name_axes(ax, self.effect.names[0], literal(wrapped(self.effect.names[1])))
+        if self.effect.by_similarity[0]:
             ax.set_xlabel(ax.get_xlabel() + BY_SIMILARITY)
-        if self.by_similarity[1]:
+        if self.effect.by_similarity[1]:
             ax.set_ylabel(ax.get_ylabel() + BY_SIMILARITY)
 
 

@@ -14,8 +14,8 @@ from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.panels.displays import EntryDisplay
-from sklearn_interpret._plotting.panels.effects import (
+from sklearn_interpret._plotting.panels.displays import (
+    EntryDisplay,
     effect_columns,
     long_frame,
     with_outputs,
@@ -23,6 +23,7 @@ from sklearn_interpret._plotting.panels.effects import (
 from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
     Looks,
+    SurfacePanel,
     level_places,
     level_text,
 )
@@ -422,7 +423,8 @@ default=None
                 rows = residuals[output]
                 panels.append(self._panel_of_levels(effect, rows, words, output))
             else:
-                panels.append(self._surface(effect, output, limits, words))
+                panel = SurfacePanel(effect, output, limits, *words, diverging=True)
+                panels.append(panel)
         return panels
 
     def _own_panel(self, term, effect, residuals):

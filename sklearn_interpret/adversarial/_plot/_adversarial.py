@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from textwrap import fill
 from typing import Any, Self
 
@@ -44,13 +45,14 @@ from sklearn_interpret.explanations import RowExplanation
 _WIDTH, _PANEL, _AROUND, _NARROW = 7.0, 2.9, 1.6, 1.7
 
 
+@dataclass(eq=False, repr=False)
 class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
-    """What an attack makes of one row, and what the model answers to it.
+    """One row before and after an attack, with the model's answers.
 
     Build it with `from_estimator` or `from_explanation`. A row of a table has a bar for
-    each changed feature, the largest changes on top, and beside it the values before
+    each changed feature, the largest changes on top, and at its end the values before
     and after; the title has the model's answers. With `image_shape` the row is drawn as
-    an image, beside it the perturbation (red is more, blue is less) and the result. An
+    an image, next to the perturbation (red is more, blue is less) and the result. An
     attack that failed says so, and why.
 
     Parameters
@@ -60,7 +62,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
     row : int, default=0
         Position of the row to draw.
     image_shape : (height, width) or (height, width, channels), default=None
-        What the row is as an image, channels last; None draws a table, or takes the
+        Shape of the row as an image, channels last; None draws a table, or takes the
         `image_shape` of an attack that has one.
     spreads : array-like of shape (n_features,), default=None
         Standard deviations of the features, which bars are measured in. None takes
@@ -112,17 +114,11 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
     _explanation_kind = RowExplanation
     _without = frozenset()
 
-    def __init__(
-        self,
-        explanation: RowExplanation,
-        *,
-        row: int = 0,
-        image_shape: tuple | None = None,
-        spreads: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(explanation, row=row)
-        self.image_shape = image_shape
-        self.spreads = spreads
+    explanation: RowExplanation
+    _: KW_ONLY
+    row: int = 0
+    image_shape: tuple | None = None
+    spreads: ArrayLike | None = None
 
     @classmethod
     def _from_inspector(
@@ -186,7 +182,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         return label, texts
 
     def _failed(self, row, found):
-        """Why no row as wished was found, in words; nothing where one was."""
+        """Why no row satisfies the target, in words; empty if one was found."""
         if len(found) and self.explanation.valid[found[0]]:
             return []
         reasons = self.explanation.reasons
@@ -214,7 +210,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         return features[order], moves[features[order]]
 
     def _draw_table(self, ax, row, found, max_entries, style):
-        """A bar for each changed feature, and what it was and is beside it."""
+        """A bar for each changed feature, with its values before and after."""
         features, moves = self._changes(found)
         n_changed = len(features)
         features, moves = features[:max_entries], moves[:max_entries]
@@ -255,7 +251,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         return texts
 
     def _draw_images(self, ax, row, found):
-        """The image, what is added to it, and the result."""
+        """The image, the perturbation and the result."""
         before, after, change = self._as_images(row, found)
         titles = self._titles(row, found)
         ratio = np.clip(change.shape[0] / change.shape[1], 0.3, 1.5)
@@ -289,7 +285,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         return before, after, change.mean(axis=2) if change.ndim == 3 else change
 
     def _titles(self, row, found):
-        """What stands above each image: of the row and the result, the answers."""
+        """Titles of the images: those of the row and of the result have the answers."""
         first, last = ["image"], ["result"]
         if self._failed(row, found):
             last = [f"result ({self.explanation.status[row]})"]
@@ -305,7 +301,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
 
         height, width = self.images_[1].get_array().shape
         place = [0.05, -0.11 * width / height, 0.9, 0.05 * width / height]
-        # Within the panel's own axes: beside these it would shift and shrink the image.
+        # Within the panel's own axes: outside of these it would shift the image.
         self.colour_bar_ = self.figure_.colorbar(
             self.images_[1],
             cax=self.axes_[1].inset_axes(place, label="<colorbar>"),
@@ -342,5 +338,5 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
 
 
 def _letters(inches):
-    """How many letters have room, and not too few for words."""
+    """Number of letters that have room; at least those of a word."""
     return max(int(CHARACTERS_PER_INCH * inches), 16)

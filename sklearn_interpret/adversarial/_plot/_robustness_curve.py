@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,8 +10,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._plotting.axes import (
-    SINGLE_HEIGHT,
-    SINGLE_WIDTH,
     legend_entries,
     named_legend,
 )
@@ -18,13 +17,13 @@ from sklearn_interpret._plotting.colours import OKABE_ITO, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.sources import Data, check_same_in_folds
-from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
-# Points of the curve of a search, at most.
+# Most points of the curve of a search.
 _MOST_SIZES = 101
 
 
+@dataclass(eq=False, repr=False)
 class RobustnessCurveDisplay(FoldsMixin, Display):
     """Accuracy under attack against the size of the perturbation.
 
@@ -42,9 +41,9 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
     label : str, default=None
         Name of the curve in the legend.
     size_name : str, default="Perturbation"
-        What the sizes are.
+        Name of the sizes, for the axis.
     score_name : str, default="Accuracy under attack"
-        What the scores are.
+        Name of the scores, for the axis.
 
     Attributes
     ----------
@@ -82,20 +81,12 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
     _leading = ("sizes",)
     _shows_rows = _weighs_rows = _inspects_training_rows = True
 
-    def __init__(
-        self,
-        sizes: ArrayLike,
-        scores: ArrayLike,
-        *,
-        label: str | None = None,
-        size_name: str = "Perturbation",
-        score_name: str = "Accuracy under attack",
-    ) -> None:
-        self.sizes = sizes
-        self.scores = scores
-        self.label = label
-        self.size_name = size_name
-        self.score_name = score_name
+    sizes: ArrayLike
+    scores: ArrayLike
+    _: KW_ONLY
+    label: str | None = None
+    size_name: str = "Perturbation"
+    score_name: str = "Accuracy under attack"
 
     @classmethod
     def _from_inspector(
@@ -205,7 +196,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
                 f"scores has the shape {np.shape(self.scores)}, but there are sizes of "
                 f"the shape {sizes.shape}."
             )
-        ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
+        ax = self._take(ax)
         (colour,) = unused_colours([OKABE_ITO[0]], ax)
         mean, label = scores.mean(axis=0), self.label
         self.line_ = draw_line(ax, sizes, mean, colour, line_kw)
@@ -256,12 +247,12 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             parts[0] |= {"low": mean - std, "high": mean + std}
             for fold, one in enumerate(scores):
                 parts.append({"size": sizes, "score": one, "fold": fold})
-        return stacked(parts, caller=f"{type(self).__name__}.to_frame", whole="fold")
+        return self._frame(*parts, whole="fold")
 
 
 def _size_name(attack):
-    """What sizes of an attack's perturbations are, in words."""
-    attack = getattr(attack, "attack_", attack)  # that on a substitute
+    """Name of the sizes of an attack's perturbations."""
+    attack = getattr(attack, "attack_", attack)  # the attack on a substitute
     if attack._budget == "scale":
         return "Size of the patch, relative to its own"
     if attack._budget == "n_pixels":

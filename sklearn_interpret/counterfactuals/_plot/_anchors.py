@@ -1,7 +1,8 @@
-"""Display of the rule that is enough for one prediction."""
+"""Display of a rule that is sufficient for one prediction."""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -32,8 +33,9 @@ MOST_LINES = 14
 _ALWAYS = "always: the rule has no conditions"
 
 
+@dataclass(eq=False, repr=False)
 class AnchorsDisplay(FeaturesDisplay):
-    """The rule of one row: what is enough for the model to keep its answer.
+    """The rule of one row, sufficient for the model to keep its answer.
 
     Build it with `from_estimator` or `from_explanation`. Each condition has a panel:
     the distribution of the feature, in colour the values for which the condition holds,
@@ -93,15 +95,10 @@ class AnchorsDisplay(FeaturesDisplay):
     _kinds = (Anchors, AnchorsText)
     _explanation_kind = RuleExplanation
 
-    def __init__(
-        self,
-        explanation: RuleExplanation,
-        *,
-        row: int | None = None,
-        background: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(explanation, row=row)
-        self.background = background
+    explanation: RuleExplanation
+    _: KW_ONLY
+    row: int | None = None
+    background: ArrayLike | None = None
 
     @classmethod
     def _check_request(cls, estimator, X, parameters):
@@ -134,7 +131,7 @@ class AnchorsDisplay(FeaturesDisplay):
         n_cols : int, default=3
             Largest number of panels side by side.
         span_kw : dict, default=None
-            Style of what is coloured behind the data.
+            Style of the coloured areas behind the data.
 
         Returns
         -------
@@ -182,7 +179,7 @@ class AnchorsDisplay(FeaturesDisplay):
         return [data.values(each.feature)[row] for each in self.explanation.rules[row]]
 
     def _mark(self, ax, column, condition, value, style):
-        """Colour what the condition allows, and draw the row's own value."""
+        """Colour the values that satisfy the condition, and mark the row's own."""
         left, right = ax.get_xlim()
         low = left if condition.low is None else condition.low
         high = right if condition.high is None else condition.high
@@ -203,7 +200,7 @@ class AnchorsDisplay(FeaturesDisplay):
         name_axes(ax, x=condition)
 
     def _title(self, row):
-        """The answer, and how good the rule is."""
+        """The answer, and the precision and coverage of the rule."""
         explanation = self.explanation
         numbers = [
             number_text(explanation.precision[row]),
@@ -252,7 +249,7 @@ class AnchorsDisplay(FeaturesDisplay):
         if not _are_texts(data):
             columns["feature"] = [condition.name for condition in rule]
             columns["value"] = self._values(row)
-        return self._make_frame(columns)
+        return self._frame(columns)
 
 
 def _ends(condition):
@@ -261,7 +258,7 @@ def _ends(condition):
 
 
 def _are_texts(X):
-    """Whether these are texts, and no rows of a table."""
+    """Whether these are texts, not rows of a table."""
     shape = getattr(X, "shape", None)
     if shape is None:
         return bool(len(X)) and isinstance(X[0], str)

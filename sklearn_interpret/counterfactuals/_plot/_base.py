@@ -1,4 +1,4 @@
-"""A panel for each feature: where the data lie, and what is marked among them."""
+"""A panel for each feature: the distribution of the data, and marked values."""
 
 import numpy as np
 
@@ -26,11 +26,11 @@ from sklearn_interpret._plotting.labels import (
 from sklearn_interpret._plotting.points import clipped_range
 from sklearn_interpret._plotting.text_layout import write_title
 
-# Inches: of a panel, of the data in it, and of what is around.
+# Inches: width of a panel, height of the data in it, and of titles and labels around.
 PANEL_WIDTH, DATA_HEIGHT, AROUND = 3.6, 0.9, 0.65
 ALONE_WIDTH, LEAST_WIDTH = 5.6, 2.2
 MOST_LEVELS = 10
-# Share of the smallest and of the largest numbers that may lie outside.
+# Share of the smallest and of the largest numbers that may lie outside of the axis.
 TAIL = 0.005
 MARGIN = 0.04
 
@@ -47,7 +47,7 @@ class FeatureColumn:
     name : str
         Its name.
     marked : list
-        Values that have to have a place beside those of the data.
+        Values that need a place besides those of the data.
     """
 
     def __init__(self, rows, j, name, marked):
@@ -74,7 +74,7 @@ class FeatureColumn:
         self.levels = [texts[key] for key in keys]
 
     def place(self, value):
-        """Where a value lies; NaN where it has no place."""
+        """Place of a value along the axis; NaN if it has none."""
         if self.levels is None:
             return float(value)
         return float(self._places.get(label_key(value), np.nan))
@@ -88,7 +88,7 @@ class FeatureColumn:
         return number_beside(value, 10 * change)
 
     def change(self, before, after):
-        """How far it is to a value: in standard deviations; 1 for a level."""
+        """Distance between two values in standard deviations; 1 for levels."""
         if self.levels is not None:
             return 1.0
         spread = self._numbers.std() if len(self._numbers) else 0.0
@@ -151,6 +151,6 @@ class FeaturesDisplay(OneRowDisplay):
 
 
 def tint(ax, colour):
-    """A colour for what lies behind."""
+    """A pale colour for an area behind the data."""
     share = 0.35 if text_on(paper(ax)) == "black" else 0.6
     return mixed(paper(ax), seen(colour, ax), share)

@@ -1,7 +1,8 @@
-"""Display of what would have to change in one row, feature by feature."""
+"""Display of the changes that counterfactuals make to one row, feature by feature."""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from textwrap import fill
 from typing import Any, Self
 
@@ -40,8 +41,9 @@ ARROW_PLACE, ARROW_HEIGHT, TEXT_GAP = 0.28, 0.26, 0.22
 HEAD, MOST_LINES = 0.025, 0.65
 
 
+@dataclass(eq=False, repr=False)
 class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
-    """What would have to change in one row for the model to answer as wished.
+    """Changes to one row after which the model's answer satisfies the target.
 
     Build it with `from_estimator` or `from_explanation`. Each changed feature has a
     panel in its own units: an arrow from its value (dashed line) to that of the row
@@ -60,7 +62,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         The output that the title speaks of; None takes the only one, or the class of
         the largest response.
     response_name : str, default=None
-        What the response is; None takes what the explanation says.
+        Name of the response; None takes that of the explanation.
     background : {array-like, DataFrame} of shape (n_samples, n_features), default=None
         Rows whose distribution is drawn. None takes the rows that the inspector was
         fitted on, and of an explanation alone those explained.
@@ -112,19 +114,12 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
     _kinds = (GrowingSpheres, WachterCounterfactual, ExactCounterfactual)
     _explanation_kind = RowExplanation
 
-    def __init__(
-        self,
-        explanation: RowExplanation,
-        *,
-        row: int | None = None,
-        target: Any = None,
-        response_name: str | None = None,
-        background: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(
-            explanation, row=row, target=target, response_name=response_name
-        )
-        self.background = background
+    explanation: RowExplanation
+    _: KW_ONLY
+    row: int | None = None
+    target: Any = None
+    response_name: str | None = None
+    background: ArrayLike | None = None
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, **choices):
@@ -250,7 +245,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
 
 
 def _change_text(column, before, after, low, high):
-    """A change in words; where there is a box, between which ends it will do."""
+    """A change in words; to the ends of the interval if there is a box."""
     size = abs(column.place(after) - column.place(before))
     end = column.text(after, size)
     if low < high:
@@ -268,7 +263,7 @@ def _draw_arrow(ax, start, end, place, height, colour, style):
 
 
 def _write_over(ax, text, start, end, place):
-    """A text over an arrow, from where it starts; on the side where it has room."""
+    """A text over an arrow, from its start to the side with more room."""
     left, right = ax.get_xlim()
     inches = len(text) / CHARACTERS_PER_INCH
     room = (start - left) / (right - left) * axes_inches(ax)[0]

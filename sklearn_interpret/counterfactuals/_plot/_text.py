@@ -16,7 +16,7 @@ from sklearn_interpret.counterfactuals._text import TextCounterfactual
 from sklearn_interpret.explanations import RemovalExplanation
 from sklearn_interpret.explanations._selection import output_position
 
-# Of the colour behind words that are struck out.
+# Opacity of the colour behind words that are struck out.
 _OPACITY = 0.2
 
 
@@ -37,7 +37,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
         The output whose response the title has; None takes the only one, or that of
         the class that is predicted for the text.
     response_name : str, default=None
-        What the response is; None takes the explanation's name of it.
+        Name of the response; None takes that of the explanation.
 
     Attributes
     ----------
@@ -156,11 +156,16 @@ class TextCounterfactualDisplay(OneRowDisplay):
         row = self._position()
         text = "".join(self.explanation.pieces[row])
         spans = self.explanation.spans(row)
-        places = [(text[start:end], start, end) for start, end in spans]
-        return self._make_frame(places, columns=["word", "start", "end"])
+        return self._frame(
+            {
+                "word": [text[start:end] for start, end in spans],
+                "start": [start for start, _ in spans],
+                "end": [end for _, end in spans],
+            }
+        )
 
     def _title(self, row):
-        """Prediction and response, before and after; how many words, or why none."""
+        """Prediction and response before and after, and how many words were removed."""
         explanation = self.explanation
         n_words, found = len(explanation.words[row]), explanation.status[row] == "found"
         what = f"Prediction{f' of {self.target_name}' if self.target_name else ''}"
@@ -181,7 +186,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
         return [*lines, *last]
 
     def _responses(self, row):
-        """What the response is, and its values before and after; None if unknown."""
+        """Name of the response, and its values before and after; None if unknown."""
         explanation = self.explanation
         names = list(explanation.output_names)
         before, after = explanation.original_predictions, explanation.predictions

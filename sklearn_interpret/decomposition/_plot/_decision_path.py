@@ -54,17 +54,17 @@ class DecisionPathDisplay(Display):
     n_rows : array-like of shape (n_nodes,)
         Training rows in each node, or what stands for them.
     deviations : array-like of shape (n_nodes,), default=None
-        Standard deviations beside means.
+        Standard deviations around the means.
     output_names : sequence, default=None
         Names of the classes; None makes up positions.
     response_name : str, default="response"
-        What the means are of.
+        Name of the response, whose means these are.
     count_name : str, default="training rows"
-        What `n_rows` counts.
+        Name of what `n_rows` counts.
     tree_name : str, default=""
         Which tree of how many it is; "" for an only one.
     total : float, default=None
-        What all trees give to the row, with the base value; None is not known.
+        Sum of all trees for the row, with the base value; None if unknown.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class DecisionPathDisplay(Display):
     lines_ : list of Line2D
         Means from node to node; empty for shares.
     texts_ : list of Text
-        Numbers beside the nodes.
+        Numbers to the right of the nodes.
     legend_ : matplotlib Legend or None
         Names of the classes.
 
@@ -242,7 +242,7 @@ class DecisionPathDisplay(Display):
         for mean, place, move in zip(means, places, moves, strict=True):
             text, looks = number_beside(mean, np.ptp(means)), {"ha": sides[move]}
             write_near(ax, text, (mean, place), (move, 6), bbox=box, **looks)
-        ax.margins(x=0.15)  # for the numbers beside the points
+        ax.margins(x=0.15)  # for the numbers at the points
         plain_number_ticks(ax)
 
     def _write_counts(self, ax, places, counts):
@@ -275,4 +275,4 @@ class DecisionPathDisplay(Display):
             table["mean"] = values
             if deviations is not None:
                 table["standard_deviation"] = deviations
-        return self._make_frame(table)
+        return self._frame(table)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_interpret._plotting.panels.effects import with_outputs
+from sklearn_interpret._plotting.panels.displays import with_outputs
 from sklearn_interpret.effects._accumulated_local_effects import (
     AccumulatedLocalEffects,
 )
@@ -121,22 +121,19 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         return f"{100 * self.confidence_level:g} % confidence band"
 
     @classmethod
-    def _settings_of(cls, inspector):
+    def _settings_of(cls, inspector, X):
         return {"confidence_level": inspector.confidence_level}
 
     def _effect(self, entry):
         parts = self._band(entry, None, None, self.fold_effects)
-        if not parts and self.intervals_low is not None:
-            ends = {
-                "low": self.intervals_low[entry],
-                "high": self.intervals_high[entry],
-            }
-            n_axes = self._n_axes(entry)
-            parts = {
-                name: with_outputs(end, n_axes)
-                for name, end in ends.items()
-                if end is not None
-            }
+        ends = {"low": self.intervals_low, "high": self.intervals_high}
+        for name, each in ends.items():
+            if (
+                self.fold_effects is None
+                and each is not None
+                and each[entry] is not None
+            ):
+                parts[name] = with_outputs(each[entry], self._n_axes(entry))
         if self.interval_counts is not None and self._n_axes(entry) == 2:
             parts["counts"] = np.asarray(self.interval_counts[entry])
         if self.by_similarity is not None:

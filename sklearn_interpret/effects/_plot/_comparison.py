@@ -12,15 +12,15 @@ import numpy as np
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
-from sklearn_interpret._plotting.panels.displays import PanelDisplay
-from sklearn_interpret._plotting.panels.effects import (
-    Effect,
+from sklearn_interpret._plotting.panels.displays import (
+    PanelDisplay,
     effect_columns,
     fold_band,
     long_frame,
     with_outputs,
 )
 from sklearn_interpret._plotting.panels.lines import (
+    Effect,
     LinePanel,
     Looks,
     level_places,
@@ -40,8 +40,8 @@ from sklearn_interpret.effects._accumulated_local_effects import (
 )
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
 from sklearn_interpret.effects._partial_dependence import PartialDependence
-from sklearn_interpret.effects._plot._effect import check_order
-from sklearn_interpret.effects._plot._sources import (
+from sklearn_interpret.effects._plot._effect import (
+    check_order,
     check_outputs,
     chosen_entries,
     data_along,
@@ -359,10 +359,11 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         levels, by_similarity = self._levels(effects), self.by_similarity
         if order == "effect" and levels is not None:
             first, _ = effects[0].levels_in(order)
-            places = level_places(levels, first)  # NaN, and last, for its own lack
+            places = level_places(levels, first)  # NaN, sorted last, if missing
             levels = [levels[place] for place in np.argsort(places, kind="stable")]
             by_similarity = False
-        several = len(effects[0].values) > 1
+        outputs = self._outputs(len(effects[0].values))
+        several = len(outputs) > 1
         series = [
             effect.series(output, _method_text(method), colour, levels=levels)
             for effect, method, colour in zip(
@@ -376,7 +377,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
             self._response_label(self.output_names, None if several else 0),
             levels=levels,
             data=self.data,
-            title=_output_name(self.output_names, output) if several else None,
+            title=outputs[output] if several else None,
             zero=True,
             by_similarity=by_similarity,
         )
@@ -405,9 +406,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         """
         blocks = []
         for method, effect in zip(self.methods, self._effects(), strict=True):
-            outputs = [
-                _output_name(self.output_names, o) for o in range(len(effect.values))
-            ]
+            outputs = self._outputs(len(effect.values))
             blocks += effect_columns(effect, outputs, method=method)
         return long_frame(blocks, f"{type(self).__name__}.to_frame")
 
@@ -422,10 +421,6 @@ def _method_colours(methods):
 
 def _method_text(method):
     return COMPARED[method].text if method in COMPARED else method
-
-
-def _output_name(names, output):
-    return output if names is None else names[output]
 
 
 def checked_methods(methods):

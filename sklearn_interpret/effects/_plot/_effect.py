@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
 
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.features import feature_index
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours
-from sklearn_interpret._plotting.panels.displays import EntryDisplay
-from sklearn_interpret._plotting.panels.effects import (
+from sklearn_interpret._plotting.displays import Display, FoldsMixin
+from sklearn_interpret._plotting.panels.displays import (
+    EntryDisplay,
     effect_columns,
     error_band,
     fold_band,
     long_frame,
+)
+from sklearn_interpret._plotting.panels.lines import (
+    LinePanel,
+    Looks,
+    SurfacePanel,
     spreads,
 )
-from sklearn_interpret._plotting.panels.lines import LinePanel, Looks
+from sklearn_interpret._plotting.sources import (
+    check_same_in_folds,
+    outputs_have_names,
+    response_name,
+)
 from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret.effects._plot._sources import EffectSources
+
+MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
 
 
 def check_order(order):
@@ -38,13 +53,23 @@ def most_varied(effects):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class EffectDisplay(EffectSources, EntryDisplay):
+class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     """Base of displays of one inspector's effects, entry by entry.
 
-    A subclass has its inspector and its arrays (see `EffectSources`), the name of the
-    quantity (`_what`), and the numbers of one entry (`_effect`).
+    A subclass has its inspector, the name of the quantity (`_what`), and the numbers of
+    one entry (`_effect`). It lists the arguments of its constructor that are fitted
+    attributes of the inspector: the places of the effects (`_points`), the numbers
+    whose mean over folds is drawn (`_means`, the effects first), those that exist
+    without folds only (`_spreads`), and the argument for the effects fold by fold
+    (`_by_fold`).
     """
 
+    _choices = frozenset({"features"})
+    _shows_rows = _inspects_again = True
+    _points: ClassVar[tuple[str, ...]]
+    _means: ClassVar[tuple[str, ...]]
+    _spreads: ClassVar[tuple[str, ...]] = ()
+    _by_fold: ClassVar[str]
     _what = None
     _zero = False
     _parts = (*EntryDisplay._parts, "contours", "heatmaps", "points", "colorbars")
@@ -55,6 +80,69 @@ class EffectDisplay(EffectSources, EntryDisplay):
     categorical: list[Any] | None = None
     data: list[Any] | None = None
     importances: ArrayLike | None = None
+
+    @classmethod
+    def _from_inspector(
+        cls, inspector, X, sample_weight, *, features: Any = None, **choices
+    ):
+        names = (*cls._points, *cls._means, *cls._spreads)
+        arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
+        entries = chosen_entries(inspector, features)
+        return cls._made([inspector], arrays, X, sample_weight, entries, choices)
+
+    @classmethod
+    def _from_folds(cls, inspectors, X, sample_weight, **choices):
+        check_outputs(inspectors)
+        first, effects = inspectors[0], f"{cls._means[0]}_"
+        arrays = {name: getattr(first, f"{name}_") for name in cls._points}
+        arrays |= {name: _mean(inspectors, f"{name}_") for name in cls._means}
+        parts = zip(*(getattr(one, effects) for one in inspectors), strict=True)
+        arrays[cls._by_fold] = list(map(np.stack, parts))
+        entries = range(len(first.axes_))
+        return cls._made(inspectors, arrays, X, sample_weight, entries, choices)
+
+    @classmethod
+    def _made(cls, inspectors, arrays, X, sample_weight, entries, choices):
+        """The display of those entries of the inspectors."""
+        first = inspectors[0]
+        by_feature = [
+            getattr(one, "feature_importances_", np.zeros(one.n_features_in_))
+            for one in inspectors
+        ]
+        importances = np.mean(by_feature, axis=0)
+        if "grid_values" in arrays:
+            for name in arrays.keys() - {"missing_average"}:
+                arrays[name] = arrays[name] and [
+                    increasing(values, axes)
+                    for values, axes in zip(arrays[name], first.axes_, strict=True)
+                ]
+        arrays = {
+            **arrays,
+            "feature_names": first.effect_names_,
+            "categorical": [
+                tuple(axis.categorical for axis in axes) for axes in first.axes_
+            ],
+            "data": data_along(first, X, sample_weight),
+            "importances": [
+                importances[columns[0]] if len(axes) == 1 else np.nan
+                for axes, columns in zip(first.axes_, first.features_, strict=True)
+            ],
+        }
+        picked = {
+            name: None if values is None else [values[entry] for entry in entries]
+            for name, values in arrays.items()
+        }
+        return cls(
+            **picked,
+            output_names=output_texts(first),
+            response_name=response_name(first),
+            **cls._settings_of(first, X, **choices),
+        )
+
+    @classmethod
+    def _settings_of(cls, inspector, X):
+        """Arguments of the constructor that are not one per entry."""
+        return {}
 
     def plot(
         self,
@@ -161,37 +249,35 @@ class EffectDisplay(EffectSources, EntryDisplay):
 
     def _panels(self, effect, entry, looks):
         """Panels of one entry, each with the panel below it, or None."""
-        n_outputs = len(effect.values)
-        outputs = self._outputs(n_outputs)
         if len(effect.names) == 1:
-            palette = colours(len(looks.outputs))
-            series = [
-                (o, outputs[o], colour)
-                for o, colour in zip(looks.outputs, palette, strict=True)
-            ]
-            return [(self._line_panel(effect, series, looks), None)]
+            return [(self._line_panel(effect, looks.outputs, looks), None)]
+        what = self._shown()
         held = np.where(effect.held, effect.values, np.nan)
         limits = colour_limits(held, self._zero, self._negligible())
         return [
-            (self._surface(effect, o, limits, (self._shown(), self._of(o))), None)
-            for o in range(n_outputs)
+            (SurfacePanel(effect, o, limits, what, self._of(o), self._zero), None)
+            for o in range(len(effect.values))
         ]
 
-    def _line_panel(self, effect, series, looks, title=None, curves=None, shades=None):
-        """A panel of lines: for each an output, its name and a colour."""
+    def _line_panel(self, effect, outputs, looks, **parts):
+        """A panel with a line for each of the outputs."""
         levels, by_similarity = effect.levels_in(looks.order)
+        names = self._outputs(len(effect.values))
+        palette = colours(len(outputs))
         return LinePanel(
             effect.names[0],
-            [effect.series(*one, levels=levels) for one in series],
+            [
+                effect.series(output, names[output], colour, levels)
+                for output, colour in zip(outputs, palette, strict=True)
+            ],
             self._shown(),
             self._of(None if len(effect.values) > 1 else 0),
             levels=levels,
             data=None if effect.data is None else effect.data[0],
-            title=title,
-            curves=curves,
-            shades=shades,
             zero=self._zero,
+            missing=None if effect.missing is None else effect.missing[outputs],
             by_similarity=by_similarity,
+            **parts,
         )
 
     def _negligible(self):
@@ -228,3 +314,110 @@ class EffectDisplay(EffectSources, EntryDisplay):
     def _frame_blocks(self, entry):
         effect = self._effect(entry)
         return effect_columns(effect, self._outputs(len(effect.values)))
+
+
+def increasing(values, axes):
+    """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, by sorted grids."""
+    orders = [axis.order for axis in axes]
+    if isinstance(values, tuple):
+        return tuple(grid[order] for grid, order in zip(values, orders, strict=True))
+    return None if values is None else values[(..., *np.ix_(*orders))]
+
+
+def check_outputs(inspectors):
+    """Refuse folds of different outputs."""
+    check_same_in_folds([list(one.output_names_) for one in inspectors], "outputs")
+
+
+def output_texts(inspector):
+    """Names of the outputs, or None for a single output that needs none."""
+    names = list(inspector.output_names_)
+    return names if len(names) > 1 or outputs_have_names(inspector) else None
+
+
+def _mean(inspectors, attribute):
+    """Mean over folds, entry by entry, or None."""
+    lists = [getattr(inspector, attribute, None) for inspector in inspectors]
+    if lists[0] is None:
+        return None
+    return [
+        None if parts[0] is None else sum(parts) / len(parts)
+        for parts in zip(*lists, strict=True)
+    ]
+
+
+def data_along(inspector, X, sample_weight=None):
+    """Values (n,) of each entry's features in some of the rows; of pairs a pair."""
+    rows = as_rows(X)
+    validate_data(inspector, rows.native, reset=False, skip_check_array=True)
+    kept = np.arange(rows.n_rows)
+    if sample_weight is not None:
+        kept = np.flatnonzero(np.asarray(sample_weight) > 0)
+    if len(kept) > MAX_DATA_ROWS:
+        draw = np.random.default_rng(0).choice(len(kept), MAX_DATA_ROWS, replace=False)
+        kept = kept[np.sort(draw)]
+    rows = rows.take(kept)
+    values = [
+        tuple(_values_along(axis.columns, rows, axis.categorical) for axis in axes)
+        for axes in inspector.axes_
+    ]
+    return [entry if len(entry) > 1 else entry[0] for entry in values]
+
+
+def values_of(inspector, X, feature, kept):
+    """Name, values in some rows, and levels (None of a number) of a single feature."""
+    rows = as_rows(X)
+    validate_data(inspector, rows.native, reset=False, skip_check_array=True)
+    column = feature_index(feature, rows.names, named=rows.named, parameter="color_by")
+    if max(kept, default=-1) >= rows.n_rows:
+        raise ValueError(
+            f"color_by={feature!r} needs the rows that were inspected; X has "
+            f"{rows.n_rows} rows, and row {max(kept)} has a curve."
+        )
+    rows = rows.take(kept)
+    categorical = bool(inspector.categorical_features_[column])
+    values = _values_along((column,), rows, categorical)
+    levels = list(rows.encode((column,))[1]) if categorical else None
+    return rows.names[column], values, levels
+
+
+def _values_along(columns, rows, categorical):
+    if not categorical:
+        return rows.numbers(columns[0])
+    codes, labels, _ = rows.encode(columns)
+    values = np.empty(len(labels), dtype=object)
+    values[:] = labels
+    return values[codes]
+
+
+def chosen_entries(inspector, features):
+    """Positions of the entries of a fitted inspector that `features` names."""
+    if features is None:
+        return list(range(len(inspector.effect_names_)))
+    if isinstance(features, str | Integral):
+        features = [features]
+    if {type(feature) for feature in features} <= {bool, np.bool_}:
+        features = np.flatnonzero(features).tolist()
+    chosen = []
+    for entry in features:
+        names = tuple(entry) if isinstance(entry, tuple | list) else (entry,)
+        found = [
+            place for place, axes in enumerate(inspector.axes_) if _named(axes, names)
+        ]
+        if not found:
+            raise ValueError(
+                f"The fitted {type(inspector).__name__} has no entry {entry!r}; it has "
+                f"{inspector.effect_names_!r}."
+            )
+        chosen.append(found[0])
+    return chosen
+
+
+def _named(axes, names):
+    """Whether axes have these names, or positions of single columns."""
+    keys = [
+        {axis.name, *(axis.columns if len(axis.columns) == 1 else ())} for axis in axes
+    ]
+    return len(keys) == len(names) and all(
+        name in key for name, key in zip(names, keys, strict=True)
+    )

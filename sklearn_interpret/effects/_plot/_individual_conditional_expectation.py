@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.grids import derivative
-from sklearn_interpret._plotting.colours import OKABE_ITO
-from sklearn_interpret._plotting.panels.effects import (
+from sklearn_interpret._plotting.panels.displays import (
     curve_columns,
     effect_columns,
     fold_band,
@@ -20,8 +19,7 @@ from sklearn_interpret._plotting.panels.lines import Looks, Shades, SpreadPanel
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
-from sklearn_interpret.effects._plot._effect import EffectDisplay
-from sklearn_interpret.effects._plot._sources import values_of
+from sklearn_interpret.effects._plot._effect import EffectDisplay, values_of
 
 
 @dataclass(eq=False, repr=False)
@@ -142,38 +140,14 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     centered: bool = False
 
     @classmethod
-    def _settings_of(cls, inspector):
-        return {
-            "centered": inspector.center is not None,
-            "rows": inspector.sample_indices_,
-        }
-
-    @classmethod
-    def _from_inspector(
-        cls,
-        inspector,
-        X,
-        sample_weight,
-        *,
-        features: Any = None,
-        color_by: str | None = None,
-    ):
-        display = super()._from_inspector(
-            inspector, X, sample_weight, features=features
-        )
-        return display._coloured(inspector, X, color_by)
-
-    @classmethod
-    def _from_folds(cls, inspectors, X, sample_weight, *, color_by: str | None = None):
-        display = super()._from_folds(inspectors, X, sample_weight)
-        return display._coloured(inspectors[0], X, color_by)
-
-    def _coloured(self, inspector, X, color_by):
-        """The display, with the values in `X` of the feature that colours curves."""
+    def _settings_of(cls, inspector, X, *, color_by=None):
+        rows = inspector.sample_indices_
+        settings = {"centered": inspector.center is not None, "rows": rows}
         if color_by is not None:
-            values = values_of(inspector, X, color_by, self.rows)
-            self.color_by, self.color_values, self.color_levels = values
-        return self
+            names = "color_by", "color_values", "color_levels"
+            values = values_of(inspector, X, color_by, rows)
+            settings |= zip(names, values, strict=True)
+        return settings
 
     def _shown(self):
         return "Centred ICE" if self.centered else "ICE"
@@ -301,11 +275,9 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         panels = []
         for output in range(n_outputs):
             # Titles name the outputs, so that the legend has one colour.
-            series = output, outputs[output], OKABE_ITO[0]
-            title = outputs[output] if n_outputs > 1 else None
-            panel = self._line_panel(
-                effect, [series], looks, title, curves[output], self._shades()
-            )
+            parts = {"title": outputs[output] if n_outputs > 1 else None}
+            parts |= {"curves": curves[output], "shades": self._shades()}
+            panel = self._line_panel(effect, [output], looks, **parts)
             if looks.kind == "derivatives":
                 panel = replace(panel, what="Slope of ICE", zero=True)
             below = self._spread_panel(entry, output, panel.series[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -113,7 +113,7 @@ class PartialDependenceDisplay(EffectDisplay):
     centered: bool = False
 
     @classmethod
-    def _settings_of(cls, inspector):
+    def _settings_of(cls, inspector, X):
         return {"centered": inspector.centered}
 
     @property
@@ -129,34 +129,6 @@ class PartialDependenceDisplay(EffectDisplay):
         if errors is None or errors[entry] is None:
             errors = self.standard_errors
         parts = self._band(entry, average, errors, self.fold_averages)
+        if self.missing_average is not None and self.missing_average[entry] is not None:
+            parts["missing"] = np.atleast_1d(self.missing_average[entry])
         return self._entry(entry, self.grid_values[entry], average, **parts)
-
-    def _missing(self, entry):
-        """Values with the feature missing, one per output, or None."""
-        if self.missing_average is None or self.missing_average[entry] is None:
-            return None
-        return np.atleast_1d(self.missing_average[entry])
-
-    def _panels(self, effect, entry, looks):
-        panels = super()._panels(effect, entry, looks)
-        missing = self._missing(entry)
-        if missing is None:
-            return panels
-        missing = missing[looks.outputs]
-        return [(replace(panel, missing=missing), below) for panel, below in panels]
-
-    def _frame_blocks(self, entry):
-        blocks, missing = super()._frame_blocks(entry), self._missing(entry)
-        if missing is None:
-            return blocks
-        outputs = self._outputs(len(missing))
-        name = self.feature_names[entry]
-        return blocks + [
-            {
-                "feature": name,
-                "output": output,
-                "x": np.array([np.nan]),
-                "value": [value],
-            }
-            for output, value in zip(outputs, missing, strict=True)
-        ]

@@ -20,6 +20,7 @@ from sklearn_interpret._plotting.bars import (
     ranked,
     row_height,
     side_by_side,
+    with_others,
 )
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -34,7 +35,7 @@ from sklearn_interpret._plotting.labels import (
     number_text,
     plain_number_ticks,
 )
-from sklearn_interpret._plotting.tables import stacked
+from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 KINDS = ("bar", "box")
@@ -210,14 +211,12 @@ default=None
         self.bars_: list[Any] = []
         self.spreads_: list[Any] = []
         self.points_: list[Any] = []
+        self.null_, self._entries = None, {}  # of the legend: handles by text
         mark = self._mark_quartiles if kind == "box" else self._mark_means
-        ends = [np.full(len(lines), float(self.no_effect)), *mark(lines, bar_kw)]
-        if kind == "bar":
-            ends += self._mark_null(lines)
+        ends = np.stack([np.full(len(lines), self.no_effect), *mark(lines, bar_kw)])
         name_rows(ax, lines.names)
-        ends = np.stack(ends)
         self.labels_ = self._label_lines(lines, ends)
-        self._finish(ends, kind)
+        self._finish(ends)
         return self
 
     def _arrays(self):
@@ -238,7 +237,7 @@ default=None
         return samples, null, pvalues
 
     def _mark_means(self, lines, style):
-        """Bars for the means, and their spread or folds; how far each reaches."""
+        """Bars for the means, with spread, folds and null; how far each reaches."""
         ax, ends = self.ax_, []
         offsets, height = side_by_side(len(lines.samples))
         palette = colours(len(lines.samples))
@@ -246,44 +245,53 @@ default=None
             places, means = lines.places + offset, draws.mean(axis=1)
             looks = {"height": height, "starts": self.no_effect}
             lengths = means - self.no_effect
-            bars = draw_bars(ax, places, lengths, colour, style, **looks)
-            self._mute(bars, lines)
-            self.bars_.append(bars)
+            self.bars_.append(draw_bars(ax, places, lengths, colour, style, **looks))
             ends.append(means)
-            n_draws = draws.shape[1]
-            if n_draws > 1 and self.draws_name == "folds":
-                at = np.repeat(places, n_draws)
+            text = f"{draws.shape[1]} {self.draws_name}"
+            if draws.shape[1] > 1 and self.draws_name == "folds":
+                at = np.repeat(places, draws.shape[1])
                 looks = {"facecolor": paper(ax), "edgecolor": ink(ax), **FOLD_STYLE}
-                self.points_.append(ax.scatter(draws.ravel(), at, **looks))
+                self.points_.append(draw_points(ax, draws.ravel(), at, **looks))
                 ends += [draws.min(axis=1), draws.max(axis=1)]
-            elif n_draws > 1:
+                self._entries[text] = self.points_[0]
+            elif draws.shape[1] > 1:
                 low, high = means - deviation(draws), means + deviation(draws)
                 self.spreads_.append(draw_spreads(ax, places, low, high))
                 ends += [low, high]
+                self._entries[f"± 1 std of {text}"] = self.spreads_[0]
+        if len(lines.samples) > 1:
+            samples = {
+                t: b.patches[0] for t, b in zip(SAMPLES, self.bars_, strict=True)
+            }
+            self._entries = samples | self._entries
+        elif lines.n_others:
+            grey_last(self.bars_[0])
+        if lines.null is not None:
+            ends += self._mark_null(lines)
+        if lines.pvalues is not None and self.alpha is not None:
+            for bars in self.bars_:
+                self._mute(bars, lines)
         return ends
 
     def _mute(self, bars, lines):
-        """Bars of p-values that are not below `alpha` are pale, the others' is grey."""
-        if lines.pvalues is not None and self.alpha is not None:
-            for patch, pvalue in zip(bars.patches, lines.pvalues, strict=True):
-                if pvalue >= self.alpha:
-                    patch.set_alpha(PALE)
-        if lines.n_others and len(lines.samples) == 1:
-            grey_last(bars)
+        """Make bars pale whose p-values are not below `alpha`."""
+        for patch, pvalue in zip(bars.patches, lines.pvalues, strict=True):
+            if pvalue >= self.alpha:
+                patch.set_alpha(PALE)
+                self._entries.setdefault(f"p ≥ {self.alpha:g}", patch)
 
     def _mark_null(self, lines):
         """Lines on the bars for the null distribution; how far these reach."""
         from matplotlib.patheffects import withStroke
 
-        self.null_ = None
-        if lines.null is None:
-            return []
         tail = 0.05 if self.alpha is None else self.alpha
         ends = np.quantile(lines.null, [tail, 1 - tail], axis=1)
         # The edge makes the lines stand out against the bars.
         edge = [withStroke(linewidth=5, foreground=paper(self.ax_))]
         looks = {"color": ink(self.ax_), "path_effects": edge, **NULL_STYLE}
         self.null_ = self.ax_.hlines(lines.places, *ends, **looks)
+        text = f"null: {100 * tail:g} % to {100 - 100 * tail:g} %"
+        self._entries[text] = self.null_
         return [*ends]
 
     def _mark_quartiles(self, lines, style):
@@ -292,7 +300,7 @@ default=None
         Where there is a null distribution the boxes are its, and points the
         importances. Returns how far the marks reach.
         """
-        ax, ends, self.null_ = self.ax_, [], None
+        ax, ends = self.ax_, []
         samples, shades = lines.samples, colours(len(lines.samples))
         if lines.null is not None:
             samples, shades = [lines.null], [NEUTRAL_COLOUR]
@@ -306,14 +314,22 @@ default=None
             self.bars_.append(boxes)
             self.spreads_.append(whiskers)
             ends += [quartiles[0], quartiles[-1]]
-        if lines.null is not None:
-            self.null_ = self.bars_[0]
-            looks = {"s": 30, "marker": "D", "zorder": 3}
-            looks["color"] = seen(colours(1)[0], ax)
-            for draws in lines.samples:
-                means = draws.mean(axis=1)
-                self.points_.append(ax.scatter(means, lines.places, **looks))
-                ends.append(means)
+        handles = [boxes.patches[0] for boxes in self.bars_]
+        if lines.null is None:
+            if len(samples) > 1:
+                self._entries = dict(zip(SAMPLES, handles, strict=True))
+            text = f"range of {samples[0].shape[1]} {self.draws_name}"
+            self._entries[text] = self.spreads_[0]
+            return ends
+        self.null_ = self.bars_[0]
+        looks = {"s": 30, "marker": "D", "zorder": 3}
+        looks["color"] = seen(colours(1)[0], ax)
+        for draws in lines.samples:
+            means = draws.mean(axis=1)
+            self.points_.append(draw_points(ax, means, lines.places, **looks))
+            ends.append(means)
+        self._entries["importance"] = self.points_[0]
+        self._entries[f"{lines.null.shape[1]} null importances"] = handles[0]
         return ends
 
     def _label_lines(self, lines, ends):
@@ -327,7 +343,7 @@ default=None
         reach = ends.max(axis=0)
         return label_ends(self.ax_, reach, lines.places, means, texts=texts, gap=gap)
 
-    def _finish(self, ends, kind):
+    def _finish(self, ends):
         """Limits, ticks, axis label and legend."""
         ax = self.ax_
         low, high = ends.min(), ends.max()
@@ -342,41 +358,8 @@ default=None
             ax.axvline(self.no_effect, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
         ax.set_xlabel(literal_lines(self.importance_name))
         ax.spines[["top", "right"]].set_visible(False)
-        handles, texts = self._legend_entries(kind)
-        self.legend_ = None
-        if handles:
-            self.legend_ = side_legend(ax, handles, texts, corner="lower right")
-
-    def _legend_entries(self, kind):
-        """Handles and texts of all marks except plain bars."""
-        handles, texts = [], []
-        n_draws = np.asarray(self.importances).shape[1:]
-        draws = f"{n_draws[0]} {self.draws_name}" if n_draws else ""
-        if self.test_importances is not None:
-            handles += [bars.patches[0] for bars in self.bars_]
-            texts += SAMPLES
-        if kind == "box" and self.null_ is not None:
-            n_permutations = len(self.null_importances)
-            handles += [*self.points_, self.null_.patches[0]]
-            texts += ["importance", f"{n_permutations} null importances"]
-        elif kind == "box":
-            handles.append(self.spreads_[0])
-            texts.append(f"range of {draws}")
-        elif self.points_:
-            handles.append(self.points_[0])
-            texts.append(draws)
-        elif self.spreads_:
-            handles.append(self.spreads_[0])
-            texts.append(f"± 1 std of {draws}")
-        if kind == "bar" and self.null_ is not None:
-            tail = 100 * (0.05 if self.alpha is None else self.alpha)
-            handles.append(self.null_)
-            texts.append(f"null: {tail:g} % to {100 - tail:g} %")
-        pale = [bar for bar in self.bars_[0].patches if bar.get_alpha() == PALE]
-        if kind == "bar" and pale:
-            handles.append(pale[0])
-            texts.append(f"p ≥ {self.alpha:g}")
-        return handles, texts
+        texts, handles = list(self._entries), list(self._entries.values())
+        self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame, all features on lines of their own.
@@ -391,7 +374,6 @@ default=None
             several draws, each has lines, too, with the column "repeat" or "fold"
             (missing for the mean).
         """
-        caller = f"{type(self).__name__}.to_frame"
         samples, _, pvalues = self._arrays()
         order, _ = line_order(samples, self.no_effect, None)
         names = np.array(list(map(str, self.feature_names)), dtype=object)[order]
@@ -412,7 +394,7 @@ default=None
             if pvalues is not None:
                 mean["pvalue"] = pvalues[order]
             means.append(mean)
-        return stacked(means + singles, whole=which, caller=caller)
+        return self._frame(*means, *singles, whole=which)
 
 
 def _draws(values, n_features, name):
@@ -456,19 +438,15 @@ def make_lines(names, samples, null, pvalues, *, no_effect, max_entries):
     """
     shown, others = line_order(samples, no_effect, max_entries)
 
-    def pick(draws):
-        if not len(others):
-            return draws[shown]
-        return np.vstack([draws[shown], draws[others].mean(axis=0)])
-
     names = [names[j] for j in shown]
     if pvalues is not None:
         pvalues = pvalues[shown]
     if len(others):
         names.append(f"mean of {others_text(len(others))}")
         pvalues = None if pvalues is None else np.append(pvalues, np.nan)
-    null = None if null is None else pick(null.T)
-    return Lines(names, [pick(s) for s in samples], null, pvalues, len(others))
+    null = None if null is None else with_others(null.T, shown, others)
+    samples = [with_others(draws, shown, others) for draws in samples]
+    return Lines(names, samples, null, pvalues, len(others))
 
 
 def deviation(draws):

@@ -17,8 +17,6 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._plotting.axes import (
-    SINGLE_HEIGHT,
-    SINGLE_WIDTH,
     named_legend,
 )
 from sklearn_interpret._plotting.bars import (
@@ -40,7 +38,6 @@ from sklearn_interpret._plotting.labels import (
     wrapped,
 )
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
-from sklearn_interpret._plotting.tables import import_pandas, stacked
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
@@ -255,7 +252,7 @@ default=None
             An unknown row or feature.
         """
         if self.removal is not None:
-            ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
+            ax = self._take(ax)
             self._draw_removal(line_kw, band_kw)
             return self
         order, values = self._ranked(max_entries)
@@ -343,17 +340,15 @@ default=None
         ImportError
             pandas is not installed.
         """
-        caller = f"{type(self).__name__}.to_frame"
         if self.removal is not None:
             sizes = np.asarray(self.removal["sizes"])
             parts = [{"size": sizes, "score": self.removal["scores"]}]
             for draw, scores in enumerate(self.removal["random_scores"]):
                 parts.append({"size": sizes, "score": scores, "draw": draw})
-            return stacked(parts, caller=caller, whole="draw")
-        pandas = import_pandas(caller)
+            return self._frame(*parts, whole="draw")
         order, values = self._ranked(None)
         names = [self.explanation.training_names[place] for place in order]
-        return pandas.DataFrame({"training_row": names, "value": values})
+        return self._frame({"training_row": names, "value": values})
 
 
 def _check_removal(rows, y, influence, sizes):

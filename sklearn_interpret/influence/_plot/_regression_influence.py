@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.axes import (
-    SINGLE_HEIGHT,
-    SINGLE_WIDTH,
     named_legend,
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, seen, shade
@@ -19,7 +17,6 @@ from sklearn_interpret._plotting.curves import draw_thin_lines
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import literal, number_text, shorten_all
 from sklearn_interpret._plotting.points import draw_points, point_area
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
 # Points of a contour, and characters of a row's name.
@@ -163,7 +160,7 @@ class RegressionInfluenceDisplay(Display):
         known = np.isfinite(residuals)
         if not known.any():
             raise ValueError("residuals holds no finite number: nothing can be drawn.")
-        ax = self._take(ax, (SINGLE_WIDTH, SINGLE_HEIGHT))
+        ax = self._take(ax)
         order = np.argsort(-np.where(known, frame["cooks_distance"], -np.inf))
         named = order[: min(max_names, known.sum())]
         others = np.setdiff1d(np.flatnonzero(known), named)
@@ -246,8 +243,7 @@ class RegressionInfluenceDisplay(Display):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
-        return pandas.DataFrame(self._columns()).sort_values(
+        return self._frame(self._columns()).sort_values(
             "cooks_distance", ascending=False, kind="stable", ignore_index=True
         )
 

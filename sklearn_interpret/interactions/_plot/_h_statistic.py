@@ -17,6 +17,7 @@ from sklearn_interpret._plotting.bars import (
     name_rows,
     ranked,
     row_height,
+    with_others,
 )
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.displays import FoldsMixin
@@ -27,7 +28,6 @@ from sklearn_interpret._plotting.matrices import (
     table_size,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (
@@ -287,8 +287,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         if self.spreads_:
             handles.append(self.spreads_[0])
             texts.append(f"± 1 std of {self.spread_name}")
-        if handles:
-            self.legend_ = side_legend(ax, handles, texts, corner="lower right")
+        self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
     def _draw_group(self, group, at, colour, style):
         """Bars of a group with their spread and numbers; how far they reach."""
@@ -343,18 +342,16 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             others), "strength" and, where there are standard deviations, "std"; in the
             order of the bars.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         groups = self._groups(self._arrays(), None)
         names = [name for group in groups for name in group.names]
-        seconds = [name[1] if len(name) > 1 else pandas.NA for name in names]
         columns = {
             "feature": [name[0] for name in names],
-            "feature2": pandas.array(seconds, dtype="string"),
+            "feature2": [name[1] if len(name) > 1 else None for name in names],
             "strength": np.concatenate([group.values for group in groups]),
         }
         if any(group.is_spread for group in groups):
             columns["std"] = np.concatenate([group.spreads for group in groups])
-        return pandas.DataFrame(columns)
+        return self._frame(columns).astype({"feature2": "string"})
 
 
 def known_pairs(pairwise):
@@ -367,14 +364,12 @@ def make_group(title, names, values, spreads, max_entries):
     """The strongest of them, and one line for the mean of the others."""
     shown, rest = ranked(values, max_entries)
     names = [names[place] for place in shown]
-    kept = values[shown]
     spreads = np.full(len(values), np.nan) if spreads is None else spreads
     spreads = spreads[shown]
     if len(rest):
         names.append((f"mean of {len(rest)} others",))
-        kept = np.append(kept, values[rest].mean())
         spreads = np.append(spreads, np.nan)
-    return Group(title, names, kept, spreads, len(rest))
+    return Group(title, names, with_others(values, shown, rest), spreads, len(rest))
 
 
 def name_lines(ax, groups):

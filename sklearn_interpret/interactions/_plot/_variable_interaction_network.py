@@ -20,7 +20,6 @@ from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
 from sklearn_interpret._plotting.labels import column_texts, literal, literal_lines
 from sklearn_interpret._plotting.matrices import checked_strengths
 from sklearn_interpret._plotting.points import draw_points
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.interactions._plot._circle import (
     Room,
@@ -293,22 +292,21 @@ class VariableInteractionNetworkDisplay(InteractionSources):
             effects, these follow in the column "main_effect", on one line for each
             feature, without a second one.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         adjacency, main_effects = self._arrays()
         names = list(map(str, self.feature_names))
         chosen = choose(adjacency, main_effects, None, None)
         firsts, seconds = chosen.edges[::-1].T
         n_nodes = 0 if main_effects is None else len(names)
-        seconds = [names[place] for place in seconds] + [pandas.NA] * n_nodes
+        seconds = [names[place] for place in seconds] + [None] * n_nodes
         columns = {
             "feature": [names[place] for place in firsts] + names[:n_nodes],
-            "feature2": pandas.array(seconds, dtype="string"),
+            "feature2": seconds,
             "strength": np.append(chosen.strengths[::-1], np.full(n_nodes, np.nan)),
         }
         if main_effects is not None:
             unknown = np.full(len(firsts), np.nan)
             columns["main_effect"] = np.append(unknown, main_effects)
-        return pandas.DataFrame(columns)
+        return self._frame(columns).astype({"feature2": "string"})
 
 
 def _note(chosen):

@@ -26,7 +26,6 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.sources import response_name
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 _WIDTH = 6.0  # inches
@@ -228,10 +227,9 @@ class CoefficientDisplay(Display):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas("CoefficientDisplay.to_frame")
         names = "coef", "interval_low", "interval_high"
         columns = dict(zip(names, self._arrays(), strict=True))
         columns = {"term": list(self.term_names), **columns}
         if self.output_names is not None:
             columns = {"class": self.output_names[0], **columns}
-        return pandas.DataFrame(columns)
+        return self._frame(columns)

@@ -17,6 +17,7 @@ from sklearn_interpret._plotting.bars import (
     others_text,
     ranked,
     row_height,
+    with_others,
 )
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -32,7 +33,6 @@ from sklearn_interpret._plotting.labels import (
     value_text,
 )
 from sklearn_interpret._plotting.points import draw_points
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
@@ -169,9 +169,9 @@ class LinearEffectDisplay(Display):
                 "distinguished."
             )
         shown, others = ranked(effects.std(axis=0), max_entries)
-        lines, names = effects[:, shown], self._names(shown, rows)
+        lines = with_others(effects.T, shown, others, np.sum).T
+        names = self._names(shown, rows)
         if len(others):
-            lines = np.column_stack([lines, effects[:, others].sum(axis=1)])
             names.append(
                 f"sum of {others_text(len(others))}".replace("features", "terms")
             )
@@ -247,12 +247,10 @@ class LinearEffectDisplay(Display):
         ImportError
             pandas is not installed.
         """
-        pandas, effects = import_pandas("LinearEffectDisplay.to_frame"), self._array()
+        effects = self._array()
         order, _ = ranked(effects.std(axis=0), None)
         columns = dict(zip(_COLUMNS, _quartiles(effects[:, order]), strict=True))
-        return pandas.DataFrame(
-            {"term": [self.term_names[term] for term in order], **columns}
-        )
+        return self._frame({"term": [self.term_names[j] for j in order], **columns})
 
 
 def _quartiles(effects):

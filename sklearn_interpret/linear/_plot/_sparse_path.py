@@ -29,7 +29,6 @@ from sklearn_interpret._plotting.labels import (
     two_lines,
 )
 from sklearn_interpret._plotting.sources import model_within
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.linear._sparse_linear import (
     SparseLinearClassifier,
     SparseLinearRegressor,
@@ -336,7 +335,6 @@ class SparsePathDisplay(DisplayMixin):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
         self._check()
         parts = []
         for output, path in enumerate(self._path):
@@ -348,8 +346,8 @@ class SparsePathDisplay(DisplayMixin):
             }
             if self.classes is not None:
                 columns = {"class": self.classes[output], **columns}
-            parts.append(pandas.DataFrame(columns))
-        return pandas.concat(parts, ignore_index=True)
+            parts.append(columns)
+        return self._frame(*parts)
 
 
 def _names(model, steps):

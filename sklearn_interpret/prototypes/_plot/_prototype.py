@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,6 @@ from sklearn_interpret._plotting.colours import (
     paper,
     seen,
     shade,
-    text_on,
 )
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.images import check_image_shape, drawable, placing
@@ -30,9 +30,12 @@ from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     literal,
     shorten,
-    shorten_all,
-    shown_ticks,
     value_text,
+)
+from sklearn_interpret._plotting.matrices import (
+    NAMES_PER_INCH,
+    name_cells,
+    write_cells,
 )
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
 from sklearn_interpret._plotting.surfaces import (
@@ -43,20 +46,20 @@ from sklearn_interpret._plotting.surfaces import (
 )
 from sklearn_interpret._plotting.tables import import_pandas
 
-# Inches: least width of a cell of a table, and its height, what is around the cells,
-# and the least and most that they take; names in an inch; letters of a value and of a
-# name.
+# Inches: least width of a cell of a table, its height, the width and height around the
+# cells, and the least and most of all cells together; most letters of
+# a value and of a name.
 _CELL, _LINE, _AROUND, _LEAST, _MOST = 0.62, 0.3, (3.9, 1.7), (0.62, 0.9), (14, 10)
-_NAMES_PER_INCH = 6.5
 _VALUE, _NAME = 12, 22
-# Inches: width of an image, and what is above it; least number in a row of many.
+# Width of an image and height of its title, in inches; least number in a row of many.
 _IMAGE, _TITLE, _IMAGES = 1.35, 0.3, 5
-# Of a cell that is no number.
+# Colour of a cell without a number.
 _NO_COLOUR = "0.92"
-# Of prototypes and criticisms.
+# Of prototypes, and of criticisms.
 _COLOURS, _MARKERS = (DOWN_COLOUR, UP_COLOUR), ("o", "X")
 
 
+@dataclass(eq=False, repr=False)
 class PrototypeDisplay(DisplayMixin):
     """Prototypes, and criticisms if there are any, among the rows they stand for.
 
@@ -73,11 +76,11 @@ class PrototypeDisplay(DisplayMixin):
     criticism_indices : array-like of shape (n_criticisms,), int, default=()
         Positions of the criticisms.
     y : array-like of shape (n_samples,), default=None
-        Targets of all rows, to be written beside those drawn.
+        Targets of all rows, written next to those drawn.
     feature_names : sequence of str, default=None
         Names of the features; None takes those of the rows.
     image_shape : (height, width) or (height, width, channels), default=None
-        What a row is as an image, channels last.
+        Shape of a row as an image, channels last.
 
     Attributes
     ----------
@@ -94,7 +97,7 @@ class PrototypeDisplay(DisplayMixin):
     points_ : list of PathCollection
         On a map: all rows, the prototypes, and the criticisms.
     legend_ : Legend or None
-        What the points are.
+        Names of the points.
 
     See Also
     --------
@@ -114,22 +117,13 @@ class PrototypeDisplay(DisplayMixin):
     2  prototype  112               2.1
     """
 
-    def __init__(
-        self,
-        data: Any,
-        prototype_indices: ArrayLike,
-        criticism_indices: ArrayLike = (),
-        *,
-        y: ArrayLike | None = None,
-        feature_names: Any = None,
-        image_shape: tuple | None = None,
-    ) -> None:
-        self.data = data
-        self.prototype_indices = prototype_indices
-        self.criticism_indices = criticism_indices
-        self.y = y
-        self.feature_names = feature_names
-        self.image_shape = image_shape
+    data: Any
+    prototype_indices: ArrayLike
+    criticism_indices: ArrayLike = ()
+    _: KW_ONLY
+    y: ArrayLike | None = None
+    feature_names: Any = None
+    image_shape: tuple | None = None
 
     @classmethod
     def from_estimator(
@@ -154,9 +148,9 @@ class PrototypeDisplay(DisplayMixin):
             The rows of `fit`; where distances or a kernel were passed to it, the rows
             that these are of.
         y : array-like of shape (n_samples,), default=None
-            Targets of the rows, to be written beside those drawn.
+            Targets of the rows, written next to those drawn.
         image_shape : (height, width) or (height, width, channels), default=None
-            What a row is as an image, channels last.
+            Shape of a row as an image, channels last.
         kind : {"auto", "table", "images", "map"}, default="auto"
             As in `plot`.
         max_entries : int, default=12
@@ -222,7 +216,7 @@ class PrototypeDisplay(DisplayMixin):
         Raises
         ------
         ValueError
-            An unknown `kind`; positions that are none of the rows'; names, targets or
+            An unknown `kind`; positions outside the rows; names, targets or
             an `image_shape` of another size.
         """
         check_count(max_entries, "max_entries")
@@ -284,13 +278,15 @@ class PrototypeDisplay(DisplayMixin):
         values = _numbers(self._rows, np.flatnonzero(self._rows.are_numbers))
         known = ~np.isnan(values).all(axis=0)
         if known.any():
-            # What is left of a constant column is rounding.
+            # A constant column has rounding errors alone.
             scaled = StandardScaler().fit_transform(values[:, known])
             values[:, known] = scaled.round(12)
         return values
 
     def _draw_table(self, ax, max_entries):
         """A line for each row drawn, a cell for each of some columns."""
+        from matplotlib.colors import to_rgba
+
         scaled = self._scaled()[self._lines]
         columns = self._columns(scaled, max_entries)
         scaled, texts = scaled[:, columns], self._cell_texts(columns)
@@ -305,12 +301,10 @@ class PrototypeDisplay(DisplayMixin):
         limits = colour_limits(scaled, True)
         self.heat_map_ = draw_heat_map(ax, x, y, scaled.T, limits, None, diverging=True)
         ax.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
-        # So that the cells, and what is written in them, look alike in every style.
+        # The same in all styles, as the colours of the cells and their texts are.
         ax.set_facecolor(_NO_COLOUR)
-        ax.grid(visible=False)
-        ax.spines[:].set_visible(False)
-        ax.tick_params(length=0)
-        self._name_cells(ax, columns, *inner)
+        names = [self._names[j] for j in columns]
+        name_cells(ax, self._line_names(), names, inner, (_NAME, 2 * _NAME))
         if len(columns) < len(self._names):
             some = f"{len(columns)} of {len(self._names)} columns"
             ax.set_title(f"The {some}: those that differ most", fontsize="medium")
@@ -325,8 +319,11 @@ class PrototypeDisplay(DisplayMixin):
             label = self.colour_bar_.ax.yaxis.label
             label.set(rotation=0, ha="left", va="center")
         wide, high = inner / shape
-        if wide * CHARACTERS_PER_INCH >= longest and high * _NAMES_PER_INCH >= 1:
-            self._write(ax, texts, scaled)
+        if wide * CHARACTERS_PER_INCH >= longest and high * NAMES_PER_INCH >= 1:
+            fills = self.heat_map_.to_rgba(np.ma.masked_invalid(scaled)).reshape(-1, 4)
+            fills[~np.isfinite(scaled).ravel()] = to_rgba(_NO_COLOUR)
+            cells = np.ndindex(scaled.shape)
+            write_cells(ax, cells, [text for line in texts for text in line], fills)
 
     def _columns(self, scaled, max_entries):
         """Columns in which the rows drawn differ most, in the order of the table."""
@@ -336,22 +333,6 @@ class PrototypeDisplay(DisplayMixin):
         order = np.argsort(-spreads.round(9), kind="stable")
         return np.sort(order[:max_entries])
 
-    def _name_cells(self, ax, columns, width, height):
-        """Names of the lines, and of the columns below them."""
-        names = self._line_names()
-        places = shown_ticks(len(names), int(height * _NAMES_PER_INCH))
-        names = [names[place] for place in places]
-        texts = list(map(literal, shorten_all(names, 2 * _NAME)))
-        ax.set_yticks(places, texts, fontsize="small")
-        names = [self._names[j] for j in columns]
-        places = shown_ticks(len(names), int(width * _NAMES_PER_INCH))
-        names = [names[place] for place in places]
-        texts = list(map(literal, shorten_all(names, _NAME)))
-        turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-        if max(map(len, texts)) + 2 <= CHARACTERS_PER_INCH * width / len(columns):
-            turned = {}
-        ax.set_xticks(places, texts, fontsize="small", **turned)
-
     def _cell_texts(self, columns):
         texts = []
         for j in columns:
@@ -360,20 +341,6 @@ class PrototypeDisplay(DisplayMixin):
             cells = [value_text(value, number) for value in values[self._lines]]
             texts.append([shorten(cell, _VALUE) for cell in cells])
         return list(zip(*texts, strict=True))
-
-    def _write(self, ax, texts, scaled):
-        """The values, dark on bright cells."""
-        for (i, k), share in np.ndenumerate(scaled):
-            cell = self.heat_map_.to_rgba(share) if np.isfinite(share) else _NO_COLOUR
-            ax.text(
-                k,
-                i,
-                literal(texts[i][k]),
-                ha="center",
-                va="center",
-                fontsize="small",
-                color=text_on(cell),
-            )
 
     def _draw_images(self, ax):
         """An image for each row, framed in the colour of its kind."""

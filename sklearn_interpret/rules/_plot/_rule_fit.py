@@ -38,11 +38,12 @@ _LETTERS, _LINES, _PITCH, _WIDTH = 38, 3, 0.5, 6.4
 
 @dataclass(eq=False, repr=False)
 class RuleFitDisplay(DisplayMixin):
-    """What matters in a sparse sum of rules: its rules and linear terms; its features.
+    """Importances of the rules, linear terms and features in a sparse sum of rules.
 
-    Build it with `from_estimator`. An importance is the standard deviation of what is
-    added to the response, in its unit. Bars of rules are coloured by the sign of their
-    coefficient, which is next to the bar. Features of no importance have no bar.
+    Build it with `from_estimator`. An importance is the standard deviation of a term's
+    contributions to the response, in its unit. Bars of rules are coloured by the sign
+    of their coefficient, which is next to the bar. Features without importance have no
+    bar.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class RuleFitDisplay(DisplayMixin):
     feature_names : sequence of str, default=None
         Their names; None makes up ``x0``, ``x1``...
     response_name : str, default="prediction"
-        What rules and linear terms add to.
+        Response that rules and linear terms add to.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class RuleFitDisplay(DisplayMixin):
     bars_ : list of BarContainer
         Their bars.
     legend_ : Legend
-        What the colours of the rules mean.
+        Meaning of the colours of the rules.
 
     See Also
     --------
@@ -205,12 +206,12 @@ class RuleFitDisplay(DisplayMixin):
             "coefficient": self.coefficients,
             "importance": self.rule_importances,
         }
-        frame = self._make_frame(columns)
+        frame = self._frame(columns)
         return frame.sort_values("importance", ascending=False, kind="stable")
 
 
 def _response_of(estimator):
-    """What rules add to, in words."""
+    """Name of the response that rules add to."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return "prediction"
@@ -231,6 +232,7 @@ def _draw(ax, names, importances, colours, texts, max_entries, n_lines):
         texts.append("")
     room, looks = [""] * (n_lines - len(names)), {"palette": palette, "texts": texts}
     bars, _ = draw_ranked_bars(ax, names + room, lengths, None, **looks)
-    words = ["\n".join(lines_of(name.split(AND), _LETTERS, _LINES)) for name in names]
+    rules = [name.split(AND) for name in names if name]
+    words = ["\n".join(lines_of(rule, _LETTERS, _LINES)) for rule in rules]
     ax.set_yticks(ax.get_yticks(), map(literal, words), fontsize="small")
     return bars

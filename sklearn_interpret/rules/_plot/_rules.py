@@ -1,8 +1,9 @@
-"""Display of rules: in words, with what holds where they do."""
+"""Display of rules: in words, with the classes of the rows they hold for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -31,7 +32,7 @@ from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.rules._rules import Rule, rule_columns
 
-# Inches: width of a figure, a line of words, what is above and below the bars.
+# Inches: width of a figure, a line of words, and the height around the bars.
 _WIDTH, _LINE, _AROUND = 9.0, 0.165, 1.2
 # Letters in a line of a rule, and lines; lines between rules; letters of a class.
 _LETTERS, _MOST_LINES, _GAP, _NAME = 46, 4, 0.9, 14
@@ -44,6 +45,7 @@ def _percent(share):
     return f"{number_text(100 * share, 2)} %"
 
 
+@dataclass(eq=False, repr=False)
 class RulesDisplay(DisplayMixin):
     """Rules in words, with the classes of the rows for which each holds.
 
@@ -68,7 +70,7 @@ class RulesDisplay(DisplayMixin):
     bars_ : list of BarContainer
         The bars of each class, or of the numbers.
     texts_ : list of Text
-        What stands beside the bars, and in those of many classes.
+        Texts next to the bars, and in those of many classes.
     legend_ : Legend or None
         Names of the classes, if there are few.
 
@@ -89,11 +91,9 @@ class RulesDisplay(DisplayMixin):
     1  0.8 < petal width (cm) <= 1.75           1  0.360000
     """
 
-    def __init__(
-        self, rules: Sequence[Rule], *, classes: ArrayLike | None = None
-    ) -> None:
-        self.rules = rules
-        self.classes = classes
+    rules: Sequence[Rule]
+    _: KW_ONLY
+    classes: ArrayLike | None = None
 
     @classmethod
     def from_estimator(
@@ -199,7 +199,7 @@ class RulesDisplay(DisplayMixin):
         return rules, classes, n_left_out
 
     def _name_rules(self, ax, rules, n_left_out):
-        """The axes, with the conditions of the rules beside it."""
+        """Axes with the conditions of the rules to the left."""
         letters, most = _LETTERS, _MOST_LINES
         if hasattr(ax, "get_position"):
             width, height = axes_inches(ax)
@@ -217,8 +217,8 @@ class RulesDisplay(DisplayMixin):
         self.ax_.set_ylim(sizes.sum(), 0)
         self.ax_.tick_params(axis="y", length=0, grid_linewidth=0)
         # A layout, or `make_room`, takes the room of the words from the axes.
-        beside = max(len(line) for lines in words for line in lines) * _LETTER / 72
-        self._inches = _WIDTH - beside if ax is None else 0.75 * axes_inches(ax)[0]
+        words_width = max(len(line) for lines in words for line in lines) * _LETTER / 72
+        self._inches = _WIDTH - words_width if ax is None else 0.75 * axes_inches(ax)[0]
         if n_left_out:
             many = f"{n_left_out} more rule{'s'[: n_left_out != 1]}"
             self.ax_.set_title(f"{many} not shown", loc="left", fontsize="small")
@@ -245,7 +245,7 @@ class RulesDisplay(DisplayMixin):
                     self.texts_.append(text)
 
     def _draw_numbers(self, rules, style):
-        """Bars of what the rules add, or predict."""
+        """Bars of the coefficients, or predictions, of the rules."""
         what = "coefficient" if hasattr(rules[0], "coefficient") else "prediction"
         values = np.array([getattr(rule, what) for rule in rules], dtype=np.float64)
         fills = sign_colours(values)
@@ -279,7 +279,7 @@ class RulesDisplay(DisplayMixin):
             ]
             self.texts_ += [head, *cells]
             edge += _LETTER * (max(map(len, [what, *texts])) + 2)
-        # The bars have what is left of the axes.
+        # The bars have the rest of the axes.
         self._width = max(1 - edge / 72 / self._inches, 0.2)
         most = int(np.clip(2 * self._width * self._inches, 2, 6))
         plain_number_ticks(ax, most=most)
@@ -312,4 +312,4 @@ class RulesDisplay(DisplayMixin):
             pandas is not installed.
         """
         _, classes, _ = self._shown(None)
-        return self._make_frame(rule_columns(self.rules, classes))
+        return self._frame(rule_columns(self.rules, classes))

@@ -46,7 +46,7 @@ class ShapleyDisplay(ExplanationDisplay):
 
     def _entries(self, members, *, whole=False):
         """Features that act together, and their values in the one row drawn."""
-        # All rows of the explanation say how exact a value is to be.
+        # The decimals of a value depend on all rows of the explanation.
         reader, (row,) = FeatureReader(self.explanation), self._positions()
         return [
             reader.joint_entry_text(features, row, whole=whole) for features in members
@@ -73,7 +73,7 @@ class ShapleyDisplay(ExplanationDisplay):
         for name, column in columns.items():
             column = np.broadcast_to(column, values.shape)
             flat[name] = (column.T if by_feature else column).ravel()
-        return self._make_frame(flat)
+        return self._frame(flat)
 
     def _positions(self):
         """Positions in the explanation of the rows that are drawn."""
@@ -92,7 +92,7 @@ def add_colour_bar(ax, shown, label, **looks):
 
 
 def checked(explanation):
-    """The explanation, if it is one and there is something to draw."""
+    """The explanation, if it has rows and features to draw."""
     if not isinstance(explanation, Explanation):
         raise TypeError(
             f"An Explanation is needed; got {type(explanation).__name__}. Its values "
@@ -115,7 +115,7 @@ def checked(explanation):
 
 
 def strongest(explanation, max_entries):
-    """The strongest features, and what is drawn of them.
+    """The strongest features, with their values and names.
 
     Returns their positions, their values (n_rows, n_lines) and names; the last line is
     the sum of the others, where there are more than `max_entries`.

@@ -48,7 +48,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
     target : class label or int, default=None
         The output to draw; None takes the only one, or all outputs of a single row.
     response_name : str, default=None
-        What the values are shares of; None says "response".
+        Response that the values add up to; None says "response".
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         ------
         ValueError
             Several rows of several outputs, of which one is to be chosen; a position
-            in `highlight` that is no row's.
+            in `highlight` outside the rows.
         """
         paths = self._paths()
         explanation = paths.explanation
@@ -183,7 +183,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         )
 
     def _paths(self):
-        """What each line is of."""
+        """Rows, or outputs of one row, that have a line each."""
         positions = self._positions()
         several = checked(self.explanation).values[0, 0].size > 1
         if self.target is None and several and len(positions) == 1:
@@ -224,7 +224,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
 
 @dataclass(frozen=True)
 class Paths:
-    """What the lines are of: rows, or outputs of one row in the place of rows."""
+    """Rows, or outputs of one row in place of rows, that have a line each."""
 
     explanation: Explanation
     names: list  # positions of rows, or names of outputs
@@ -232,7 +232,7 @@ class Paths:
     by_output: bool
 
     def apart(self):
-        """Outputs with a colour of their own: all, or those that depart the most."""
+        """Outputs with a colour of their own: all, or those of the largest changes."""
         if not self.by_output:
             return []
         far = self.explanation.predictions_or_sums - self.explanation.base_values
@@ -241,7 +241,7 @@ class Paths:
         return np.sort(order[:few])
 
     def chosen(self, highlight):
-        """Places of the lines of the rows that the user points at."""
+        """Places of the lines of the highlighted rows."""
         if self.by_output:
             raise ValueError("highlight is for rows; the lines are outputs of one row.")
         chosen = np.atleast_1d(highlight)
@@ -251,13 +251,13 @@ class Paths:
 
 
 def _cumulated(base_values, parts):
-    """Where each line is before the first step and after each, from the bottom."""
+    """Each line's value before the first step and after each, from the bottom."""
     steps = np.column_stack([base_values, parts[:, ::-1]])
     return np.cumsum(steps, axis=1)
 
 
 def _line_map(ax):
-    """Colours from low to high in which thin lines, too, stand out."""
+    """Colours from low to high that stand out in thin lines too."""
     from matplotlib.colors import ListedColormap
 
     return ListedColormap([seen(one, ax) for one in feature_map(ax)(range(0, 256, 5))])

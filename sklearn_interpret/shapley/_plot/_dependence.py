@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -46,6 +47,7 @@ MAX_JOINT_LEVELS = 60  # of a group along the axis
 MAX_COLOURS = 6  # of levels, the grey of the rarest included
 
 
+@dataclass(eq=False, repr=False)
 class ShapleyDependenceDisplay(ShapleyDisplay):
     """Shapley values of a feature along its values, one point for each row.
 
@@ -60,7 +62,7 @@ class ShapleyDependenceDisplay(ShapleyDisplay):
         The explained rows, with their data.
     feature : int, str or pair of these
         The feature, or group of features, by position or name. Of a pair, the entry
-        of `interaction_values` is drawn, half of what the two do together; of a
+        of `interaction_values` is drawn, half of their joint effect; of a
         feature paired with itself, its main effect.
     along : int or str, default=None
         For a group of features, the one of them (position in the group, or column
@@ -68,7 +70,7 @@ class ShapleyDependenceDisplay(ShapleyDisplay):
     color_by : "auto", None, int or str, default="auto"
         The feature that colours the points. "auto" takes the one of the largest mean
         absolute interaction value, where `interaction_values` are given. Otherwise it
-        takes the one whose groups of values explain most of what is left of the
+        takes the one whose groups of values explain most of the remaining spread of the
         Shapley values among rows of similar values of the feature, an approximation.
         It takes none where nothing is left, and of a pair the second feature.
     interaction_values : ndarray of shape (n_rows, n_features, n_features) or \
@@ -78,7 +80,7 @@ class ShapleyDependenceDisplay(ShapleyDisplay):
     target : class label or int, default=None
         The output to draw; None takes the only one.
     response_name : str, default=None
-        What the values are shares of; None says "response".
+        Response that the values add up to; None says "response".
     categorical_features : "auto", None, bool mask or list of ints and strs, \
 default="auto"
         Columns of the data that are categories.
@@ -107,7 +109,7 @@ default="auto"
 
     See Also
     --------
-    ShapleySummaryDisplay : All features at once.
+    ShapleySummaryDisplay : All features together.
 
     Examples
     --------
@@ -124,24 +126,15 @@ default="auto"
 
     _leading = ("feature",)
 
-    def __init__(
-        self,
-        explanation: Explanation,
-        *,
-        feature: int | str | tuple[int | str, int | str],
-        along: int | str | None = None,
-        color_by: int | str | None = "auto",
-        interaction_values: ArrayLike | None = None,
-        target: Any = None,
-        response_name: str | None = None,
-        categorical_features: Any = "auto",
-    ) -> None:
-        super().__init__(explanation, target=target, response_name=response_name)
-        self.feature = feature
-        self.along = along
-        self.color_by = color_by
-        self.interaction_values = interaction_values
-        self.categorical_features = categorical_features
+    explanation: Explanation
+    _: KW_ONLY
+    feature: int | str | tuple[int | str, int | str]
+    along: int | str | None = None
+    color_by: int | str | None = "auto"
+    interaction_values: ArrayLike | None = None
+    target: Any = None
+    response_name: str | None = None
+    categorical_features: Any = "auto"
 
     @classmethod
     def _from_inspector(
@@ -237,7 +230,7 @@ default="auto"
         return explanation, reader, feature
 
     def _drawn(self, explanation, feature):
-        """Numbers of the rows, and what they are."""
+        """Numbers of the rows, and their name."""
         if not _is_pair(self.feature):
             return explanation.values[:, feature], explanation.value_name
         if self.interaction_values is None:
@@ -391,7 +384,7 @@ default="auto"
         companion = self._companion(explanation, reader, feature, own)
         if companion is not None:
             columns["color"] = companion.cells()
-        return self._make_frame(columns)
+        return self._frame(columns)
 
 
 def _is_pair(feature):
@@ -442,7 +435,7 @@ def _strip(ax, left, right):
 
 
 def _draw_data(ax, own, style):
-    """Where the data lie, at the bottom."""
+    """The distribution of the data, at the bottom."""
     if own.levels is None:
         return draw_histogram(ax, own.numbers[own.known], style)
     n_places = len(own.levels) + (not own.known.all())

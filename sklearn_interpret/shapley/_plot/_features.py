@@ -80,12 +80,7 @@ class FeatureReader:
             self._columns = [(j,) for j in range(len(self._names))]
         self._flags = None
         if self._rows is not None:
-            self._flags = resolve_categorical(
-                categorical_features,
-                self._rows.detected_categorical,
-                self._rows.names,
-                named=self._rows.named,
-            )
+            self._flags = resolve_categorical(categorical_features, self._rows)
 
     @property
     def has_data(self):
@@ -158,7 +153,7 @@ class FeatureReader:
         With `whole`, conditions are not shortened, and rules of several stand alone.
         """
         names = [self._names[feature] for feature in features]
-        # A long name may take what short ones leave.
+        # A long name may take the letters that short names leave.
         left = NAME_LENGTH - sum(map(len, names))
         name = ":".join(
             shorten(each, max(NAME_LENGTH // len(names), left + len(each)))
@@ -175,5 +170,5 @@ class FeatureReader:
             return names[0]
         if self._are_columns or own == names or len(members) > 1:
             return f"{name} = {values}"
-        # A condition, or a line.
+        # The name is a condition, or a linear term.
         return f"{names[0] if whole else name} ({values})"

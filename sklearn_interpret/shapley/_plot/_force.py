@@ -56,7 +56,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
     target : class label or int, default=None
         The output to draw; None takes the only one.
     response_name : str, default=None
-        What the values are shares of; None says "response".
+        Response that the values add up to; None says "response".
     order : {"similarity", "prediction", "input"}, int or str, default="similarity"
         In which order several rows stand: rows with similar Shapley values side by
         side (hierarchical clustering), by the prediction, as they were given, or by
@@ -166,7 +166,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self.legend_ = sign_legend(ax, "raises the prediction", "lowers the prediction")
 
     def _name_pushes(self, ax, centres, pushes, names):
-        """Names below the arrows, as far as there is room; and how low they reach."""
+        """Names below the arrows, if there is room; and the height of the lowest."""
         numbers = column_texts(pushes, signed=True)
         texts = [f"{name} ({x})" for name, x in zip(names, numbers, strict=True)]
         lines, places = _lines(ax, centres, texts, N_LINES)
@@ -181,7 +181,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         return FIRST_LINE - LINE_HEIGHT * lines.max(initial=0)
 
     def _mark_ends(self, ax, prediction, base, span):
-        """Lines at both ends with names above them; and how high the names reach."""
+        """Lines at both ends with names above them; and the height of the names."""
         ends = np.array([prediction, base])
         texts = [
             f"{name} = {number_beside(end, span)}"

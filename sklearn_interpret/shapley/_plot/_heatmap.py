@@ -38,7 +38,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
     target : class label or int, default=None
         The output to draw; None takes the only one.
     response_name : str, default=None
-        What the values are shares of; None says "response".
+        Response that the values add up to; None says "response".
     order : {"similarity", "prediction", "input"}, int or str, default="similarity"
         In which order the rows stand: rows with similar Shapley values side by side
         (hierarchical clustering), by the prediction, as they were given, or by the
@@ -98,7 +98,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         max_entries : int, default=20
             Largest number of lines; None shows all features.
         colorbar : bool, default=True
-            Draw a colour bar beside the axes.
+            Draw a colour bar next to the axes.
         heatmap_kw : dict, default=None
             Style of the heat map.
 

@@ -36,7 +36,6 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
-from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import (
@@ -57,7 +56,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     Build it with `from_estimator` or `from_explanation`, or from arrays of your own.
     Several outputs are stacked in one bar for each feature. Features beyond
     `max_entries` share the last bar, which is the sum of theirs; so do outputs beyond
-    the seven colours that can be told apart.
+    the seven colours of the palette.
 
     Parameters
     ----------
@@ -68,11 +67,11 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     output_names : sequence, default=None
         Names of the outputs; None takes positions.
     response_name : str, default="response"
-        What the values are shares of.
+        Response that the values add up to.
     fold_importances : ndarray of shape (n_folds, n_features[, n_outputs]), default=None
         The importances of several models, of which `importances` is the mean.
     value_name : str, default="Shapley value"
-        What the importances are mean sizes of.
+        Name of the values whose mean sizes these are.
 
     Attributes
     ----------
@@ -84,7 +83,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         For each output, the bars from the most important feature down, the others'
         last.
     labels_ : list of Text
-        The numbers beside the bars, where there is one output and no fold.
+        The numbers at the bars, where there is one output and no fold.
     fold_points_ : list of PathCollection
         For each fold, its points: one for each bar, or stack of bars.
     legend_ : matplotlib Legend or None
@@ -131,7 +130,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         target : class label or int, default=None
             Of several outputs, the one to show; None shows all.
         response_name : str, default=None
-            What is explained; None takes the explanation's name of it.
+            Name of the response; None takes that of the explanation.
         """
         checked(explanation)
         names = explanation.output_names
@@ -199,7 +198,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         Raises
         ------
         ValueError
-            An unknown arrangement, or a `max_entries` that is no number of bars.
+            An unknown arrangement, or a `max_entries` that is not a positive int.
         """
         if arrangement not in ARRANGEMENTS:
             raise ValueError(
@@ -336,7 +335,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
                 {**columns, "importance": values.ravel(), "fold": fold}
                 for fold, values in enumerate(folds)
             ]
-        return stacked(parts, caller=f"{type(self).__name__}.to_frame", whole="fold")
+        return self._frame(*parts, whole="fold")
 
 
 def _lines(importances, shown, others):
@@ -349,8 +348,8 @@ def _lines(importances, shown, others):
 def _few_outputs(importances, names):
     """Names of the outputs drawn, and a function that takes them out of an array.
 
-    The palette has seven colours that readers tell apart: of more outputs, those of
-    the largest importances are drawn alone, and the others by their sum, in grey.
+    The palette has seven colours that readers can distinguish: of more outputs, the
+    most important are drawn alone, and the others by their sum, in grey.
     """
     names, n_outputs = list(names), importances.shape[1]
     if n_outputs <= len(OKABE_ITO):

@@ -43,7 +43,7 @@ class ShapleyInteractionDisplay(Display):
     feature_names : sequence of str
         Name of each feature.
     response_name : str, default="response"
-        What the values are shares of.
+        Response that the values add up to.
     output_names : sequence, default=None
         Name of the output; None where there is one without a name.
 
@@ -136,7 +136,7 @@ class ShapleyInteractionDisplay(Display):
         Raises
         ------
         ValueError
-            A `max_entries` that is no number of features, or an array that is no table
+            A `max_entries` that is not a positive int, or an array that is not a table
             of strengths.
         """
         check_count(max_entries, "max_entries")
@@ -163,10 +163,8 @@ class ShapleyInteractionDisplay(Display):
         return self
 
     def _checked(self):
-        table, p = (
-            np.asarray(self.interactions, dtype=np.float64),
-            len(self.feature_names),
-        )
+        table = np.asarray(self.interactions, dtype=np.float64)
+        p = len(self.feature_names)
         if table.shape == (p, p) and np.allclose(table, table.T):  # but for rounding
             table = (table + table.T) / 2
         table = checked_strengths(table, (p, p), "interactions")
@@ -188,7 +186,7 @@ class ShapleyInteractionDisplay(Display):
         order = np.argsort(-table[pairs], kind="stable")
         first, second = (places[order] for places in pairs)
         names = np.array(list(map(str, self.feature_names)), dtype=object)
-        return self._make_frame(
+        return self._frame(
             {
                 "feature": names[first],
                 "feature2": names[second],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -26,22 +27,16 @@ HOW = {
 LABEL_LENGTH = 12
 
 
+@dataclass(eq=False, repr=False)
 class OrderedRowsDisplay(ShapleyDisplay):
     """Base of the displays in which rows stand side by side."""
 
-    def __init__(
-        self,
-        explanation: Explanation,
-        *,
-        row: int | None = None,
-        target: Any = None,
-        response_name: str | None = None,
-        order: str | int = "similarity",
-    ) -> None:
-        super().__init__(
-            explanation, row=row, target=target, response_name=response_name
-        )
-        self.order = order
+    explanation: Explanation
+    _: KW_ONLY
+    row: int | None = None
+    target: Any = None
+    response_name: str | None = None
+    order: str | int = "similarity"
 
     def _row_order(self, explanation):
         """Positions of the rows from the left."""
@@ -65,7 +60,7 @@ class OrderedRowsDisplay(ShapleyDisplay):
         return reader.any_values(feature)
 
     def _name_order(self, ax, explanation):
-        """Say along the x axis which rows these are, and how they are ordered."""
+        """Label the x axis by the rows and their order."""
         if isinstance(self.order, str) and self.order in HOW:
             texts = map(str, self._positions()[self.row_order_])
             how = HOW[self.order].format(explanation.value_name)
@@ -88,7 +83,9 @@ class OrderedRowsDisplay(ShapleyDisplay):
             one) and "shapley_value" (or what the explanation calls its values).
         """
         explanation = self._rows()
-        rows = getattr(self, "row_order_", None)  # clustering takes time: do it once
+        rows = getattr(
+            self, "row_order_", None
+        )  # clustering takes time, and is done once
         rows = self._row_order(explanation) if rows is None else rows
         ordered = explanation[rows]
         columns = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -25,9 +26,10 @@ from sklearn_interpret.shapley._plot._base import (
 )
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
-MOST_STRETCHED = 1.5  # times as long an axis, for the sums of the other features
+MOST_STRETCHED = 1.5  # factor by which sums of the other features may lengthen the axis
 
 
+@dataclass(eq=False, repr=False)
 class ShapleySummaryDisplay(ShapleyDisplay):
     """All Shapley values of an output: a swarm of points (beeswarm) for each feature.
 
@@ -44,7 +46,7 @@ class ShapleySummaryDisplay(ShapleyDisplay):
     target : class label or int, default=None
         The output to draw; None takes the only one.
     response_name : str, default=None
-        What the values are shares of; None says "response".
+        Response that the values add up to; None says "response".
     categorical_features : "auto", None, bool mask or list of ints and strs, \
 default="auto"
         Columns of the data that are categories. Categories without an order are grey.
@@ -83,16 +85,11 @@ default="auto"
     ['income', 'age']
     """
 
-    def __init__(
-        self,
-        explanation: Explanation,
-        *,
-        target: Any = None,
-        response_name: str | None = None,
-        categorical_features: Any = "auto",
-    ) -> None:
-        super().__init__(explanation, target=target, response_name=response_name)
-        self.categorical_features = categorical_features
+    explanation: Explanation
+    _: KW_ONLY
+    target: Any = None
+    response_name: str | None = None
+    categorical_features: Any = "auto"
 
     def plot(
         self,
@@ -111,7 +108,7 @@ default="auto"
         max_entries : int, default=20
             Largest number of lines; None shows all features.
         colorbar : bool, default=True
-            Draw a colour bar beside the axes.
+            Draw a colour bar next to the axes.
         point_kw : dict, default=None
             Style of the points.
 
@@ -146,7 +143,7 @@ default="auto"
         return self
 
     def _draw_swarms(self, ax, explanation, shown, lines, limits, style):
-        """Set the points; return what there is among the grey ones."""
+        """Set the points; return notes on the grey ones."""
         area = point_area(len(explanation))
         n_bins, diameter = swarm_sizes(ax, len(lines), area)
         reader = FeatureReader(explanation, self.categorical_features)
@@ -198,7 +195,7 @@ default="auto"
 
 
 def _limits(parts, n_alone):
-    """Ends of the axis, where the sums of hundreds do not squeeze the features' own."""
+    """Ends of the axis, at which the sums of many other features may be cut."""
     low, high = parts.min(), parts.max()
     alone = parts[:, :n_alone]
     reach = np.abs(alone).max(initial=0.0)
@@ -209,7 +206,7 @@ def _limits(parts, n_alone):
 
 
 def _shades(reader, feature):
-    """Places of a feature's values between low and high, and what is grey among them.
+    """Places of a feature's values between low and high, and a note on grey ones.
 
     Without data all points have the first colour.
     """

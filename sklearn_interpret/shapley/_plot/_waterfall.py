@@ -60,7 +60,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
     target : class label or int, default=None
         The output to draw; None takes the only one.
     response_name : str, default=None
-        What the values are shares of; None says "response".
+        Response that the values add up to; None says "response".
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
     ups_, downs_ : PolyCollection
         The steps up and down, from the top.
     labels_ : list of Text
-        The sizes of the steps beside them, from the top.
+        The sizes of the steps, written at their points, from the top.
     base_line_, prediction_line_ : Line2D
         Where the steps start and end.
     errors_ : LineCollection or None
@@ -169,14 +169,14 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         return Steps(members, names, sizes, starts, ends, errors, downwards)
 
     def _draw_steps(self, ax, steps, style):
-        """Arrows, and the size of each step beside its point."""
+        """Arrows, and the size of each step at its point."""
         starts, ends, reach = steps.starts, steps.ends, steps.reach
         edges = np.concatenate([starts, ends, ends - reach, ends + reach])
         low, high = edges.min(), edges.max()
         span = (high - low) or max(abs(low), 1.0) * 0.1
         sizes = ends - starts
         texts = column_texts(sizes, signed=True)
-        # What is beside the arrows needs room within the axes.
+        # The numbers at the arrows need room within the axes.
         inches = (max(map(len, texts)) + 2) / CHARACTERS_PER_INCH
         margin = max(0.08, inches / max(axes_inches(ax)[0] - 2 * inches, 1.0)) * span
         ax.set_xlim(low - margin, high + margin)
@@ -196,7 +196,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         ]
         per_inch = np.ptp(ax.get_xlim()) / axes_inches(ax)[0]
         signs = np.where(steps.ends >= steps.starts, 1, -1)
-        # Behind the error lines, too.
+        # A tail is behind the error lines too.
         reached = signs * steps.ends - steps.reach
         tails = signs * np.minimum(signs * steps.starts, reached)
         for label, tail, sign in zip(self.labels_, tails, signs, strict=True):
@@ -275,7 +275,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             del columns["value"]
         if explanation.standard_errors is not None:
             columns["standard_error"] = steps.errors
-        return self._make_frame(columns)
+        return self._frame(columns)
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,7 @@ class Steps:
     """Steps of one row, listed from the top."""
 
     members: list  # features of each step; the others are in the last one
-    names: list  # what stands beside each step
+    names: list  # of the steps
     sizes: np.ndarray  # (n_steps,)
     starts: np.ndarray
     ends: np.ndarray
@@ -299,7 +299,7 @@ class Steps:
 
     @property
     def reach(self):
-        """How far the errors reach from the steps' ends."""
+        """Half lengths of the error lines around the steps' ends."""
         return N_ERRORS * np.nan_to_num(self.errors)
 
 

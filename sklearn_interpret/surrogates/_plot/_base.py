@@ -8,7 +8,6 @@ from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.labels import literal, number_text, shorten
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
-from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._lime_text import highlight
 from sklearn_interpret.surrogates._local_explanation import (
@@ -16,7 +15,7 @@ from sklearn_interpret.surrogates._local_explanation import (
     r_squared_text,
 )
 
-# Outputs drawn side by side where none is chosen, and as many of more.
+# Most outputs drawn side by side if none is chosen, and number drawn of more outputs.
 MOST_OUTPUTS, FEW_OUTPUTS = 6, 3
 N_ERRORS = 2.0
 
@@ -26,7 +25,7 @@ class Weights:
     """Features and their weights, in the order in which they are drawn."""
 
     features: np.ndarray  # (n,): positions of the features
-    names: np.ndarray  # (n,): what the weights are of
+    names: np.ndarray  # (n,): words, conditions or features
     weights: np.ndarray
     errors: np.ndarray  # standard errors, NaN where there are none
 
@@ -91,8 +90,8 @@ class LocalDisplay(OneRowDisplay):
     ):
         """Draw the weights of each output as bars, all on one scale.
 
-        Weights that are only rounding errors are drawn as zero. `names` makes texts of
-        the names, in the `fonts`; `what` the weights are of is "words" or "features".
+        Weights that are only rounding errors are drawn as zero. `what` has weights:
+        "words" or "features". ``names(name)`` is the text of a name, in the `fonts`.
         """
         largest, parts = largest_weight(weights), []
         for one in weights:
@@ -124,7 +123,7 @@ class LocalDisplay(OneRowDisplay):
             self.bars_.append(bars)
             self.errors_.append(errors)
 
-    def _frame(self, columns):
+    def _weights_frame(self, columns):
         """A table with lines for each output: `columns(row, weights)`."""
         row = self._position()
         parts = []
@@ -132,7 +131,7 @@ class LocalDisplay(OneRowDisplay):
             weights = self._weights(row, output)
             names = [self.explanation.output_names[output]] * len(weights)
             parts.append({"output": names, **columns(row, weights)})
-        return stacked(parts, caller=f"{type(self).__name__}.to_frame")
+        return self._frame(*parts)
 
     def _names_of(self, row):
         """A name for each feature of a sample."""

@@ -20,10 +20,7 @@ from sklearn_interpret._plotting.points import MANY_POINTS, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
 from sklearn_interpret._plotting.tree_diagram import leaf_order, tree_fits, tree_size
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
-from sklearn_interpret.surrogates._plot._global_arrays import (
-    SurrogateArrays,
-    SurrogateSources,
-)
+from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays
 from sklearn_interpret.surrogates._plot._leaves import (
     MODEL_COLOUR,
     SURROGATE_COLOUR,
@@ -40,15 +37,15 @@ KEY_OF_SHARES = "wide bars: the model, narrow ones: the surrogate"
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
-class GlobalSurrogateDisplay(SurrogateSources, SurrogateArrays):
+class GlobalSurrogateDisplay(SurrogateArrays):
     """A surrogate, and how the model responds where the surrogate predicts one value.
 
     Of a tree, the tests stand above the leaves, and in each leaf is the distribution
     of the model's responses to the rows that fall into it, on a common scale; a line
     marks the surrogate's response. A leaf with one narrow peak is a rule that the model
-    keeps; a wide one lumps together rows that the model tells apart. A tree that gives
+    keeps; a wide one joins rows of different responses. A tree that gives
     the probabilities of all classes is drawn once: each leaf has the mean probabilities
-    of the model on each other, and beside them the surrogate's. Larger trees are
+    of the model on each other, and next to them the surrogate's. Larger trees are
     shown by the rules of their largest leaves. Linear surrogates are shown by
     coefficients, in units of the response for one standard deviation of the column; any
     other by its responses against the model's. Each title has the fidelity on the rows
@@ -101,7 +98,7 @@ default=None
     texts_ : list of list of Text
         For each panel, what is written into the diagram of its tree.
     kind_ : str
-        What was drawn, where that was left open.
+        The kind that was drawn.
     legend_ : matplotlib Legend or None
         Of trees in a figure of their own: whose colours these are.
 
@@ -123,7 +120,7 @@ default=None
     's5 > 0.02440 and bmi ≤ 0.02670'
     """
 
-    # What bars and lines of a tree are: in a legend, and in short below an axes.
+    # Texts for bars and lines of a tree, in a legend and below an axes.
     _legend_texts = ("Responses of the model", "Mean response of the surrogate")
     _key = KEY
 
@@ -176,7 +173,9 @@ default=None
             if not all(tree_fits(one, self._tree(panel[0])) for one, panel in pairs):
                 settled = "rules"
         self.axes_, self.kind_ = canvas.axes, settled
-        draw, self.bars_, self.texts_ = getattr(self, f"_draw_{settled}"), [], []
+        draws = {"tree": self._draw_tree, "rules": self._draw_rules}
+        draw = {"bar": self._draw_bar, **draws}.get(settled, self._draw_scatter)
+        self.bars_, self.texts_ = [], []
         for one, panel in zip(canvas.main, panels, strict=True):
             bars, texts = draw(one, panel, max_entries, bar_kw)
             self.bars_.append(bars)
@@ -258,7 +257,7 @@ default=None
         return literal(shorten(self._response_label(self._names(), output)))
 
     def _title(self, outputs, first):
-        """Which model the surrogate replaces, and how well."""
+        """Names of the surrogate and of the model, and the fidelity."""
         values, surrogate = self._responses()
         parts = []
         if surrogate is not None:
@@ -319,7 +318,7 @@ default=None
         for output in self._shown_outputs():
             name = self._names()[output]
             rows += [{"output": name, **row} for row in self._numbers(output)]
-        return self._make_frame(rows)
+        return self._frame(rows)
 
     def _numbers(self, output):
         """Rows of the table of one output."""

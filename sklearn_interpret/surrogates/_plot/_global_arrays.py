@@ -1,4 +1,4 @@
-"""Data of the display of a global surrogate, and how they are found."""
+"""Arrays of the display of a global surrogate, and their computation."""
 
 from __future__ import annotations
 
@@ -33,8 +33,12 @@ MOST_OUTPUTS = 10
 
 
 @dataclass(eq=False, repr=False)
-class SurrogateArrays:
+class SurrogateArrays(Display):
     """Base of the display: its arrays, output by output."""
+
+    _kinds = (GlobalSurrogate,)
+    _choices = frozenset({"target", "response_name", "model_name", "surrogate_name"})
+    _shows_rows = _weighs_rows = True
 
     responses: ArrayLike
     surrogate_responses: ArrayLike | None = None
@@ -51,6 +55,15 @@ class SurrogateArrays:
     response_name: str = "response"
     model_name: str | None = None
     surrogate_name: str | None = None
+
+    @classmethod
+    def _parameter_names(cls):
+        # The surrogate is fitted to all outputs, of which the display shows one.
+        return super()._parameter_names() - {"target"}
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, **choices):
+        return cls(**{**surrogate_arrays(inspector, X, sample_weight), **choices})
 
     def _table(self, name):
         """One of the arrays as (n, k), checked, or None."""
@@ -126,7 +139,7 @@ class SurrogateArrays:
         return leaves_of(tree, nodes, values[:, output], surrogate, self._weights())
 
     def _are_shares(self):
-        """Whether one tree gives shares of one whole, such as of classes, all shown."""
+        """Whether one tree gives shares of all classes, and all are shown."""
         values = self._table("responses")
         one_tree = self.trees is not None and len(list(self.trees)) == 1
         if not one_tree or self.target is not None or values.shape[1] == 1:
@@ -150,25 +163,8 @@ def _of_output(table, output):
     return table[output] if len(table) > 1 else table[0]
 
 
-class SurrogateSources(Display):
-    """Constructors of the display of a global surrogate."""
-
-    _kinds = (GlobalSurrogate,)
-    _choices = frozenset({"target", "response_name", "model_name", "surrogate_name"})
-    _shows_rows = _weighs_rows = True
-
-    @classmethod
-    def _parameter_names(cls):
-        # The surrogate is fitted to all outputs, of which the display shows one.
-        return super()._parameter_names() - {"target"}
-
-    @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, **choices):
-        return cls(**{**surrogate_arrays(inspector, X, sample_weight), **choices})
-
-
 def surrogate_arrays(inspector, X, sample_weight):
-    """Constructor arguments that hold how a fitted surrogate does on rows."""
+    """Constructor arguments with the responses of model and surrogate to rows."""
     rows = as_rows(X)
     weights = check_weights(sample_weight, rows)
     rows, weights = rows_inside(inspector, rows, weights)
@@ -230,7 +226,7 @@ def _for_outputs(model, inspector):
     if not is_classifier(inspector.surrogate_):
         return table
     outputs, known = inspector.output_names_, model.classes_.tolist()
-    if len(table) == 1:  # of the second class, in terms of which there are two
+    if len(table) == 1:  # coefficients of the second of two classes
         return table if outputs[0] == known[-1] or len(outputs) > 1 else -table
     missing = np.full(table.shape[1], np.nan)
     rows = [table[known.index(o)] if o in known else missing for o in outputs]

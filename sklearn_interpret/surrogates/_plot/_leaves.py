@@ -127,7 +127,7 @@ def _finish_tree(ax, places, leaves, limits):
 
 
 def draw_rules(ax, by_output, max_entries, style):
-    """Draw a line for the rule of each leaf, the largest on top; bars and names.
+    """Draw a line for the rule of each leaf, the largest on top; bars and texts.
 
     `by_output` is as in `draw_tree`. Leaves beyond `max_entries`, or those that have no
     room, share the last line.
@@ -137,8 +137,13 @@ def draw_rules(ax, by_output, max_entries, style):
         max_entries = min(max_entries, max(2, room))
     by_output = [_largest(leaves, max_entries) for leaves in by_output]
     leaves, single = by_output[0], len(by_output) == 1
-    name_rows(ax, [f"{leaf.percent} ({leaf.n_rows}): {leaf.rule}" for leaf in leaves])
+    name_rows(ax, [leaf.rule for leaf in leaves])
     places = np.arange(len(leaves))[::-1]
+    looks = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": "small"}
+    sizes = [
+        ax.text(1.02, place, f"{leaf.percent} ({leaf.n_rows})", **looks)
+        for place, leaf in zip(places, leaves, strict=True)
+    ]
     limits = _value_range(leaves) if single else (0.0, 1.0)
     ax.set_xlim(limits)
     if single:
@@ -148,7 +153,7 @@ def draw_rules(ax, by_output, max_entries, style):
         bars = _draw_shares(ax, places, by_output, style, upright=False)
     plain_number_ticks(ax)
     ax.spines[["top", "right", "left"]].set_visible(False)
-    return bars, ax.get_yticklabels()
+    return bars, [*ax.get_yticklabels(), *sizes]
 
 
 def _value_range(leaves):

@@ -19,7 +19,7 @@ class LimeDisplay(LocalDisplay):
     Build it with `from_estimator` or `from_explanation`. Orange bars raise the
     response, blue ones lower it. Each stands for a condition that the row meets, such
     as "age > 50", or for one standard deviation of a feature. The title has the model's
-    response and the local R² of the surrogate, which tells how far to trust the bars.
+    response and the local R² of the surrogate: the lower it is, the less the bars say.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class LimeDisplay(LocalDisplay):
         The output to draw; None draws all, side by side, or of more than six the
         three of the largest responses.
     response_name : str, default=None
-        What the weights add to; None says "response".
+        Response that the weights add to; None says "response".
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class LimeDisplay(LocalDisplay):
             axes.set_title(literal(self._title(row, output)), fontsize="medium")
             name_rows(axes, one.names[:max_entries])
         if canvas.own_figure:
-            # Settles what names leave of the axes' widths to bars and numbers.
+            # Settles the width that names leave to bars and numbers.
             canvas.figure.draw_without_rendering()
         looks = {"what": "features", "max_entries": max_entries}
         self._draw_bars(self.axes_, outputs, weights, bar_kw, **looks)
@@ -144,7 +144,7 @@ class LimeDisplay(LocalDisplay):
         ImportError
             pandas is not installed.
         """
-        return self._frame(self._columns)
+        return self._weights_frame(self._columns)
 
     def _columns(self, row, weights):
         explanation = self.explanation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, Self
 
@@ -30,13 +31,14 @@ from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
-# How much of the image the strongest weight covers, and the darkest grey under it.
+# Opacity of the strongest weight, and the darkest grey under it.
 _COVER, _DARKEST = 0.85, 0.55
 _TITLE_WIDTH = 26
 # Width of the narrowest panel, and most panels in a row.
 _PANEL_INCHES, _N_COLUMNS = 1.7, 4
 
 
+@dataclass(eq=False, repr=False)
 class LimeImageDisplay(LocalDisplay):
     """One image, and over it what its segments add to the response, label by label.
 
@@ -44,7 +46,7 @@ class LimeImageDisplay(LocalDisplay):
     for each of the labels that the model finds most likely: the image in grey, segments
     that speak for the label in one colour, those against it in another, the more
     colour the more they weigh; the strongest are outlined. Above it stand the response
-    and the R² of the surrogate, which tells how far to trust the colours.
+    and the R² of the surrogate: the lower it is, the less the colours say.
 
     Parameters
     ----------
@@ -55,9 +57,9 @@ class LimeImageDisplay(LocalDisplay):
     target : class label or int, default=None
         The output to draw; None takes those of the largest responses.
     n_top_labels : int, default=3
-        How many outputs are drawn, if there are so many and `target` is None.
+        Largest number of outputs drawn if `target` is None.
     response_name : str, default=None
-        What the weights are changes of; None says "response".
+        Response that the weights change; None says "response".
 
     Attributes
     ----------
@@ -97,19 +99,12 @@ class LimeImageDisplay(LocalDisplay):
     _kinds, _explanation_kind = (LimeImage,), ImageExplanation
     _sample = "image"
 
-    def __init__(
-        self,
-        explanation: ImageExplanation,
-        *,
-        row: int | None = None,
-        target: Any = None,
-        n_top_labels: int = 3,
-        response_name: str | None = None,
-    ) -> None:
-        super().__init__(
-            explanation, row=row, target=target, response_name=response_name
-        )
-        self.n_top_labels = n_top_labels
+    explanation: ImageExplanation
+    _: KW_ONLY
+    row: int | None = None
+    target: Any = None
+    n_top_labels: int = 3
+    response_name: str | None = None
 
     @classmethod
     def _as_rows(cls, X):
@@ -183,7 +178,7 @@ class LimeImageDisplay(LocalDisplay):
         ImportError
             pandas is not installed.
         """
-        return self._frame(self._columns)
+        return self._weights_frame(self._columns)
 
     def _columns(self, row, weights):
         segments = self.explanation.segments[row].reshape(-1)
@@ -250,7 +245,7 @@ def _room(ax):
 
 
 def _by_output(array):
-    """With an axis of outputs."""
+    """An array with an axis of outputs."""
     return array if array.ndim == 3 else array[:, :, None]
 
 

@@ -18,7 +18,7 @@ from sklearn_interpret.surrogates._plot._base import LocalDisplay, largest_weigh
 # Width in inches of a single text, and of one of several; most of these in a row.
 WIDTH, NARROW_WIDTH, N_COLUMNS = 7.0, 4.8, 3
 TITLE_LINES = 2
-# Share of the width that is not for the text: margins, and what a screen adds.
+# Share of the width without text: margins, and the wider letters of a screen.
 MARGIN = 0.09
 # Inches: from bar to bar, and around the text and the bars in a figure of their own.
 BAR_PITCH, AROUND = 0.3, 0.95
@@ -41,7 +41,7 @@ class LimeTextDisplay(LocalDisplay):
         The output to draw; None draws all, side by side, or of more than six the
         three of the largest responses.
     response_name : str, default=None
-        What the weights add to; None says "response".
+        Response that the weights add to; None says "response".
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class LimeTextDisplay(LocalDisplay):
         return f"{shorten(self._response(output), 48)} (what a word adds)"
 
     def _marked(self, row, words, largest):
-        """Pieces of the text; those whose weight is seen have it and a place."""
+        """Pieces of the text, with the weights that are drawn and their places."""
         weights = dict(zip(words.features.tolist(), words.weights, strict=True))
         tokens, features = self.explanation.tokens, self.explanation.token_features
         pairs = zip(tokens[row], features[row], strict=True)
@@ -187,7 +187,7 @@ class LimeTextDisplay(LocalDisplay):
         ImportError
             pandas is not installed.
         """
-        return self._frame(self._columns)
+        return self._weights_frame(self._columns)
 
     def _columns(self, row, words):
         features = np.array(self.explanation.token_features[row], dtype=np.intp)

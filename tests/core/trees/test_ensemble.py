@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from sklearn_interpret._core.trees.structure import (
     ensemble as module,
 )
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._core.trees.structure.joining import (
-    Tree,
     in_float64,
-    join_trees,
     merged,
     scaled,
     with_features,
@@ -88,7 +87,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch, n_rows):
     trees = random_ensemble(6, k=2)
     X = telling_rows(trees, n_rows)
     leaves, outputs = trees.apply(X), trees.raw(X)
-    monkeypatch.setattr(module, "_PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr(module, "_MOST_PAIRS", 7)
     np.testing.assert_array_equal(trees.apply(X), leaves)
     np.testing.assert_array_equal(trees.raw(X), outputs)
 

@@ -7,7 +7,7 @@ from sklearn_interpret._core.trees.shapley import games
 from sklearn_interpret._core.trees.shapley import interventional_few_rows as pairs
 from sklearn_interpret._core.trees.shapley.games import InterventionalGame
 from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.references.shapley import leaf_by_leaf
 from tests.references.trees import (
     goes_left,

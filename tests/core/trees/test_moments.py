@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_interpret._core.trees import moments as module
-from sklearn_interpret._core.trees.effects.condition_steps import MovedFeatures
+from sklearn_interpret._core.trees.effects.tree_effects import MovedFeatures
 from sklearn_interpret._core.trees.moments import TreeProducts
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.references.trees import random_ensemble
 
 CLOSE = {"rtol": 0, "atol": 1e-12}
@@ -147,8 +147,8 @@ def test_the_moments_of_one_do_not_depend_on_others(monkeypatch, at_once):
     ]
     shares, statistics = distributions(parts, 20, rng)
     statistics[1] = np.asfortranarray(rng.normal(size=(20, 700)))
-    monkeypatch.setattr(module, "_MOST_AT_ONCE", at_once)
-    monkeypatch.setattr(module, "_SPLITS_AT_ONCE", 2**10)
+    monkeypatch.setattr(module, "_MOST_DISTRIBUTIONS", at_once)
+    monkeypatch.setattr(module, "_MOST_SPLITS", 2**10)
     products = TreeProducts(trees, trees.value, trees.base, parts)
     together = products.moments(shares, statistics)
     for row in range(20):

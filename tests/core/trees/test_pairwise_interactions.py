@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sklearn_interpret._core.trees.effects import curves as tree_curves
 from sklearn_interpret._core.trees.effects import feature_sets as tree_sets
 from sklearn_interpret._core.trees.effects import pairwise_interactions as tree_pairs
-from sklearn_interpret._core.trees.effects.condition_steps import MovedFeatures
 from sklearn_interpret._core.trees.effects.curves import TreeCurves
 from sklearn_interpret._core.trees.effects.feature_sets import TreeSets
 from sklearn_interpret._core.trees.effects.pairwise_interactions import (
@@ -19,8 +18,11 @@ from sklearn_interpret._core.trees.effects.pairwise_interactions import (
     leaves_of_pairs,
     steps_of_parts,
 )
-from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.effects.tree_effects import (
+    MovedFeatures,
+    TreeEffects,
+)
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.references.observed import mean_given
 from tests.references.trees import random_ensemble, telling_rows
 
@@ -180,7 +182,7 @@ def test_portions_do_not_matter(monkeypatch):
         monkeypatch.setattr(module, "_MOST_WORDS", 8)
     monkeypatch.setattr(tree_sets, "_WORDS_OF_CONDITIONS", 8)
     monkeypatch.setattr(tree_pairs, "_MOST_CORNERS", 8)
-    monkeypatch.setattr(tree_curves, "_MOST_CONDITIONS", 8)
+    monkeypatch.setattr(tree_curves, "_MOST_WORDS", 8)
     monkeypatch.setattr(tree_curves, "_MOST_OUTPUTS", 90)
     for groups in GROUPS:
         pairs = list(combinations(range(len(groups)), 2))
@@ -218,5 +220,5 @@ def test_block_rows_follow_the_memory():
     codes, _ = sample(trees, 100)
     effects, _ = observed(trees, codes, GROUPS[0])
     made = TreeCurves(effects)
-    few, some, many = (made.block_rows(codes, most) for most in (1, 2**21, 2**40))
+    few, some, many = (made.block_rows(most) for most in (1, 2**23, 2**40))
     assert few == 64 < some < many == effects.block_rows

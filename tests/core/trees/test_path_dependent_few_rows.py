@@ -8,9 +8,11 @@ import pytest
 from sklearn_interpret._core.trees.shapley import games
 from sklearn_interpret._core.trees.shapley import path_dependent_few_rows as carried
 from sklearn_interpret._core.trees.shapley.games import PathDependentGame
-from sklearn_interpret._core.trees.shapley.path_dependent_few_rows import worth_carrying
+from sklearn_interpret._core.trees.shapley.path_dependent_few_rows import (
+    carrying_is_cheaper,
+)
 from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.references.shapley import enumerated, path_dependent_game
 from tests.references.trees import goes_left, random_ensemble, telling_rows
 
@@ -41,7 +43,9 @@ def by_both_routes(monkeypatch, trees, players, rows, order):
     plan = TreePlan.of_ensemble(trees, players)
     codes, found = trees.codes(rows), []
     for direct in (True, False):
-        monkeypatch.setattr(games, "worth_carrying", lambda *_, direct=direct: direct)
+        monkeypatch.setattr(
+            games, "carrying_is_cheaper", lambda *_, direct=direct: direct
+        )
         game = PathDependentGame(trees, plan.paths)
         found.append(shapley_values(plan, game, codes, order))
     return found
@@ -51,7 +55,7 @@ def by_both_routes(monkeypatch, trees, players, rows, order):
 @pytest.mark.parametrize("players", PLAYERS)
 @pytest.mark.parametrize("n_rows", [1, 7])
 def test_values_are_those_of_the_enumerated_game(players, n_rows, least, monkeypatch):
-    monkeypatch.setattr(games, "worth_carrying", lambda *_: True)
+    monkeypatch.setattr(games, "carrying_is_cheaper", lambda *_: True)
     trees = ensemble(3, n_trees=3, depth=6, k=2, least=least)
     player_of = PLAYERS[players]
     plan = TreePlan.of_ensemble(trees, player_of)
@@ -133,15 +137,15 @@ def test_trees_without_splits(order, monkeypatch):
 
 def test_few_rows_are_carried_and_many_are_looked_up():
     n_leaves = np.bincount([6] * 1000)
-    direct = [worth_carrying(n_leaves, 10, n, 1) for n in (1, 10, 100_000)]
+    direct = [carrying_is_cheaper(n_leaves, 10, n, 1) for n in (1, 10, 100_000)]
     assert direct == [True, True, False]
     most = [
         max(
             n
             for n in range(0, 5000, 50)
-            if worth_carrying(np.bincount([d] * 1000), 10, n, 1)
+            if carrying_is_cheaper(np.bincount([d] * 1000), 10, n, 1)
         )
         for d in (3, 6, 12)
     ]
     assert most == sorted(most)
-    assert worth_carrying(np.zeros(1, dtype=int), 3, 10, 1)
+    assert carrying_is_cheaper(np.zeros(1, dtype=int), 3, 10, 1)

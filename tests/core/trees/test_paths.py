@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 from tests.references.trees import random_ensemble
 

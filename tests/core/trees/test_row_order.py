@@ -3,10 +3,10 @@
 import numpy as np
 
 from sklearn_interpret._core.trees.effects import leaf_weights
-from sklearn_interpret._core.trees.effects import responses as module
+from sklearn_interpret._core.trees.effects import tree_effects as module
 from sklearn_interpret._core.trees.effects.leaf_weights import order_of_likeness
-from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from tests.core.trees.test_responses import effects_of, parts_of
+from sklearn_interpret._core.trees.effects.tree_effects import TreeEffects
+from tests.core.trees.test_tree_effects import effects_of, parts_of
 from tests.references.trees import random_ensemble, telling_rows
 
 

@@ -68,7 +68,7 @@ def rows_of(trees, n):
 def regime(request, monkeypatch):
     """The ways in which leaves are valued; all give the same."""
     compared = request.param == "pairs"
-    monkeypatch.setattr(games, "worth_carrying", lambda *_: False)
+    monkeypatch.setattr(games, "carrying_is_cheaper", lambda *_: False)
     monkeypatch.setattr(games, "is_cheaper", lambda *_: compared)
     if request.param == "wide":
         monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", 2)
@@ -142,7 +142,7 @@ def test_a_row_gets_the_same_alone_and_among_many(
     monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", longest)
     monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", most)
     monkeypatch.setattr(tree_shapley, "_UNITS_PER_PART", 2)
-    monkeypatch.setattr(games, "worth_carrying", lambda *sizes: sizes[2] <= 16)
+    monkeypatch.setattr(games, "carrying_is_cheaper", lambda *sizes: sizes[2] <= 16)
     trees = ensemble_with_cover(seed, depth=7)
     plan = TreePlan.of_ensemble(trees)
     codes = trees.codes(rows_of(trees, 100))

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_interpret._core.trees.effects import feature_sets
-from sklearn_interpret._model.replacement import hybrid_trees, replaced_trees
+from sklearn_interpret._model.replacement import hybrid_trees, replaced
 from sklearn_interpret._model.replacement.hybrid import HybridResponses, hybrid
 from sklearn_interpret._model.replacement.hybrid_trees import HybridTrees
 from sklearn_interpret._model.response import make_response
@@ -301,7 +301,7 @@ def test_points_are_what_the_trees_tell_apart():
 
 
 def test_numbers_depend_neither_on_workers_nor_on_memory(monkeypatch):
-    monkeypatch.setattr(replaced_trees, "_MOST_TASKS", 3)
+    monkeypatch.setattr(replaced, "_MOST_TASKS", 3)
     model, X, asked = SUMS["forest of two targets"]
     X, weights = np.tile(X, (5, 1)), np.tile(weights_of("any"), 5)
     X[N_ROWS:] += np.random.default_rng(0).normal(size=(4 * N_ROWS, 5))

@@ -1,5 +1,7 @@
 """Features by position, name, mask, pair and group."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -182,7 +184,12 @@ def test_entries_of_pairs_alone_under_another_name():
             resolve_features(bad, NAMES, **take)
 
 
-DETECTED = np.array([False, True, False, True])
+ROWS = SimpleNamespace(
+    names=NAMES,
+    named=True,
+    n_columns=4,
+    detected_categorical=np.array([False, True, False, True]),
+)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +207,7 @@ DETECTED = np.array([False, True, False, True])
     ],
 )
 def test_categorical_flags(given, expected):
-    flags = resolve_categorical(given, DETECTED, NAMES)
+    flags = resolve_categorical(given, ROWS)
     assert flags.dtype == bool
     assert np.flatnonzero(flags).tolist() == expected
 
@@ -217,14 +224,13 @@ def test_categorical_flags(given, expected):
 )
 def test_bad_categorical_features(given, error, message):
     with pytest.raises(error, match=message):
-        resolve_categorical(given, DETECTED, NAMES)
+        resolve_categorical(given, ROWS)
 
 
 def test_resolving_leaves_what_was_detected_alone():
-    detected = DETECTED.copy()
-    flags = resolve_categorical("auto", detected, NAMES)
+    flags = resolve_categorical("auto", ROWS)
     flags[:] = True
-    np.testing.assert_array_equal(detected, DETECTED)
+    assert ROWS.detected_categorical.tolist() == [False, True, False, True]
 
 
 def test_keys_of_a_dict_become_columns_and_groups():

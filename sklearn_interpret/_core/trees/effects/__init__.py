@@ -1,1 +1,1 @@
-"""Responses of trees to perturbed rows, without predicting them."""
+"""Outputs of trees as some features move, without predictions."""

@@ -1,15 +1,14 @@
 """Outputs of single rows as parts of the features move over points.
 
-*Entries* are pairs of a row and a leaf that the row reaches or would reach but for one
-condition. They are found for all parts in one pass. Curves are then made part by part,
-so that only those of some rows and one part are in memory.
+*Entries* are a row, a leaf that the row reaches or would reach but for one condition,
+and a step of this condition. They are found for all parts in one pass. Curves are then
+made part by part, so that only those of some rows and one part are in memory.
 """
-
-from functools import cached_property
 
 import numpy as np
 
 from sklearn_interpret._core.trees.structure.bits import RowBits, set_bits
+from sklearn_interpret._core.trees.structure.means import cover_shares
 
 # Bytes of an entry while it is kept, and while its part is added up.
 _KEPT_BYTES, _ADDED_BYTES = 12, 60
@@ -17,11 +16,14 @@ _KEPT_BYTES, _ADDED_BYTES = 12, 60
 # Outputs that are added up together; they fit the processor's cache.
 _MOST_OUTPUTS = 2**18
 
-# Rows from which the number of entries per row is estimated: one word of bits.
-_ROWS_TRIED = 64
+# Largest number of leaves from which the number of entries is estimated.
+_LEAVES_TRIED = 2**12
 
-# Conditions with more than two steps that are expanded together, to bound memory.
-_MOST_CONDITIONS = 2**14
+# Shares of training rows below this count as this: their logarithm is finite.
+_LEAST_SHARE = 1e-12
+
+# Words of bit sets that are listed together; they fit the cache.
+_MOST_WORDS = 2**16
 
 
 class TreeCurves:
@@ -38,15 +40,23 @@ class TreeCurves:
         self._n_parts = len(effects.parts)
         self._k = effects.values.shape[1]
 
-    def block_rows(self, codes, most_bytes):
-        """Number of rows whose entries fit the memory: a multiple of 64."""
-        tried = codes[:_ROWS_TRIED]
-        if len(codes) <= len(tried):
-            return _ROWS_TRIED
-        weights = self.effects.leaf_weights(tried, np.ones(len(tried)))
-        *_, name, _, all_but_one = self.effects.weigher.by_condition(weights)
-        player = self.effects.paths.player[name]
-        kept = np.bincount(player, all_but_one, self._n_parts + 1)[:-1] / len(tried)
+    def block_rows(self, most_bytes):
+        """Number of rows whose entries fit the memory: a multiple of 64.
+
+        The number of entries is estimated from the training rows at some leaves.
+        """
+        paths, trees = self.effects.paths, self.effects.ensemble
+        met = np.clip(cover_shares(trees), _LEAST_SHARE, 1.0)
+        for nodes, previous in paths.merged:
+            met[nodes] *= met[previous]
+        leaves = np.flatnonzero(trees.is_leaf)
+        step = 1 + len(leaves) // _LEAVES_TRIED
+        leaf, name = paths.conditions_of(leaves[::step])
+        logs = np.log(met[name])
+        all_but_one = np.exp(np.bincount(leaf, logs)[leaf] - logs)
+        n_steps = step * np.diff(self.effects.steps.starts)[name]
+        kept = np.bincount(paths.player[name], n_steps * all_but_one, self._n_parts + 1)
+        kept = kept[: self._n_parts]
         bytes_of_row = _KEPT_BYTES * kept.sum() + _ADDED_BYTES * kept.max(initial=0)
         bytes_of_row += 8 * self._k * self._n_parts
         n_words = int(most_bytes / max(bytes_of_row, 1)) // 64
@@ -120,95 +130,56 @@ class TreeCurves:
                 yield part, rows, self._curves_of(part, fixed[:, rows, part], *found)
 
     def _entries(self, codes, fixed):
-        """Entries (row, leaf, condition), part by part, and where each part starts."""
+        """Entries (row, leaf, step), part by part, and where each part starts."""
         for reached in self._reached(codes, fixed):
-            player = self.effects.paths.player[reached.names]
+            which, step = self.effects.steps.positions(reached.names)
+            player = self.effects.paths.player[reached.names].take(which)
             order, ends = _by_part(player, self._n_parts)
-            which, row = set_bits(reached.all_but_one.take(order, axis=0))
-            ends = np.searchsorted(which, ends)
-            leaf, name = reached.nodes[reached.leaf[order]], reached.names[order]
-            yield ends, row, leaf[which], name[which]
+            which, step = which.take(order), step.take(order)
+            leaf = reached.nodes[reached.leaf].take(which)
+            size = max(1, _MOST_WORDS // reached.all_but_one.shape[1])
+            for start in range(0, len(which), size):
+                some = slice(start, start + size)
+                at, row = set_bits(reached.all_but_one.take(which[some], axis=0))
+                found = leaf[some].take(at), step[some].take(at)
+                yield np.searchsorted(at, ends - start), row, *found
 
     def _reached(self, codes, fixed):
         """Leaves with their rows; `fixed` gets the outputs without each part's leaves.
 
-        `fixed` (k, n_rows * n_parts) is written over.
+        `fixed` (k, n_rows * n_parts) holds zeros, and is complete at the end.
         """
-        paths, values = self.effects.paths, self.effects.values
+        player, values = self.effects.paths.player, self.effects.values
         outputs = np.zeros((self._k, len(codes)))
         for reached in self.effects.leaves(RowBits(self.effects.ensemble, codes)):
-            which, row = set_bits(reached.inside)
-            leaf = reached.nodes[which]
-            own, name = paths.conditions_of(leaf)
-            moves = paths.player[name] < self._n_parts
-            own, player = own[moves], paths.player[name[moves]]
-            index = row[own] * self._n_parts + player
-            for output, amounts in enumerate(values[leaf].T):
-                outputs[output] += np.bincount(row, amounts, len(codes))
-                np.subtract.at(fixed[output], index, amounts[own])
+            leaf, row = set_bits(reached.inside)
+            step, at = set_bits(reached.inside.take(reached.leaf, axis=0))
+            index = at * self._n_parts + player[reached.names].take(step)
+            for output, amounts in enumerate(values[reached.nodes].T):
+                outputs[output] += np.bincount(row, amounts.take(leaf), len(codes))
+                lost = amounts.take(reached.leaf).take(step)
+                np.subtract.at(fixed[output], index, lost)
             yield reached
         outputs += self.effects.constant[:, None]
         fixed += np.repeat(outputs, self._n_parts, axis=1)
 
-    def _curves_of(self, part, fixed, row, leaf, name):
+    def _curves_of(self, part, fixed, row, leaf, step):
         """Curves (n_rows, n_points, k) of a part from its entries."""
-        effects = self.effects
-        moved, first = effects.parts[part], effects.first[part]
+        effects, moved = self.effects, self.effects.parts[part]
         sums = np.zeros((self._k, len(fixed[0]) * moved.n_points))
-        start = row * np.intp(moved.n_points) - first
-        for output, sums_of in enumerate(sums):
-            values = effects.values[:, output].take(leaf)
-            for at, point, sign in self._steps_of(name):
-                index = start.take(at) + point
-                np.add.at(sums_of, index, values.take(at) * sign)
+        point, sign = effects.steps.point.take(step), effects.steps.sign.take(step)
+        index = row * np.intp(moved.n_points) + (point - effects.first[part])
+        for sums_of, values in zip(sums, effects.values.T, strict=True):
+            np.add.at(sums_of, index, values.take(leaf) * sign)
         curves = sums.reshape(self._k, len(fixed[0]), moved.n_points)
         if moved.n_points:
             curves[:, :, 0] += fixed
         moved.sum_up(curves, axis=2)
         return np.moveaxis(curves, 0, 2)
 
-    @cached_property
-    def _ends(self):
-        """Points where intervals begin and end, -1 for none: (2, n_nodes)."""
-        steps = self.effects.steps
-        counts = np.diff(steps.starts)
-        ends = np.full((2, len(counts)), -1)
-        for step in range(2):
-            at = np.flatnonzero((counts > step) & (counts <= 2))
-            ends[step, at] = steps.point[steps.starts[at] + step]
-        return ends
-
-    @cached_property
-    def _has_many(self):
-        """The mask of conditions with more than two steps; empty if there are none."""
-        many = np.diff(self.effects.steps.starts) > 2
-        return many if many.any() else many[:0]
-
-    def _steps_of(self, name):
-        """Steps of conditions, some at a time.
-
-        Yields
-        ------
-        which : ndarray of shape (n,), intp
-            Position in `name`.
-        point, sign : ndarray of shape (n,) or int
-            The steps.
-        """
-        # Nearly all conditions are intervals: 1 where they begin, -1 behind their end.
-        for ends, sign in zip(self._ends, (1, -1), strict=True):
-            point = ends.take(name)
-            at = np.flatnonzero(point >= 0)
-            yield at, point.take(at), sign
-        if len(self._has_many):
-            rest = np.flatnonzero(self._has_many.take(name))
-            for start in range(0, len(rest), _MOST_CONDITIONS):
-                some = rest[start : start + _MOST_CONDITIONS]
-                which, point, sign = self.effects.steps.of_conditions(name[some])
-                yield some[which], point, sign
-
 
 def _portions(pieces, n_rows, height):
-    """Entries [row, leaf, name] of `height` rows at a time, counted from the first."""
+    """Entries [row, leaf, step] of `height` rows at a time, counted from the first."""
     pieces = zip(np.empty((3, 0), dtype=np.int32), *pieces, strict=True)
     entries = [np.concatenate(each) for each in pieces]
     n_portions = -(-n_rows // height)
@@ -220,8 +191,8 @@ def _portions(pieces, n_rows, height):
     for number in range(n_portions):
         at = slice(ends[number], ends[number + 1])
         rows = slice(number * height, min((number + 1) * height, n_rows))
-        row, leaf, name = (each[at] for each in entries)
-        yield rows, (row - rows.start, leaf, name)
+        row, leaf, step = (each[at] for each in entries)
+        yield rows, (row - rows.start, leaf, step)
 
 
 def _by_part(part, n_parts):

@@ -56,8 +56,10 @@ class TreeSets:
     features : ndarray of intp
         The set.
     block_rows : int
-        How many rows will be given at once.
+        Largest number of rows that the methods get in one call.
     """
+
+    wants_order = False  # its methods take rows in any order in the same time
 
     def __init__(self, ensemble, values, features, block_rows):
         self.ensemble, self.values = ensemble, values
@@ -95,7 +97,7 @@ class TreeSets:
     def outputs(self, codes, leaf_weights):
         """Partial dependence at rows, without the base: (n_rows, k).
 
-        From sums over the background of what :meth:`leaf_weights` returns.
+        From sums over the background of the arrays of :meth:`leaf_weights`.
         """
         n_rows = len(codes)
         bits = RowBits(self.ensemble, codes)
@@ -236,7 +238,7 @@ class LinkedTreeSets:
         return np.moveaxis(moved, 0, 2)
 
     def _product(self, term, output, met, n_rows):
-        """What leaves add to one output of rows at a term's points: (n_rows, n)."""
+        """Amounts of leaves in one output of rows at a term's points: (n_rows, n)."""
         n_points = term.points.shape[1]
         values = self.effects.values[term.leaves, output]
         used = np.flatnonzero(values)
@@ -311,7 +313,7 @@ class _Move:
     n_points : int
         Number of the points.
     terms : list of Term
-        What leaves add as the parts move.
+        Changes of the output by the leaves, as the parts move.
     """
 
     at: np.ndarray

@@ -1,4 +1,4 @@
-r"""How far two parts of trees' features act together, for all pairs of them at once.
+r"""Interaction terms of pairs of parts of trees' features, for all pairs together.
 
 Let :math:`w_l` be the value of leaf l, :math:`a_{lj}` its condition on part j, and
 :math:`W_l(T)` the share of the rows that meet all conditions of the leaf but possibly
@@ -28,18 +28,18 @@ from sklearn_interpret._core.trees.structure.bits import (
     all_but_one_and_all,
 )
 
-# Sets that are worked on at once should stay in the processor's cache.
+# Words of bit sets that are combined together; they fit the processor's cache.
 _MOST_WORDS = 2**15
 
-# Corners that are collected before they are added to their grids.
+# Corners that are collected before they are added to their grids, to bound memory.
 _MOST_CORNERS = 2**20
 
-# Numbers that are kept for each leaf of each pair.
+# Numbers in memory for each leaf of each pair.
 _NUMBERS_OF_OPENING = 12
 
 
 class TreePairs:
-    """What pairs of parts have beyond both alone, from codes of rows.
+    """Partial dependence on pairs beyond both parts alone, from codes of rows.
 
     Parameters
     ----------
@@ -48,6 +48,8 @@ class TreePairs:
     pairs : list of tuple of int
         Pairs of parts.
     """
+
+    wants_order = False  # its methods take rows in any order in the same time
 
     def __init__(self, effects, pairs):
         self.effects, self.pairs = effects, pairs
@@ -84,9 +86,9 @@ class TreePairs:
         Parameters
         ----------
         leaf_weights : ndarray
-            Sums over all rows of what ``effects.leaf_weights`` returns.
+            Sums over all rows of the arrays of ``effects.leaf_weights``.
         together : list of ndarray
-            Sums of what :meth:`leaf_weights` returns.
+            Sums of the arrays of :meth:`leaf_weights`.
         total : float
             Total weight of the rows.
         at : list of ndarray of shape (n,), intp
@@ -150,7 +152,8 @@ def steps_of_parts(effects):
 def bytes_of_pairs(shape, n_rows, n_leaves, k):
     """About the memory that the k terms of pairs of parts take.
 
-    The parts have so many points (2,), and leaves in common; or arrays of such.
+    `shape` (2,) has the numbers of points of the parts, `n_leaves` is the number of
+    leaves in common; or arrays of these.
     """
     n_sums = k * (QuadrantSums.n_cells(n_rows, shape) + n_rows)
     return 8 * (n_sums + _NUMBERS_OF_OPENING * n_leaves)
@@ -194,7 +197,7 @@ class _Openings:
         splits : LastSplits
             The group.
         player : ndarray of intp
-            The part of each of the block's nodes, and a last one that is none.
+            The part of each of the block's nodes, and behind them a placeholder.
         wanted : ndarray of shape (n_parts + 1, n_parts + 1), intp
             Number of each pair, -1 for those that are not wanted.
         n_conditions : int
@@ -265,7 +268,7 @@ class _PairSums:
             QuadrantSums(at[one], at[other], shape, k)
             for (one, other), shape in zip(pairs, sizes.tolist(), strict=True)
         ]
-        # What moves along one part alone; and what is the same at all points.
+        # Amounts that move along one part alone, and those that do not move.
         self._ends = np.cumsum(sizes, axis=0)
         self._lines = [np.zeros((k, size)) for size in sizes.sum(axis=0)]
         self._starts = self._ends - sizes

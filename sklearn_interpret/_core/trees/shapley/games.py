@@ -1,4 +1,4 @@
-"""What replaces absent players of a tree ensemble, and what its leaves then give.
+"""Games of tree ensembles: replacements of absent players, and gains of leaves.
 
 A game returns the gains of all terms (see `tables`) at leaves, for patterns: bit i is
 whether the row meets the condition of slot i.
@@ -17,8 +17,8 @@ from sklearn_interpret._core.trees.shapley.interventional_few_rows import (
 )
 from sklearn_interpret._core.trees.shapley.path_dependent_few_rows import (
     carried_values,
+    carrying_is_cheaper,
     split_blocks,
-    worth_carrying,
 )
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
@@ -42,13 +42,13 @@ from sklearn_interpret._core.trees.shapley.tables import (
 )
 from sklearn_interpret._core.trees.structure.means import cover_shares, node_means
 
-# Rows of a background that are counted at once, so that they stay in the cache.
+# Background rows in a block of counts, which fits the cache.
 _ROWS_AT_ONCE = 2048
-# Pairs of rows that are compared at once.
+# Pairs of rows in a block of comparisons.
 _COMPARED_AT_ONCE = 2**20
-# Pairs of a leaf and a pattern that are valued at once, likewise.
+# Pairs of a leaf and a pattern in a block, which fits the cache.
 _PAIRS_AT_ONCE = 4096
-# Leaves with more conditions are valued pattern by pattern.
+# Largest number of conditions of a leaf whose patterns all get potentials.
 _MOST_WITH_POTENTIALS = 12
 
 
@@ -79,12 +79,12 @@ class PathDependentGame:
         return cls(ensemble, paths, met.astype(np.float64))
 
     def of_nodes(self, nodes):
-        """What makes the game of some trees from these and their paths."""
+        """A function that makes the game of some trees from these and their paths."""
         return partial(type(self), chances=self.chances[nodes])
 
     def is_direct(self, n_rows, order):
-        """Whether so many rows are rather carried down the trees one by one."""
-        return worth_carrying(self._n_leaves, self.paths.n_players, n_rows, order)
+        """Whether carrying `n_rows` rows down the trees is faster than tables."""
+        return carrying_is_cheaper(self._n_leaves, self.paths.n_players, n_rows, order)
 
     def direct_values(self, plan, codes, order):
         """Values of rows without tables: (n_keys, n_rows)."""
@@ -97,7 +97,7 @@ class PathDependentGame:
 
     @cached_property
     def _splits(self):
-        """The trees' splits as `direct_values` needs them."""
+        """The trees' splits, for `direct_values`."""
         return split_blocks(self.ensemble, self.paths, self.chances)
 
     def leaf_tables(self, units, order):
@@ -167,7 +167,7 @@ class InterventionalGame:
     weights : ndarray of shape (n_rows,)
         Their weights.
     most_kept : float, default=inf
-        Bytes that may be kept of what comparisons of rows need.
+        Largest memory of the blocks kept for comparisons of rows.
     """
 
     def __init__(self, ensemble, paths, codes, weights, most_kept=np.inf):
@@ -185,12 +185,12 @@ class InterventionalGame:
         return self._codes[:]
 
     def of_nodes(self, nodes):
-        """What makes the game of some trees from these and their paths."""
-        # Shares of shares would differ in the last bit.
+        """A function that makes the game of some trees from these and their paths."""
+        # Weights, since shares of shares differ in the last bit.
         return partial(type(self), codes=self.codes, weights=self._weights)
 
     def is_direct(self, n_rows, order):
-        """Whether so many rows are rather compared with the background one by one."""
+        """Whether comparing `n_rows` rows with the background is faster than tables."""
         n_players, n_others = self.paths.n_players, len(self._codes)
         return is_cheaper(self._n_leaves, n_players, n_others, n_rows, order)
 
@@ -214,7 +214,7 @@ class InterventionalGame:
 
     @cached_property
     def _blocks_of_pairs(self):
-        """What `direct_values` needs of the background, where that is kept."""
+        """Blocks of the background for `direct_values`; None if too large to keep."""
         if pair_bytes(self.ensemble, self.paths, len(self._codes)) > self.most_kept:
             return None
         return list(pair_blocks(self.ensemble, self.paths, self.codes))
@@ -255,7 +255,7 @@ class InterventionalGame:
         return shares
 
     def _blocks(self):
-        """Shares and codes of some rows after the other."""
+        """Shares and codes of blocks of rows."""
         for start in range(0, len(self._codes), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             yield self.shares[rows], self._codes[rows]
@@ -302,7 +302,7 @@ class InterventionalGame:
 
 
 def _compared(lost, gained, shares, order):
-    """What `comparison_gains` gives, for few enough pairs of rows at once."""
+    """Result of `comparison_gains`, in blocks of pairs of rows."""
     step = max(1, _COMPARED_AT_ONCE // max(len(shares), 1))
     parts = [
         comparison_gains(lost[:, start : start + step], gained, shares, order)

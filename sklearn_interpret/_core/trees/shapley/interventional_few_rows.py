@@ -1,8 +1,8 @@
 r"""Values of few rows, each compared with the rows of a background.
 
-A leaf gives something to a pair of rows only if one of them meets what the other fails
-(see `tables.comparison_integrals`). Most leaves drop out on the way down: with a row go
-those rows of the background that meet all that it fails itself. Nothing is made that
+A pair of rows gains at a leaf only if one of them meets what the other fails (see
+`tables.comparison_integrals`). Most leaves drop out on the path: with a row go those
+rows of the background that meet all that it fails itself. Nothing that is computed
 depends on the patterns of rows, so that the first row is cheap.
 """
 
@@ -20,7 +20,7 @@ from sklearn_interpret._core.trees.structure.levels import Levels
 _BYTES_PER_BLOCK = 2**26
 # Background rows in one block.
 _ROWS_PER_BLOCK = 2**10
-# Splits whose children's sets are made at once, so that they stay in the cache.
+# Splits in a block of children's sets, which fits the cache.
 _SPLITS_AT_ONCE = 512
 # The members of all sets of eight players.
 _OCTETS = np.arange(256, dtype=np.uint8)[:, None]
@@ -38,7 +38,7 @@ class PairBlock:
     ensemble : TreeEnsemble
         The trees, and others.
     levels : Levels
-        Their nodes, in the order of what is said of nodes, splits, and leaves below.
+        Their nodes; the arrays below have its order of nodes, splits and leaves.
     rows : slice
         The rows of the background, among all of them.
     feature, rank : ndarray of shape (n_splits,)
@@ -110,7 +110,7 @@ class PairBlock:
         return sums(gained, lost, which, parts, values, self.n_players)
 
     def _compared(self, codes):
-        """Leaves that count; what a row fails there; the others that meet all this."""
+        """Leaves that count, what a row fails there, and others that meet all of it."""
         levels, left = self.levels, self._row_lefts(codes)
         n_words, n_nodes = len(self.player), len(levels.nodes)
         lost = np.zeros((n_words, n_nodes), dtype=self.player.dtype)
@@ -132,7 +132,7 @@ class PairBlock:
         return leaves, lost, np.ascontiguousarray(others.take(leaves, axis=1).T)
 
     def _row_lefts(self, codes):
-        """Which splits send a row to the left."""
+        """The mask of splits that send a row to the left."""
         trees, taken = self.ensemble, codes.take(self.feature)
         missing = codes == trees.split_codes.missing
         if len(trees.categories_left) or missing.any():
@@ -169,35 +169,23 @@ def _met(levels, previous, left, valid):
 
 def _failed(levels, player, left, n_rows):
     """Players whose conditions rows fail at leaves: (n_words, n_leaves, n_rows)."""
-    is_leaf = np.zeros(len(levels.nodes), dtype=bool)
-    is_leaf[levels.leaf_places] = True
-    shape = len(player), len(levels.leaf_places), n_rows
-    failed = np.zeros(shape, dtype=player.dtype)
-    n_leaves = np.count_nonzero(is_leaf[: levels.n_roots])
-    below = np.zeros((shape[0], levels.n_roots - n_leaves, n_rows), player.dtype)
+    failed = np.zeros((len(player), len(levels.nodes), n_rows), player.dtype)
     for splits, *sides in levels.steps():
-        above, lefts, bits = below, left[splits].view(np.uint8), player[:, splits, None]
-        ends = is_leaf[sides[0].start : sides[1].stop].reshape(2, -1)
-        below = np.empty((shape[0], np.count_nonzero(~ends), n_rows), player.dtype)
-        # Where the leaves and splits among the left children go, and the right ones.
-        at = [[n_leaves, 0], [n_leaves + ends[0].sum(), (~ends[0]).sum()]]
-        n_leaves += ends.sum()
-        for start in range(0, len(lefts), _SPLITS_AT_ONCE):
-            some = slice(start, start + _SPLITS_AT_ONCE)
-            fails = np.empty_like(above[:, some])
-            fails[:] = np.unpackbits(
-                lefts[some], axis=1, count=n_rows, bitorder="little"
+        # In blocks of splits, which fit the cache.
+        for start in range(splits.start, splits.stop, _SPLITS_AT_ONCE):
+            some = slice(start, min(start + _SPLITS_AT_ONCE, splits.stop))
+            above = failed.take(levels.split_places[some], axis=1)
+            bits, goes_left = player[:, some, None], left[some].view(np.uint8)
+            goes_left = np.unpackbits(
+                goes_left, axis=1, count=n_rows, bitorder="little"
             )
-            fails *= bits[:, some]
-            for side in (1, 0):  # rows that go left fail on the right
-                sets = above[:, some] | fails
-                fails ^= bits[:, some]
-                for kind, kept in enumerate((ends[side, some], ~ends[side, some])):
-                    kept, into = np.flatnonzero(kept), (failed, below)[kind]
-                    here = slice(at[side][kind], at[side][kind] + len(kept))
-                    into[:, here] = sets.take(kept, axis=1)
-                    at[side][kind] = here.stop
-    return failed
+            fails = bits * goes_left.astype(player.dtype)
+            for side in sides[::-1]:  # rows that go left fail on the right
+                first = side.start + start - splits.start
+                here = slice(first, first + some.stop - start)
+                np.bitwise_or(above, fails, out=failed[:, here])
+                fails ^= bits
+    return failed.take(levels.leaf_places, axis=1)
 
 
 def _sizes(sets):
@@ -257,7 +245,7 @@ def _by_members(first, second, weights, n_players):
 def pair_blocks(ensemble, paths, codes, most_bytes=np.inf):
     """Blocks of all trees and rows of a background, one after the other.
 
-    Each takes about so much memory at most, if a tree with 64 rows does.
+    Each takes about `most_bytes` at most, if a tree with 64 rows does.
     """
     n_pairs = min(most_bytes, _BYTES_PER_BLOCK) / _bytes_of_pair(paths)
     ends = np.append(ensemble.roots[1:], ensemble.n_nodes)
@@ -283,17 +271,17 @@ def pair_values(blocks, paths, codes, weights, order):
 
 
 def pair_bytes(ensemble, paths, n_rows):
-    """Memory of the blocks for so many rows of a background."""
+    """Memory of the blocks of `n_rows` rows of a background."""
     return ensemble.n_nodes * (n_rows * _bytes_of_pair(paths) + 64)
 
 
 def _bytes_of_pair(paths):
-    """Memory for each node and row of the background; half of the nodes are leaves."""
+    """Memory per node and row of the background; half of the nodes are leaves."""
     return _as_sets(paths.n_players)[:, 0].nbytes / 2 + 1 / 8
 
 
 def is_cheaper(leaf_counts, n_players, n_others, n_rows, order):
-    """Whether comparing so many rows takes less time than tables do.
+    """Whether comparing `n_rows` rows takes less time than tables.
 
     From the numbers of leaves by how many conditions they have. The factors are
     microseconds that were measured. Tables that are kept do not count: the same rows

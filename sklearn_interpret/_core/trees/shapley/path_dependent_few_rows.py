@@ -6,7 +6,7 @@ times their values. Where a later split of the same player takes its place, what
 below is taken out again. Three facts save work:
 
 - all failed conditions of a leaf get the same, the integral of :math:`-G / (1 - t)`: a
-  sum H without points tells it, and is needed only where a condition fails first;
+  sum H without points, needed only where a condition fails first;
 - of the two children of a split exactly one is met, or none where the player failed
   further up: then the split gives nothing;
 - in a leaf's own condition the factor cancels: no product is made for leaves.
@@ -23,13 +23,13 @@ import numpy as np
 from sklearn_interpret._core.trees.shapley.patterns import features_with_gaps, lefts
 from sklearn_interpret._core.trees.shapley.tables import quadrature
 
-# Nodes of the trees that are worked on together, and numbers: they stay in the cache.
+# Nodes of the trees in a block, and numbers, which fit the cache.
 _NODES_AT_ONCE = 2**15
 _AT_ONCE = 3 * 2**15
-# Divides products that are exactly zero, where no row meets a condition by chance.
+# Least divisor: chances may be exactly zero, and so are the products then.
 _TINY = 1e-300
-# Time of a number in the tables of leaves over that of a number carried; what a leaf
-# counts at most; how many times larger the tables of pairs are.
+# Time of a number in the tables of leaves over that of a number carried; largest cost
+# of a leaf; size of the tables of pairs over that of single players.
 _COST_OF_TABLES = 4
 _MOST_OF_LEAF = 1500
 _SIZE_OF_PAIRS = 2.5
@@ -59,9 +59,9 @@ class SplitBlock:
         Chance of the condition of each node, and of the one at `previous`; 1 where
         there is none.
     left, right, absent : ndarray of shape (k, n)
-        Values of children that are leaves, else 0, and what both are worth by chance.
+        Values of children that are leaves, else 0, and their mean by chance.
     feature, rank : ndarray of shape (n,)
-        What the split compares.
+        Feature and threshold of the split.
     n_points : int
         Number of points of the quadrature.
     """
@@ -143,19 +143,19 @@ class SplitBlock:
         met = met[:, :-1]
         return Situations(left, met, failed, held)
 
-    def leaf_worths(self, at):
-        """What children that are leaves are worth, present and absent, by output."""
-        worths = []
+    def leaf_values(self, at):
+        """Values of children that are leaves, present and absent, by output."""
+        leaf_values = []
         for left, right, absent in zip(self.left, self.right, self.absent, strict=True):
             present = np.where(at.left, left, right)
             present *= at.held
-            worths.append((present, absent))
-        return worths
+            leaf_values.append((present, absent))
+        return leaf_values
 
     def without(self, at, player):
-        """The game of what a player gains: block, situations, and worths of leaves.
+        """The game of a player's gains: block, situations, and values of leaves.
 
-        Its factors are 1 on the way down, and its gain is in the leaves.
+        The player's factors are 1 on the path, and its gain is in the leaves.
         """
         mine, theirs = self.player == player, self.above == player
         theirs[: self.levels[0][-1]] = False  # roots
@@ -163,12 +163,12 @@ class SplitBlock:
         for start, *_, stop in self.levels[1:]:
             here = slice(start, stop)
             gain[:, here] += gain.take(self.up[here], axis=1) * ~theirs[here]
-        worths = [
+        leaf_values = [
             [
                 np.where(mine, present - absent, gain * part)
                 for part in (present, absent)
             ]
-            for present, absent in self.leaf_worths(at)
+            for present, absent in self.leaf_values(at)
         ]
         block = replace(
             self,
@@ -178,12 +178,12 @@ class SplitBlock:
         at = replace(
             at, met=at.met | theirs, failed=at.failed & ~theirs, held=at.held | mine
         )
-        return block, at, worths
+        return block, at, leaf_values
 
 
 @dataclass(frozen=True, eq=False)
 class Situations:
-    """Where rows are at splits: each bool of shape (n_rows, n).
+    """States of rows at splits: each bool of shape (n_rows, n).
 
     Parameters
     ----------
@@ -207,20 +207,20 @@ def carried_values(plan, blocks, codes, order):
     n_outputs, n_players = plan.ensemble.n_outputs, plan.paths.n_players
     totals = np.zeros((n_outputs, *[n_players] * order, len(codes)))
     for block in blocks:
-        # Of large trees few points at a time.
+        # Few points at a time for large trees.
         t, weights = quadrature(2 * block.n_points - 1)
         n_points = min(max(1, _AT_ONCE // len(block.nodes)), len(t))
         starts = range(0, len(t), n_points)
         rules = [(t[i : i + n_points], weights[i : i + n_points]) for i in starts]
         width = (n_points + 1) * len(block.nodes)
         step = min(max(1, _AT_ONCE // width), len(codes))
-        # Used again and again; in one piece they come back from the system sooner.
+        # Reused for all points: allocating them anew is slow.
         buffers = np.empty((2, width * step))
         for start in range(0, len(codes), step):
             into = totals[..., start : start + step]
             at = block.situations(plan.ensemble, codes[start : start + step])
             if order == 1:
-                _add_gains(block, at, block.leaf_worths(at), rules, buffers, into)
+                _add_gains(block, at, block.leaf_values(at), rules, buffers, into)
                 continue
             for player in np.unique(block.player):
                 gains = np.zeros((n_outputs, n_players, into.shape[-1]))
@@ -229,13 +229,13 @@ def carried_values(plan, blocks, codes, order):
     return totals.reshape(plan.n_keys(order), len(codes))
 
 
-def _add_gains(block, at, worths, rules, buffers, into):
-    """Add what rows get to totals by output, player and row."""
+def _add_gains(block, at, leaf_values, rules, buffers, into):
+    """Add gains of rows to totals by output, player and row."""
     for rule in rules:
-        _add_points(block, at, worths, rule, buffers, into)
+        _add_points(block, at, leaf_values, rule, buffers, into)
 
 
-def _add_points(block, at, worths, rule, buffers, into):
+def _add_points(block, at, leaf_values, rule, buffers, into):
     """Add some points of the quadrature."""
     t, weights = rule
     points, rest = t[:, None, None], 1 - t[:, None, None]
@@ -252,13 +252,13 @@ def _add_points(block, at, worths, rule, buffers, into):
     products /= below
     for start, *_, stop in block.levels[1:]:
         products[..., start:stop] *= products.take(block.up[start:stop], axis=2)
-    # What leaves gain, and what they lose where they are met: no factor of their own.
+    # Gains of leaves, and losses where they are met, without their own factor.
     of_leaves = np.stack([weights, weights * t / (1 - t)])
     gained, lost = (of_leaves @ products.reshape(len(t), -1)).reshape(2, *met.shape)
     weights = weights[:, None, None]
     mine = (weights * (1 - block.chance) / (points + chance))[:, 0]
     earlier = (weights * (1 - block.chance_before) / (points + before))[:, 0]
-    for output, (present, absent) in enumerate(worths):
+    for output, (present, absent) in enumerate(leaf_values):
         np.multiply(points, present, out=below)
         below += rest * absent
         below *= products
@@ -290,14 +290,14 @@ def split_blocks(ensemble, paths, chances):
     return [block for block in blocks if len(block.nodes)]
 
 
-def worth_carrying(n_leaves, n_players, n_rows, order):
-    """Whether carrying takes less time for so many rows than tables.
+def carrying_is_cheaper(n_leaves, n_players, n_rows, order):
+    """Whether carrying takes less time for `n_rows` rows than tables.
 
     `n_leaves` are the numbers of leaves with 0, 1, 2, ... conditions.
     """
     d = np.arange(len(n_leaves))
     n_carried = n_leaves.sum() * (len(d) // 2)
-    # Of deep leaves only what occurs is valued.
+    # Deep leaves are valued at the patterns that occur only.
     n_tabled = n_leaves @ np.minimum(d * 2.0**d, _MOST_OF_LEAF)
     if order == 2:  # a game for each player, and tables of pairs
         n_carried, n_tabled = n_carried * n_players, n_tabled * _SIZE_OF_PAIRS

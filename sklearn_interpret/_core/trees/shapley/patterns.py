@@ -1,15 +1,15 @@
-"""Which conditions rows meet, for many nodes and rows at once."""
+"""Patterns: which conditions rows meet, for many nodes and rows together."""
 
 import numpy as np
 
-# Pairs of a split and a row that are compared at once: they stay in the cache.
+# Pairs of a split and a row in a block of comparisons, which fits the cache.
 _PAIRS_AT_ONCE = 2**20
-# Longer patterns are Python's integers instead of numpy's.
+# Longer patterns are Python's integers, not numpy's.
 MAX_PATTERN_BITS = 62
 
 
 class Scratch:
-    """Memory for intermediate arrays, by name: each array of a name takes it over.
+    """Memory for intermediate arrays, by name: arrays of one name share it.
 
     Some processes give freed memory back to the system; asking for it again may take
     longer than the work (Dask sets ``MALLOC_TRIM_THRESHOLD_`` for its workers).
@@ -32,8 +32,8 @@ class Scratch:
 def lefts(ensemble, nodes, codes, gaps, scratch=None):
     """Whether rows go to the left at inner nodes (m,): bool of shape (m, n_rows).
 
-    Fast if each column of the codes is one stretch of memory. `gaps` tells which
-    features have missing values in these rows, as `features_with_gaps` finds them.
+    Fast if each column of the codes is one stretch of memory. `gaps` are the features
+    with missing values in these rows, as `features_with_gaps` finds them.
     """
     scratch = scratch or Scratch()
     split_codes = ensemble.split_codes
@@ -55,7 +55,7 @@ def lefts(ensemble, nodes, codes, gaps, scratch=None):
 
 
 def _left_blocks(ensemble, nodes, codes, gaps, scratch):
-    """Some rows after the other, and their `lefts`."""
+    """Blocks of rows, and their `lefts`."""
     step = max(1, _PAIRS_AT_ONCE // max(1, len(nodes)))
     for start in range(0, len(codes), step):
         rows = slice(start, start + step)
@@ -63,7 +63,7 @@ def _left_blocks(ensemble, nodes, codes, gaps, scratch):
 
 
 def features_with_gaps(ensemble, codes):
-    """Which features have missing values in rows given by their codes."""
+    """The mask of features with missing values in rows given by their codes."""
     return (codes == ensemble.split_codes.missing.astype(codes.dtype)).any(axis=0)
 
 
@@ -94,7 +94,7 @@ def all_met(ensemble, paths, codes):
 
 
 class PatternFinder:
-    """Finds the patterns of rows at units, again and again.
+    """Finds the patterns of blocks of rows at units.
 
     Parameters
     ----------
@@ -116,14 +116,14 @@ class PatternFinder:
 
     @property
     def nbytes(self):
-        """Memory of what was made ready; that of the units is theirs."""
+        """Memory of the levels, without that of the units."""
         levels = self.root_paths.levels
         return sum(array.nbytes for level in levels for array in level)
 
     def find(self, codes, gaps, scratch):
         """Patterns of rows at each group of units, (n_units, n_rows).
 
-        `gaps` tells which features have missing values in these rows.
+        `gaps` are the features with missing values in these rows.
         """
         by_group = [
             np.empty((len(group), len(codes)), dtype=_pattern_dtype(group.n_bits))
@@ -216,7 +216,7 @@ class RootPaths:
             above = scratch.empty("above", shape, self.dtype)
             patterns.take(place, axis=0, out=above, mode="wrap")
             above |= new_bit
-            # The bit where rows keep it on the left, and lose it on the right.
+            # The bit of rows that go left, which lose it on the right.
             kept = scratch.empty("kept", shape, self.dtype)
             np.multiply(
                 left[n_before : n_before + len(bit)].view(np.uint8), bit, out=kept
@@ -232,14 +232,14 @@ class RootPaths:
 
 
 def _pattern_dtype(n_bits):
-    """Smallest unsigned integers with so many bits."""
+    """Smallest unsigned integers with `n_bits` bits."""
     if n_bits > MAX_PATTERN_BITS:
         return np.dtype(object)
     return np.dtype(f"u{next(n for n in (1, 2, 4, 8) if n_bits <= 8 * n)}")
 
 
 def _at_and_above(ensemble, nodes):
-    """Which nodes are among the given ones or above them."""
+    """The mask of the given nodes and those above them."""
     needed = np.zeros(ensemble.n_nodes, dtype=bool)
     while len(nodes):
         needed[nodes] = True

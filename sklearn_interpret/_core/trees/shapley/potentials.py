@@ -1,4 +1,4 @@
-r"""Potentials of leaves: few numbers for each pattern that hold what all terms get.
+r"""Potentials of leaves: few numbers for each pattern that give the gains of all terms.
 
 With the factors and terms of `tables`, t times the gain :math:`a_i - z_i` is the factor
 less its value where the player is absent. So a term T of r conditions is a sum over its
@@ -21,7 +21,7 @@ from sklearn_interpret._core.trees.shapley.tables import (
     total_of_points,
 )
 
-# Numbers that are worked on at once, for each potential and point.
+# Numbers in a block, for each potential and point.
 _NUMBERS_AT_ONCE = 2**13
 
 
@@ -33,14 +33,14 @@ def comparison_potentials(shares, order):
 
     Only those count that meet all that the explained row fails. A factor is t where
     they fail, 1 - t where the row does, and else 1. So that is a sum over subsets of
-    what the row meets, which is made one condition after the other.
+    the conditions that the row meets, computed one condition after the other.
     """
     n_leaves, n_patterns = shares.shape
     d = n_patterns.bit_length() - 1
     points, weights = quadrature(d - order)
     t = points[:, None]
     n_met = np.bitwise_count(np.arange(n_patterns)).astype(np.intp)
-    # By what the others fail; patterns come first: long stretches of memory.
+    # By the conditions that the others fail; patterns first, for contiguous memory.
     sums = np.empty((n_patterns, len(t), n_leaves))
     powers = t ** np.arange(d + 1)
     np.multiply(shares.T[::-1, None], powers.T[n_met][..., None], out=sums)

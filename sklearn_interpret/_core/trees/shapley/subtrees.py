@@ -5,9 +5,9 @@ from itertools import combinations
 
 import numpy as np
 
-# Leaves with more conditions than this have too many patterns to tabulate them all.
+# Largest number of conditions of a leaf whose patterns are tabulated.
 MAX_TABLE_CONDITIONS = 8
-# Units of several leaves have patterns of at most so many bits.
+# Largest number of bits of the patterns of units of several leaves.
 MAX_UNIT_BITS = 9
 
 
@@ -15,9 +15,9 @@ MAX_UNIT_BITS = 9
 class TreeUnits:
     """Subtrees at the bottom of trees that have equally many splits and conditions.
 
-    All that the leaves of a *unit* depend on is in a few bits of a row, its *pattern*
-    there: bit i is whether the row meets the condition of slot i at the unit's root;
-    the bits above say which splits of the unit send the row to the left. With p
+    The leaves of a *unit* depend on a few bits of a row alone, its *pattern* there: bit
+    i is whether the row meets the condition of slot i at the unit's root; the bits
+    above say which splits of the unit send the row to the left. With p
     conditions above and s splits, a unit has s + 1 leaves, p + s bits, and at most
     p + s players.
 
@@ -184,7 +184,7 @@ class _Players:
         for _ in range(1, max_splits):
             above = paths.previous[highest]
             highest = np.where(above < 0, highest, above)
-        # Which of the players of its unit each node's condition belongs to.
+        # Place of the player of each node's condition among those of its unit.
         self._column = paths.slot.copy()
         first = first[unit[new], number[ensemble.parents[highest]]]
         self._column[new] = n_path[unit[new]] + first

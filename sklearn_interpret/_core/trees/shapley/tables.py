@@ -1,15 +1,15 @@
 r"""Shapley and interaction values of products of conditions.
 
-A leaf is worth its value times the product of its d conditions, each 0 or 1. What that
-gives a row depends on the row's *pattern* only: bit i is whether it meets condition i.
-With :math:`f_k(t) = t a_k + (1 - t) z_k`, where a is the row's pattern and z what
-replaces an absent player, the Shapley value of condition i is
+A leaf contributes its value times the product of its d conditions, each 0 or 1. The
+gain of a row depends on the row's *pattern* only: bit i is whether it meets condition
+i. With :math:`f_k(t) = t a_k + (1 - t) z_k`, where a is the row's pattern and z that of
+the replacement, the Shapley value of condition i is
 :math:`\int_0^1 (a_i - z_i) \prod_{k \ne i} f_k(t) dt` (Owen 1972), and the interaction
 value of conditions i and j, which each of the two gets, is half of
 :math:`\int_0^1 (a_i - z_i)(a_j - z_j) \prod_{k \ne i, j} f_k(t) dt`.
 
-*Terms* name what to compute: the tuples ``(i,)`` for values, the pairs ``(i, j)`` with
-i < j for interactions. Their `order` is 1 or 2. *Gains* are what terms get.
+*Terms* are the tuples ``(i,)`` for values, and the pairs ``(i, j)`` with i < j for
+interactions. Their `order` is 1 or 2. *Gains* are the values of terms.
 """
 
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ class ProductRule:
     off, on : ndarray of shape (n_points, d, n_leaves)
         Factor :math:`f_k(t)` of each condition where it is not met, and where it is.
     gained : ndarray of shape (n_points, d, n_leaves)
-        What trades a factor for the gain 1 - z of its condition where that is met.
+        Ratio of the gain 1 - z of a condition to its factor, where it is met.
     points, weights : ndarray of shape (n_points,)
         Of the quadrature; the weights over `order`.
     order : {1, 2}
@@ -99,7 +99,7 @@ class ProductRule:
         """Gains (n_terms, n_leaves, m) from which conditions are met (d, ...)."""
         factors = np.empty((len(self.weights), len(met) + 1, *met.shape[1:]))
         factors[:, 0] = self.weights[:, None, None]
-        # Arithmetic is faster than a choice at random.
+        # Arithmetic is faster than `where` on random flags.
         points = self.points[:, None, None, None]
         np.multiply(points, met.astype(np.float64), out=factors[:, 1:])
         factors[:, 1:] += self.off[..., None]
@@ -120,7 +120,7 @@ class ProductRule:
     def _gains(self, products, met):
         """Gains from the weighted products of all factors: (n_points, n_leaves, m)."""
         gained = self.gained[..., None]
-        # What trades a factor for the gain -z where the condition is not met.
+        # Ratio of the gain -z to the factor where the condition is not met.
         missed = -1 / (1 - self.points[:, None, None, None])
         products = products[:, None]
         if self.order == 1:
@@ -250,7 +250,7 @@ class LeafTables:
 
 
 def table_sizes(n_conditions, order):
-    """Numbers in the tables of leaves with so many conditions."""
+    """Numbers in the tables of leaves, from their numbers of conditions."""
     most = n_conditions.max(initial=0)
     sizes = [len(terms(d, order)) * 2**d for d in range(most + 1)]
     return np.array(sizes)[n_conditions]

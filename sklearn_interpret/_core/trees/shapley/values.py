@@ -1,7 +1,7 @@
 """Shapley and interaction values of tree ensembles.
 
-Trees are cut into units (`subtrees`). What a unit gives to its players depends on a
-row's pattern there only, so it is looked up in a table. Leaves that are too
+Trees are cut into units (`subtrees`). The gains of a unit's players depend on a row's
+pattern there only, so they are looked up in a table. Leaves that are too
 deep for a table are valued at the patterns that occur. Few rows are valued by the game
 itself, without tables: `value_blocks` chooses.
 """
@@ -23,22 +23,23 @@ from sklearn_interpret._core.trees.shapley.tables import column_table, term_plac
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Numbers that are worked on at once: few enough to stay in the cache.
+# Numbers in a block of tables, which fits the cache.
 _AT_ONCE = 2**17
-# Rows that are worked on together, at most.
+# Largest number of rows in a block.
 MOST_AT_ONCE = 2**14
-# Rows whose totals are handed on at once.
+# Rows whose totals are added together, and deep leaves valued together.
 _ADDED_AT_ONCE = 128
 _DEEP_AT_ONCE = 64
+# Largest number of splits of a unit, and units whose patterns are found together.
 _SPLITS_PER_UNIT = 3
 _UNITS_PER_PART = 256
-# Numbers in the tables of a share of the trees, of interactions: 64 megabytes.
+# Numbers in the tables of a share of the trees (64 megabytes).
 _NUMBERS_PER_SHARE = 2**23
 
 
 @dataclass(frozen=True, eq=False)
 class TreePlan:
-    """Trees cut into units, and shared out to be worked on one by one.
+    """Trees cut into units, and split into shares of work.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class TreePlan:
         paths = TreePaths.of_ensemble(ensemble, players, n_players=n_players)
         return cls(ensemble, players, paths)
 
-    # Few rows need no units: they are cut on demand.
+    # Cut on demand: few rows need no units.
     @cached_property
     def units(self):
         """All units, single deep leaves last: list of TreeUnits."""
@@ -69,7 +70,7 @@ class TreePlan:
 
     @cached_property
     def trees_of_shares(self):
-        """Where the trees start and end whose tables are made together."""
+        """Starts and ends of the trees whose tables are computed together."""
         costs = np.zeros(self.ensemble.n_trees)
         for of_kind in self.units:
             n = of_kind.n_bits
@@ -79,7 +80,7 @@ class TreePlan:
         return _spread(costs, _NUMBERS_PER_SHARE / self.ensemble.n_outputs, multiple=2)
 
     def shares(self, game):
-        """The shares, each to be worked on by itself: list of TreeShare."""
+        """The independent shares of work: list of TreeShare."""
         edges = pairwise(self.trees_of_shares.tolist())
         return [TreeShare(self, game, slice(start, stop)) for start, stop in edges]
 
@@ -88,7 +89,7 @@ class TreePlan:
         return self.ensemble.n_outputs * self.paths.n_players**order
 
     def column_keys(self, units, order):
-        """Total that each output and term of units is added to; -1 for what is zero."""
+        """Place of the total of each output and term of units; -1 for zero terms."""
         n_players = self.paths.n_players
         columns = np.array(terms(units.n_bits, order), dtype=np.intp)
         players = np.sort(units.players[:, columns], axis=2)
@@ -113,7 +114,7 @@ class TreeShare:
     plan : TreePlan
         The plan that the share is of.
     game : PathDependentGame or InterventionalGame
-        What replaces absent players.
+        The game: how absent players are replaced.
     trees : slice
         Which of the ensemble's trees.
     """
@@ -192,7 +193,7 @@ def _units_of_trees(ensemble, units):
 
 
 def _spread(costs, most, multiple=1):
-    """Where runs of trees start and end that cost about at most so much."""
+    """Starts and ends of runs of trees that cost about `most` at most."""
     if not len(costs):
         return np.zeros(1, dtype=np.intp)
     total = costs.sum()
@@ -202,7 +203,7 @@ def _spread(costs, most, multiple=1):
 
 
 def one_by_one(function, tasks):
-    """All that ``function(*task)`` yields, task after task."""
+    """Results that ``function(*task)`` yields, task after task."""
     return chain.from_iterable(starmap(function, tasks))
 
 
@@ -218,11 +219,11 @@ def shapley_values(plan, game, codes, order=1, **blocks):
 
 
 def add_blocks(into, blocks):
-    """Add what `value_blocks` returns to an array as `shapley_values` returns it."""
+    """Add blocks of `value_blocks` to an array of the shape of `shapley_values`."""
     shape = into.shape[:-1]
     for rows, totals in blocks:
         here, totals = into[..., rows], totals.reshape(*shape, -1)
-        # Few rows at a time: one of the two has them far apart in memory.
+        # Few rows at a time: one of the arrays has rows far apart in memory.
         for start in range(0, totals.shape[-1], _ADDED_AT_ONCE):
             some = slice(start, start + _ADDED_AT_ONCE)
             here[..., some] += totals[..., some]
@@ -238,14 +239,14 @@ def value_blocks(
     most_kept=0,
     run=one_by_one,
 ):
-    """Parts of what sums to Shapley values, or to interaction values of pairs, of rows.
+    """Blocks that sum to Shapley values, or to interaction values of pairs, of rows.
 
     Parameters
     ----------
     plan : TreePlan
         The trees.
     game : PathDependentGame or InterventionalGame
-        What replaces absent players.
+        The game: how absent players are replaced.
     codes : ndarray of shape (n_rows, n_features)
         The rows' codes; fast if each column is one stretch of memory.
     order : {1, 2}
@@ -295,8 +296,8 @@ def _share_blocks(share, codes, order, rows_at_once, most_kept):
 
 
 def _look_up(lookup, patterns, into):
-    """Add what rows get from units."""
-    # Into the same memory again and again; wrapping is the quickest mode of `take`.
+    """Add the gains of rows in units."""
+    # Into the same memory each time; wrapping is the fastest mode of `take`.
     n_columns = max(len(keys) for _, keys in lookup)
     gains = np.empty((n_columns, patterns.shape[1]))
     places = np.empty(patterns.shape[1], dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Conditions of trees for many rows at once: sets of rows as bits of words.
+"""Conditions of trees for many rows together: sets of rows as bits of words.
 
 64 rows share a word, so that one operation on words checks a condition for 64 rows.
 """
@@ -11,10 +11,10 @@ import numpy as np
 WORD = np.dtype("<u8")
 _ALL = WORD.type(2**64 - 1)
 
-# Words of the sets of nodes' rows that are worked on at once: they stay in the cache.
-_WORDS_AT_ONCE = 2**19
-# Bytes of sets that are weighed at once.
-_OCTETS_AT_ONCE = 2**14
+# Words of the sets of nodes' rows that are evaluated together; they fit the cache.
+_MOST_WORDS = 2**19
+# Bytes of sets that are weighed together; their sums fit the cache.
+_MOST_OCTETS = 2**14
 
 
 def first_bits(n):
@@ -113,7 +113,7 @@ class RowBits:
 
 
 class LeafFinder:
-    """Finds the leaf of each tree that rows reach, for many rows at once.
+    """Finds the leaf of each tree that rows reach, for many rows together.
 
     The leaves of a tree are numbered; each bit of the number of the leaf that a row
     reaches is whether it is in the union of the leaves with this bit.
@@ -139,9 +139,9 @@ class LeafFinder:
             self._unions.append((trees, self.leaves[on], starts))
 
     @property
-    def rows_at_once(self):
-        """How many rows are best looked at together."""
-        return 64 * max(4, _WORDS_AT_ONCE // self.ensemble.n_nodes)
+    def block_rows(self):
+        """Number of rows that are best routed together."""
+        return 64 * max(4, _MOST_WORDS // self.ensemble.n_nodes)
 
     def find(self, codes):
         """Leaves that rows reach: (n_trees, n_rows), intp."""
@@ -220,7 +220,7 @@ class Conditions:
 
 
 def blocks_of_trees(ensemble, most_nodes):
-    """The nodes of some trees at a time, about so many: list of ndarray."""
+    """The nodes of some trees at a time, about `most_nodes`: list of ndarray."""
     tree = np.empty(ensemble.n_nodes, dtype=np.intp)
     tree[ensemble.roots] = np.arange(ensemble.n_trees)
     for level in ensemble.levels():
@@ -308,7 +308,7 @@ class RowWeights:
             return self.counts(sets).astype(np.float64) * self.each
         flat = sets.reshape(-1, sets.shape[-1])
         total = np.empty(len(flat))
-        step = max(1, _OCTETS_AT_ONCE // max(1, len(self._starts)))
+        step = max(1, _MOST_OCTETS // max(1, len(self._starts)))
         for start in range(0, len(flat), step):
             octets = flat[start : start + step].view(np.uint8)
             weights = self._sums.take(octets + self._starts)

@@ -1,5 +1,6 @@
 """A tree ensemble as flat arrays, the codes of its splits, and the routing of rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
@@ -18,8 +19,8 @@ NODE_FIELDS = (
     "cover",
 )
 
-# Pairs of a row and a tree that are routed at once: some tens of megabytes.
-_PAIRS_AT_ONCE = 2**19
+# Pairs of a row and a tree that are routed together: some tens of megabytes.
+_MOST_PAIRS = 2**19
 # Pairs of a row and a tree that go down together.
 _PAIRS_IN_CACHE = 2**15
 # Fewer rows, and trees of more nodes, are routed faster row by row.
@@ -30,8 +31,8 @@ _MANY_ROWS, _MOST_NODES = 64, 1000
 class SplitCodes:
     """Feature values as small integers that every split compares alike.
 
-    All that an ensemble can tell of a feature's value is between which of its own
-    thresholds the value lies. So each value gets a code:
+    An ensemble only compares a feature's value with its own thresholds. So each value
+    gets a code:
 
     - *a number*: how many of the feature's distinct thresholds lie below it, from 0 to
       ``len(thresholds[j])``. With ``rank`` the position of the split's threshold among
@@ -60,7 +61,7 @@ class SplitCodes:
     missing_at : ndarray of shape (n_nodes,), intp
         Code of missing values of the feature that the node splits on; -1 at leaves.
     precision : numpy.dtype
-        What numbers are cast to before they are compared.
+        Dtype that numbers are cast to before they are compared.
     strict : bool
         Whether a number equal to a threshold goes to the right.
     """
@@ -96,7 +97,7 @@ class SplitCodes:
         n_features : int
             Number of features.
         precision : numpy.dtype
-            What numbers are cast to.
+            Dtype that numbers are cast to.
         strict : bool
             Whether a number equal to a threshold goes to the right.
 
@@ -393,12 +394,12 @@ class TreeEnsemble:
 
     def _routed(self, codes, width=1):
         """Some rows after the other, and their leaves (n_trees, n)."""
-        step = max(1, _PAIRS_AT_ONCE // max(1, self.n_trees * width))
+        step = max(1, _MOST_PAIRS // max(1, self.n_trees * width))
         route = self._route
         small = 0 < self.n_nodes <= _MOST_NODES * self.n_trees
         if small and len(codes) >= _MANY_ROWS:
             route = self._leaf_finder.find
-            step = min(step, self._leaf_finder.rows_at_once)
+            step = min(step, self._leaf_finder.block_rows)
         for start in range(0, len(codes), step):
             rows = slice(start, start + step)
             yield rows, route(codes[rows])
@@ -455,3 +456,132 @@ class TreeEnsemble:
             ),
             **{name: getattr(self, name)[nodes] for name in NODE_FIELDS},
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One tree, its nodes counted from zero, the root first.
+
+    Parameters
+    ----------
+    left, right : array-like of shape (n_nodes,)
+        Children, negative at leaves.
+    feature : array-like of shape (n_nodes,)
+        Feature split on; whatever at leaves.
+    threshold : array-like of shape (n_nodes,)
+        Of numeric splits; whatever elsewhere.
+    value : array-like of shape (n_nodes, k)
+        Leaf values; whatever elsewhere.
+    cover : array-like of shape (n_nodes,)
+        Weight of training rows.
+    missing_left : array-like of shape (n_nodes,) or bool, default=False
+        Where missing values go.
+    category_set : array-like of shape (n_nodes,), default=-1
+        Row of this tree's category tables; negative for numeric splits.
+    categories_left, categories_known : array-like of shape (n_sets, n_categories)
+        Category tables; none by default.
+    """
+
+    left: Sequence
+    right: Sequence
+    feature: Sequence
+    threshold: Sequence
+    value: Sequence
+    cover: Sequence
+    missing_left: Sequence | bool = False
+    category_set: Sequence | int = -1
+    categories_left: Sequence = ()
+    categories_known: Sequence = ()
+
+
+def join_trees(trees, *, base, n_features, precision, strict=False):
+    """One ensemble out of single trees.
+
+    Parameters
+    ----------
+    trees : list of Tree
+        May be empty.
+    base : array-like of shape (k,)
+        Output without any tree.
+    n_features : int
+        Number of features.
+    precision : dtype
+        float32 or float64.
+    strict : bool, default=False
+        Whether a number equal to the threshold goes to the right.
+
+    Returns
+    -------
+    TreeEnsemble
+    """
+    base = np.atleast_1d(np.asarray(base, dtype=np.float64))
+    sizes = [len(tree.left) for tree in trees]
+    n_nodes = sum(sizes)
+    starts = np.cumsum([0, *sizes[:-1]], dtype=np.intp)[: len(trees)]
+    offset = np.repeat(starts, sizes).astype(np.intp)
+    left = _column(trees, "left", np.intp)
+    right = _column(trees, "right", np.intp)
+    leaf = left < 0
+    sets = [_table(tree.categories_left) for tree in trees]
+    known = [_table(tree.categories_known) for tree in trees]
+    first_set = np.cumsum([0, *map(len, sets)])[: len(trees)]
+    category_set = _column(trees, "category_set", np.intp)
+    categorical = (category_set >= 0) & ~leaf
+    category_set = np.where(
+        categorical, category_set + np.repeat(first_set, sizes).astype(np.intp), -1
+    )
+    threshold = _column(trees, "threshold", np.float64)
+    value = np.zeros((n_nodes, len(base)))
+    if trees:
+        value[:] = np.concatenate([np.asarray(tree.value) for tree in trees])
+    return TreeEnsemble(
+        roots=starts,
+        left=np.where(leaf, -1, left + offset),
+        right=np.where(leaf, -1, right + offset),
+        feature=np.where(leaf, -1, _column(trees, "feature", np.intp)),
+        threshold=np.where(leaf | categorical, np.nan, threshold),
+        missing_left=_column(trees, "missing_left", np.bool_) & ~leaf,
+        category_set=category_set,
+        categories_left=stacked_tables(sets),
+        categories_known=stacked_tables(known),
+        value=np.where(leaf[:, None], value, 0.0),
+        cover=_column(trees, "cover", np.float64),
+        base=base,
+        n_features=int(n_features),
+        precision=np.dtype(precision),
+        strict=bool(strict),
+    )
+
+
+def _column(trees, name, dtype):
+    parts = [getattr(tree, name) for tree in trees]
+    # Most are arrays already, of very many trees.
+    if not all(isinstance(part, np.ndarray) and part.ndim for part in parts):
+        sizes = [len(tree.left) for tree in trees]
+        if all(np.ndim(part) == 0 for part in parts):  # one number for all nodes
+            return np.repeat(np.array(parts, dtype=dtype), sizes)
+        parts = [
+            np.asarray(part) if np.ndim(part) else np.full(size, part)
+            for size, part in zip(sizes, parts, strict=True)
+        ]
+    if not parts:
+        return np.empty(0, dtype=dtype)
+    return np.concatenate(parts, dtype=dtype, casting="unsafe")
+
+
+_NO_TABLE = np.zeros((0, 0), dtype=bool)
+
+
+def _table(rows):
+    return np.asarray(rows, dtype=bool) if len(rows) else _NO_TABLE
+
+
+def stacked_tables(tables):
+    """Tables of different width below each other."""
+    width = max((table.shape[1] for table in tables), default=0)
+    stacked = np.zeros((sum(map(len, tables)), width), dtype=bool)
+    row = 0
+    for table in filter(len, tables):
+        stacked[row : row + len(table), : table.shape[1]] = table
+        row += len(table)
+    return stacked

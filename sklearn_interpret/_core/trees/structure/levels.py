@@ -1,7 +1,6 @@
 """Nodes of trees in the order in which rows go down: level by level."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 class Levels:
     """Nodes of some trees level by level, on each all left children before all right.
 
-    What is kept in this order is read and written in one go, level after level.
+    Arrays in this order are read and written in one stretch, level after level.
 
     Parameters
     ----------
@@ -64,12 +63,3 @@ class Levels:
             first, n = self.n_roots + 2 * start, stop - start
             left, right = slice(first, first + n), slice(first + n, first + 2 * n)
             yield slice(start, stop), left, right
-
-    @cached_property
-    def split_above(self):
-        """Which split is above each node; -1 at roots."""
-        above = np.full(len(self.nodes), -1)
-        for splits, *sides in self.steps():
-            for side in sides:
-                above[side] = np.arange(splits.start, splits.stop)
-        return above

@@ -1,4 +1,4 @@
-"""What the splits on the way to a leaf add to the mean of the root (Saabas)."""
+"""Contributions of the splits on decision paths to outputs (Saabas)."""
 
 import numpy as np
 from scipy import sparse
@@ -7,7 +7,7 @@ from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._core.trees.structure.means import node_means
 
 # Trees whose leaves' contributions are in the cache together.
-_TREES_AT_ONCE = 8
+_TREES_OF_PASS = 8
 # Tables of leaves with more columns hold too many zeros.
 _MOST_COLUMNS = 64
 
@@ -38,7 +38,7 @@ class PathContributions:
     @property
     def row_bytes(self):
         """Approximate memory that a row needs."""
-        steps = _TREES_AT_ONCE * (self.ensemble.depth.max(initial=0) + 1)
+        steps = _TREES_OF_PASS * (self.ensemble.depth.max(initial=0) + 1)
         numbers = self.n_columns * self.ensemble.n_outputs + self.ensemble.n_trees
         return 8 * (2 * numbers + steps * (4 + self.ensemble.n_outputs))
 
@@ -48,8 +48,8 @@ class PathContributions:
         leaves = trees.apply_codes(codes)
         values = np.zeros((len(codes), self.n_columns, trees.n_outputs))
         few = self.n_columns * trees.n_outputs <= _MOST_COLUMNS
-        for start in range(0, trees.n_trees, _TREES_AT_ONCE):
-            here = leaves[:, start : start + _TREES_AT_ONCE]
+        for start in range(0, trees.n_trees, _TREES_OF_PASS):
+            here = leaves[:, start : start + _TREES_OF_PASS]
             if few:
                 self._add_by_leaf(values, here)
             else:

@@ -17,7 +17,6 @@ from functools import cached_property
 
 import numpy as np
 
-from sklearn_interpret._core.trees.effects.condition_steps import ConditionSteps
 from sklearn_interpret._core.trees.effects.leaf_weights import LeafWeights
 from sklearn_interpret._core.trees.structure.bits import (
     WORD,
@@ -25,18 +24,111 @@ from sklearn_interpret._core.trees.structure.bits import (
     RowBits,
     all_but_one_and_all,
     blocks_of_trees,
+    first_bits,
     set_bits,
 )
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Sets that are worked on at once should stay in the processor's cache.
+# Words of the bit sets of a block's conditions, and of those that are combined
+# together; these fit the processor's cache.
 _WORDS_OF_CONDITIONS = 2**18
-_WORDS_AT_ONCE = 2**15
-_WORDS_OF_TABLES = 2**23
+_MOST_WORDS = 2**15
+
+# Rows of a block: as many as tables of rows by code, of this number of words, allow.
 _LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
+_WORDS_OF_TABLES = 2**23
 
 # Rows from which sorting them by likeness takes less time than it saves.
 _MANY_ROWS = 2**13
+
+
+@dataclass(frozen=True, eq=False)
+class MovedFeatures:
+    """Features of the trees that move together, and the points to which they move.
+
+    Parameters
+    ----------
+    features : ndarray of shape (m,), intp
+        The features; none where the trees do not split on the moved columns.
+    codes : ndarray of shape (n_points, m), int
+        Their codes at each point, the last axis of the grid fastest.
+    shape : tuple of int
+        Number of points along each axis of their grid, one or two.
+    """
+
+    features: np.ndarray
+    codes: np.ndarray
+    shape: tuple
+
+    @property
+    def n_points(self):
+        """Number of points."""
+        return len(self.codes)
+
+    @property
+    def words(self):
+        """Height of the grid, and number of words for the bits of one of its rows."""
+        height, width = (1, *self.shape)[-2:]
+        return height, -(-width // 64)
+
+    def sum_up(self, changes, axis):
+        """Cumulate changes in place over the grid whose points lie along an axis."""
+        shape = *changes.shape[:axis], *self.shape, *changes.shape[axis + 1 :]
+        on_grid = changes.reshape(shape)  # a view
+        for along in range(axis, axis + len(self.shape)):
+            np.cumsum(on_grid, axis=along, out=on_grid)
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionSteps:
+    """Points of a player at which each condition begins and ceases to hold.
+
+    A condition is 0 or 1 at each point, and its steps are the differences from each
+    point to the next, 0 before the first one; of points on a grid with two axes the
+    second differences. Summing them up along the axes gives the condition again. The
+    points of all parts are numbered one after another.
+
+    Parameters
+    ----------
+    starts : ndarray of shape (n_nodes + 1,), intp
+        Position of each condition's first step.
+    point : ndarray of shape (n_steps,), intp
+        The points.
+    sign : ndarray of shape (n_steps,), intp
+        1 or -1.
+    """
+
+    starts: np.ndarray
+    point: np.ndarray
+    sign: np.ndarray
+
+    @classmethod
+    def of_parts(cls, ensemble, paths, parts):
+        """The steps of conditions on all parts, the first players of the paths."""
+        by_size = {}
+        for player, part in enumerate(parts):
+            if part.n_points and len(part.features):
+                by_size.setdefault(part.words, []).append(player)
+        found = [(np.empty(0, dtype=np.intp),) * 3]
+        for words, players in by_size.items():
+            found += _steps_of_parts(ensemble, paths, parts, players, words)
+        node, point, sign = map(np.concatenate, zip(*found, strict=True))
+        order = np.argsort(node, kind="stable")
+        starts = np.searchsorted(node[order], np.arange(ensemble.n_nodes + 1))
+        return cls(starts, point[order], sign[order])
+
+    def of_conditions(self, nodes):
+        """All steps of conditions: position in `nodes`, point, and sign, (n,) each."""
+        which, steps = self.positions(nodes)
+        return which, self.point[steps], self.sign[steps]
+
+    def positions(self, nodes):
+        """All steps of conditions: position in `nodes`, and of the step, (n,) each."""
+        first = self.starts[nodes]
+        counts = self.starts[nodes + 1] - first
+        which = np.repeat(np.arange(len(nodes)), counts)
+        before = np.cumsum(counts) - counts
+        return which, np.arange(len(which)) + np.repeat(first - before, counts)
 
 
 class TreeEffects:
@@ -49,22 +141,22 @@ class TreeEffects:
     values : ndarray of shape (n_nodes, k)
         Value of each leaf, zero at other nodes.
     base : ndarray of shape (k,)
-        What is added to the sum of the trees.
+        Constant that is added to the sum of the trees.
     parts : list of MovedFeatures
-        What moves; no two of them share a feature.
+        The parts that move; no two of them share a feature.
     n_rows : int, default=0
         About how many rows :meth:`leaf_weights` will get.
 
     Attributes
     ----------
     block_rows : int
-        How many rows to give at once: a multiple of 64.
+        Largest number of rows for one call: a multiple of 64.
     n_points : int
         Number of points of all parts.
     first : ndarray of shape (n_parts,), intp
         The first point of each part.
     constant : ndarray of shape (k,)
-        What does not depend on the row.
+        Outputs of the base and of trees without splits.
     paths : TreePaths
         Paths of the trees, whose first players are the parts.
     steps : ConditionSteps
@@ -194,10 +286,10 @@ class TreeEffects:
         return found.T.reshape(len(codes), n_parts, k)
 
     def _crossed(self, reached, crossing, crossed):
-        """What leaves add to the differences: row, part that moves, amounts (n, k)."""
+        """Amounts of leaves in differences: row, part that moves, amounts (n, k)."""
         step, point, sign = self.steps.of_conditions(reached.names)
         used = np.flatnonzero(crossed[point])
-        size = max(1, _WORDS_AT_ONCE // crossing.shape[1])
+        size = max(1, _MOST_WORDS // crossing.shape[1])
         for start in range(0, len(used), size):
             chunk = used[start : start + size]
             rows = reached.all_but_one.take(step[chunk], axis=0)
@@ -370,7 +462,7 @@ class LastSplits:
             Rows that go to the left.
         """
         d, m = self.conditions.shape
-        step = max(1, _WORDS_AT_ONCE // ((d + 1) * bits.n_words))
+        step = max(1, _MOST_WORDS // ((d + 1) * bits.n_words))
         for start in range(0, m, step):
             chunk = slice(start, start + step)
             sets = met.take(self.conditions[:, chunk], axis=0)
@@ -394,3 +486,59 @@ def _add_to(sums, index, amounts):
     """Add amounts (n, k) to the sums (k, size) at an index (n,)."""
     for into, amount in zip(sums, amounts.T, strict=True):
         np.add.at(into, index, amount)
+
+
+def _steps_of_parts(ensemble, paths, parts, players, words):
+    """Nodes, points and signs of the steps of conditions on parts of one size.
+
+    The bits of one block of rows stand for the points of all of these parts.
+    """
+    height, n_words = words
+    bits = _point_bits(ensemble, [parts[player] for player in players], words)
+    first = np.cumsum([0, *(part.n_points for part in parts)])
+    width = np.array([part.shape[-1] for part in parts])
+    valid = np.zeros((len(parts) + 1, n_words), dtype=WORD)
+    for player in players:
+        valid[player, : -(-width[player] // 64)] = first_bits(width[player])
+    mine = np.isin(paths.player, players)
+    if np.count_nonzero(mine) * bits.n_words <= _WORDS_OF_CONDITIONS:
+        pieces = [np.flatnonzero(mine)]
+    else:
+        pieces = blocks_of_trees(ensemble, _WORDS_OF_CONDITIONS // bits.n_words)
+    for nodes in pieces:
+        nodes = nodes[mine[nodes]]
+        conditions = Conditions.of_nodes(ensemble, paths, nodes)
+        nodes = conditions.nodes
+        player = paths.player[nodes]
+        sets = conditions.met(bits).reshape(len(nodes), height, n_words)
+        for cells, sign in _changes(sets, valid[player][:, None]):
+            which, bit = set_bits(cells.reshape(len(nodes), height * n_words))
+            row, column = np.divmod(bit, n_words * 64)
+            point = first[player[which]] + row * width[player[which]] + column
+            yield nodes[which], point, np.full(len(point), sign)
+
+
+def _point_bits(ensemble, parts, words):
+    """The points as rows; each row of a grid starts with a new word."""
+    height, n_words = words
+    codes = []
+    for part in parts:
+        width = part.shape[-1]
+        place = np.minimum(np.arange(n_words * 64), width - 1)
+        of_part = part.codes.reshape(height, width, len(part.features))[:, place]
+        codes.append(of_part.reshape(height * n_words * 64, len(part.features)))
+    features = np.concatenate([part.features for part in parts])
+    return RowBits(ensemble, np.hstack(codes), features)
+
+
+def _changes(sets, valid):
+    """Bit sets (m, height, n_words) of unit steps over both axes, with their signs."""
+    sets = sets & valid
+    shifted = sets << WORD.type(1)
+    shifted[..., 1:] |= sets[..., :-1] >> WORD.type(63)
+    for cells, sign in ((sets & ~shifted, 1), (shifted & ~sets & valid, -1)):
+        above = np.zeros_like(cells)
+        above[:, 1:] = cells[:, :-1]
+        yield cells & ~above, sign
+        if cells.shape[1] > 1:
+            yield above & ~cells, -sign

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_interpret._core.trees.effects import curves as tree_curves
-from sklearn_interpret._core.trees.effects import responses as module
-from sklearn_interpret._core.trees.effects.condition_steps import (
+from sklearn_interpret._core.trees.effects import tree_effects as module
+from sklearn_interpret._core.trees.effects.curves import TreeCurves
+from sklearn_interpret._core.trees.effects.tree_effects import (
     ConditionSteps,
     MovedFeatures,
+    TreeEffects,
 )
-from sklearn_interpret._core.trees.effects.curves import TreeCurves
-from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 from tests.references.trees import random_ensemble, telling_rows
 
@@ -160,7 +160,7 @@ def test_splits_above_leaves_that_are_roots():
 def test_sizes_of_blocks_do_not_matter(monkeypatch):
     trees = random_ensemble(9, depth=7, n_trees=8)
     codes = trees.codes(telling_rows(trees, 100))
-    for name in ("_WORDS_OF_CONDITIONS", "_WORDS_AT_ONCE", "_WORDS_OF_TABLES"):
+    for name in ("_WORDS_OF_CONDITIONS", "_MOST_WORDS", "_WORDS_OF_TABLES"):
         monkeypatch.setattr(module, name, 8)
     monkeypatch.setattr(tree_curves, "_MOST_OUTPUTS", 8)
     effects = effects_of(trees, parts_of(trees))
