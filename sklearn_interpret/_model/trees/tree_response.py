@@ -1,6 +1,7 @@
 """Responses of a model that are sums of its trees, or known functions of them."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -44,8 +45,8 @@ READABLE = (
 # Relative rounding errors of libraries that sum trees in float32, and in float64.
 _TOLERANCE, _DOUBLE_TOLERANCE = 1e-5, 1e-9
 
-# Relative difference below which scores are ties: the predicted class must not depend
-# on the order in which trees were summed.
+# Difference below which scores are ties, relative to them and to the leaves: the
+# predicted class must not depend on the order in which trees were summed.
 _TIE = 1e-12
 
 # Bytes per feature of a row's numbers and codes during encoding.
@@ -222,15 +223,20 @@ class TreeResponse:
         known, scores = self.model.classes, self.model.as_returned(sums)
         if not isinstance(known, list):
             reader = replace(self.response, classes=np.arange(len(known)))
-            return reader.read(
-                _predicted_positions(scores, len(known), self.model.tied_class)
-            )
+            given = scores, len(known), self._leaf_size, self.model.tied_class
+            return reader.read(_predicted_positions(*given))
         reader = replace(self.response, classes=[np.arange(len(own)) for own in known])
         winners = [
-            _predicted_positions(part, len(own))
+            _predicted_positions(part, len(own), self._leaf_size)
             for part, own in zip(scores, known, strict=True)
         ]
         return reader.read(np.column_stack(winners))
+
+    @cached_property
+    def _leaf_size(self):
+        """Largest absolute value of the leaves and the base."""
+        numbers = self.ensemble.value, self.ensemble.base
+        return max(np.abs(part).max(initial=0) for part in numbers)
 
 
 class CodedRows(LazyRows):
@@ -455,13 +461,14 @@ def _predicts_labels(response):
     return response.method == "predict" and response.classes is not None
 
 
-def _predicted_positions(scores, n_classes, tied_class=0):
+def _predicted_positions(scores, n_classes, leaf_size, tied_class=0):
     """Position of the largest score; ties go to the first."""
     if scores.shape[1] < n_classes:  # one signed column for two classes
         margins = scores[:, 0]
-        return np.where(margins == 0, tied_class, margins > 0).astype(np.intp)
+        tied = np.abs(margins) <= _TIE * leaf_size
+        return np.where(tied, tied_class, margins > 0).astype(np.intp)
     most = scores.max(axis=1, keepdims=True)
-    size = np.abs(scores).max(axis=1, keepdims=True)
+    size = np.maximum(np.abs(scores).max(axis=1, keepdims=True), leaf_size)
     return (scores >= most - _TIE * size).argmax(axis=1)
 
 
