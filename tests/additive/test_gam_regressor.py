@@ -714,7 +714,7 @@ def test_grid_search_over_terms():
         ({"terms": {0: "cyclic"}, "periods": {0: -1}}, "periods has the period -1"),
         ({"periods": {0: 1}}, "periods is for a term 'cyclic'"),
         ({"terms": {0: "linear"}, "by": {0: 1}}, "by is for"),
-        ({"by": {0: 0}}, "vary by itself"),
+        ({"by": {0: 0}}, "vary with itself"),
         ({"monotonic_cst": {0: 2}}, "accepted are -1, 0 and 1"),
         ({"terms": {0: "linear"}, "monotonic_cst": {0: 1}}, "terms 'spline'"),
         ({"n_splines": {0: 3}}, "takes 4 or more"),
