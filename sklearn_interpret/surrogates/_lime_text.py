@@ -126,8 +126,7 @@ class TextExplanation(LocalExplanation):
                 )
 
     def words(self, row: int, target: Any = None) -> list[tuple[str, float]]:
-        """Return the words that the surrogate of a text uses, the largest weights
-        first.
+        """Return the words of a text's surrogate, the largest weights first.
 
         Parameters
         ----------

@@ -82,7 +82,7 @@ def test_responses_that_are_no_numbers(answer):
 
 def test_lists_are_no_levels():
     custom = {"colour": [["red"], ["blue"]]}
-    with pytest.raises(ValueError, match="'colour' has what cannot be a level"):
+    with pytest.raises(ValueError, match="'colour' has a value that cannot be a level"):
         fit(PartialDependence, MIXED, features=["colour"], custom_values=custom)
 
 
