@@ -37,6 +37,7 @@ _MOST_WORDS = 2**15
 # Rows of a block: as many as tables of rows by code, of this number of words, allow.
 _LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
 _WORDS_OF_TABLES = 2**23
+_WORDS_IN_CACHE = 2**20
 
 # Rows from which sorting them by likeness takes less time than it saves.
 _MANY_ROWS = 2**13
@@ -181,7 +182,7 @@ class TreeEffects:
         ends = np.cumsum([0, *(part.n_points for part in parts)])
         self.first, self.n_points = ends[:-1], int(ends[-1])
         self.steps = ConditionSteps.of_parts(ensemble, self.paths, parts)
-        self.block_rows = _block_rows(ensemble)
+        self.block_rows = _block_rows(ensemble, _WORDS_OF_TABLES)
         self.wants_order = n_rows >= _MANY_ROWS
 
     @cached_property
@@ -214,8 +215,10 @@ class TreeEffects:
             To be added up, and given to :meth:`averages`.
         """
         found = np.zeros(self.weigher.size)
-        for start in range(0, len(codes), self.block_rows):
-            rows = slice(start, start + self.block_rows)
+        # Tables that do not fit the cache cost more than blocks of fewer rows.
+        size = _block_rows(self.ensemble, _WORDS_IN_CACHE)
+        for start in range(0, len(codes), size):
+            rows = slice(start, start + size)
             self.weigher.add_rows(codes[rows], weights[rows], found)
         return found
 
@@ -470,13 +473,13 @@ class LastSplits:
             yield chunk, sets, bits.lefts(self.nodes[chunk])
 
 
-def _block_rows(ensemble):
-    """Number of rows for which tables of rows by code fit the memory."""
+def _block_rows(ensemble, n_words):
+    """Number of rows for which tables of rows by code take at most `n_words`."""
     n_codes = ensemble.split_codes.n_codes
     n_rows = _MOST_ROWS
     while (
         n_rows > _LEAST_ROWS
-        and np.minimum(n_codes, n_rows).sum() * n_rows > 64 * _WORDS_OF_TABLES
+        and np.minimum(n_codes, n_rows).sum() * n_rows > 64 * n_words
     ):
         n_rows //= 2
     return n_rows
