@@ -158,7 +158,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         tests and intervals of their weights are NaN, and those of others as they would
         be if one were left out.
     SeparationWarning
-        Terms tell some rows' classes apart without error, or zero counts from others:
+        Terms separate some rows' classes without error, or zero counts from others:
         their likeliest weights are infinite. Their `coef_` are then the model's own,
         and their errors, tests and intervals NaN. The other terms have those of the
         rows that are not told apart, to which the likelihood tends.
@@ -367,8 +367,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         counts = self._objective.classes is None
         what = "zeros from positive targets" if counts else "some rows' classes"
         warn(
-            f"Terms tell {what} apart without error, and the larger their weights the "
-            f"likelier: {self._named(terms)}. They have no likeliest weights, and "
+            f"Terms separate {what} without error, and the likelihood grows with their "
+            f"weights: {self._named(terms)}. They have no likeliest weights, and "
             "their errors, tests and intervals are NaN.",
             SeparationWarning,
         )

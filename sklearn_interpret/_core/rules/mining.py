@@ -102,7 +102,7 @@ def _conditions(table, labels, weights, n_classes):
 
 
 def _intervals(class_sums):
-    """Unions of adjacent bins: of those that tell classes apart, and of quarters."""
+    """Unions of adjacent bins: of those that separate classes, and of quarters."""
     found = {}
     for bins in (entropy_bins(class_sums), quantile_bins(class_sums.sum(axis=1), 4)):
         unions = [(a, b) for i, (a, _) in enumerate(bins) for _, b in bins[i:]]
