@@ -17,6 +17,9 @@ from sklearn_interpret._model.validation import (
     check_weights,
 )
 
+# Largest size of targets whose weighted squares can be summed.
+_LARGEST = 1e75
+
 
 class BasePredictor(BaseEstimator):
     """Base of predictors of our own: a template `fit`, with one hook per method.
@@ -66,8 +69,15 @@ class BasePredictor(BaseEstimator):
 
     def _check_targets(self, rows, y):
         """Checked targets: numbers, or labels of a classifier."""
-        dtype = None if is_classifier(self) else np.float64
-        return check_targets(self, rows, y, dtype=dtype)
+        if is_classifier(self):
+            return check_targets(self, rows, y)
+        y = check_targets(self, rows, y, dtype=np.float64)
+        if (largest := np.abs(y).max(initial=0)) > _LARGEST:
+            raise ValueError(
+                f"y has a value of the size {largest:g}; accepted are sizes up to "
+                f"{_LARGEST:g}: rescale it."
+            )
+        return y
 
 
 class MostProbableClassMixin(ClassifierMixin):

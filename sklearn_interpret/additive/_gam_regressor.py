@@ -22,8 +22,6 @@ from sklearn_interpret.exceptions import OverdispersionWarning
 
 # Smallest dispersion, and largest p-value of its test, that warn.
 _DISPERSED, _SIGNIFICANT = 1.5, 0.001
-# Largest size of targets whose weighted squares can be summed.
-_LARGEST = 1e75
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -229,11 +227,6 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             raise ValueError(
                 f"y has the value {wrong:g}; family={self.family!r} takes "
                 f"{family.domain}."
-            )
-        if (largest := np.abs(sample.y).max()) > _LARGEST:
-            raise ValueError(
-                f"y has a value of the size {largest:g}; accepted are sizes up to "
-                f"{_LARGEST:g}: rescale it."
             )
         if self._link == "log" and not sample.weights @ sample.y > 0:
             what = (

@@ -308,3 +308,8 @@ def test_text_names_the_class_of_each_sum():
     lines = model.to_text().split("\n")
     heads = [line.split(" = ")[0] for line in lines if not line.startswith(" ")]
     assert heads == ["log-odds of 0", "log-odds of 1", "log-odds of 2"]
+
+
+def test_targets_whose_squares_are_not_finite_are_refused():
+    with pytest.raises(ValueError, match=r"y has a value of the size 6e\+306"):
+        RuleFitRegressor().fit([[0.1], [0.2]], [6e306, 1e306])

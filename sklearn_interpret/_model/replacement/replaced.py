@@ -374,7 +374,7 @@ class ReplacedTrees:
             chosen = [replacements[entry] for entry in which]
             self._groups.append((which, list(_moved_features(trees, rows, chosen))))
 
-    @cached_property
+    @property
     def n_outputs(self):
         """Number of outputs."""
         return self._trees.of_codes(self._codes[:1]).shape[1]
