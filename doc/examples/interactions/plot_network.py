@@ -1,6 +1,6 @@
 """
 Which parts of a model can be inspected separately?
-==============================================
+===================================================
 
 Curves of single features tell all about an additive model, and not all about others.
 Hooker's network draws an edge where two features act together in the response. What is
