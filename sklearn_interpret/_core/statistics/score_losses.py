@@ -8,7 +8,7 @@ the largest third derivative in curvatures.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, log_expit, logit, logsumexp, softmax, xlogy
+from scipy.special import expit, log_expit, logit, softmax, xlogy
 
 
 class HalfSquared:
@@ -82,8 +82,13 @@ class Softmax:
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
-        own = (targets * scores).sum(axis=-1, keepdims=True)
-        return logsumexp(scores - own, axis=-1)
+        gaps = scores - (targets * scores).sum(axis=-1, keepdims=True)
+        top = gaps.argmax(axis=-1)[..., None]
+        largest = np.take_along_axis(gaps, top, axis=-1)
+        # Without the largest term, which is one, small losses keep their digits.
+        others = np.exp(gaps - largest)
+        np.put_along_axis(others, top, 0.0, axis=-1)
+        return largest[..., 0] + np.log1p(others.sum(axis=-1))
 
     def slopes(self, targets, scores):
         """Slopes (..., k) along the scores."""
