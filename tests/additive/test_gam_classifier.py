@@ -1,4 +1,4 @@
-"""GAMClassifier: odds, several classes, classes told apart without error."""
+"""GAMClassifier: odds, several classes, classes that are separated."""
 
 import warnings
 

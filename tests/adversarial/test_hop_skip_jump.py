@@ -222,7 +222,7 @@ def test_bounds_are_kept():
 
 
 def test_farther_known_rows_where_the_nearest_do_not_hold():
-    """The nearest by the free column are as wished by the frozen one only."""
+    """The nearest by the free column satisfy the target by the frozen one only."""
     rng = np.random.default_rng(0)
     rows = rng.uniform(-0.5, 0.5, (100, 2))
     rows[:40, 0] += 5

@@ -1,4 +1,4 @@
-"""Functions of rows that can be pulled back: vector-Jacobian products, composed.
+"""Functions of rows with vector-Jacobian products, and their compositions.
 
 A function returns (n_rows, k) outputs for rows; `vjp(X, weights)` the gradients of
 ``(weights * outputs).sum(axis=1)`` with respect to the columns of X, (n_rows, p). What

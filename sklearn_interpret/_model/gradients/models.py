@@ -1,4 +1,4 @@
-"""Scores of fitted models as functions that can be pulled back to the input.
+"""Scores of fitted models as functions of the input with vector-Jacobian products.
 
 Scores are what classes win by: a decision function, logits, probabilities, or, of a
 support vector machine of several classes, the differences between pairs of them; of a

@@ -1,4 +1,4 @@
-"""Transformers as functions that can be pulled back, by their class."""
+"""Transformers as functions with vector-Jacobian products, by class."""
 
 import warnings
 
