@@ -81,7 +81,7 @@ def tasks(model, X, rows, norm, outcome="other", ranges=None, vary=None):
 
 
 def tried(known, problem, time_limit=60.0):
-    """Encoded rows, their distances, lower bounds, and whether they satisfy the target."""
+    """Encoded rows, distances, lower bounds, and which rows satisfy the target."""
     index = np.arange(problem.rows.n_rows)
     tries = TreePerturbation(known, time_limit).tries(problem, index)
     distances = problem.distances(tries.values, index)
@@ -94,7 +94,7 @@ def tried(known, problem, time_limit=60.0):
 
 
 def least(model, problem, ranges=None, vary=None):
-    """Distances of the nearest of all cells, infinite where none satisfies the target."""
+    """Distances of the nearest cells, infinite where none satisfies the target."""
     low, high = np.array([(ranges or {}).get(j, (-np.inf, np.inf)) for j in range(3)]).T
     nearest = []
     for i, row in enumerate(problem.values):
