@@ -320,6 +320,26 @@ class Sample:
         positive = weights > 0
         return everything if positive.all() else everything._take(positive.nonzero()[0])
 
+    def distinct(self):
+        """The distinct rows with their targets, sorted, and weighted by their copies.
+
+        Returns
+        -------
+        Sample
+            Depends neither on the order of the rows nor on how weights and copies
+            share the same total.
+        """
+        columns = [self.rows.encode_column(j)[0] for j in range(self.rows.n_columns)]
+        targets = self.y.reshape(len(self.y), -1).T
+        columns += [np.unique(part, return_inverse=True)[1] for part in targets]
+        _, first, copies = np.unique(
+            columns, axis=1, return_index=True, return_inverse=True
+        )
+        weights = np.bincount(copies.ravel(), self.weights)
+        return Sample(
+            self.rows.take(first), self.y[first], weights, kept=self.index[first]
+        )
+
     def draw(self, subsample, random_state, *, stratified):
         """A random subset of the rows, drawn without replacement.
 

@@ -35,7 +35,7 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
-from sklearn_interpret._model.validation import Sample, empty_for_no_rows
+from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.additive._terms import TermReader
 from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
 from sklearn_interpret.explanations import Explanation
@@ -125,7 +125,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
             )
         self._read_targets(sample)
         if sample.rows.n_rows <= _FEW_ROWS and not self._trials:
-            sample = _merged(sample)
+            # Few rows have many exact fits: their order would decide for one.
+            sample = sample.distinct()
         self._fit_models(sample, np.atleast_2d(self._known_targets(sample.y)))
 
     def _fit_models(self, sample, targets):
@@ -504,17 +505,3 @@ def _refuse_missing(name, is_missing):
 def _standard_errors(design, covariance):
     """Standard errors of rows of a design times coefficients."""
     return np.sqrt(np.maximum(((design @ covariance) * design).sum(axis=1), 0))
-
-
-def _merged(sample):
-    """Distinct rows, sorted, with the summed weights of their copies.
-
-    Few rows have many exact fits: the order of the rows would decide for one.
-    """
-    columns = [sample.rows.encode_column(j)[0] for j in range(sample.rows.n_columns)]
-    columns.append(np.unique(sample.y, return_inverse=True)[1])
-    _, index, copies = np.unique(
-        columns, axis=1, return_index=True, return_inverse=True
-    )
-    weights = np.bincount(copies.ravel(), sample.weights)
-    return Sample(sample.rows.take(index), sample.y[index], weights)

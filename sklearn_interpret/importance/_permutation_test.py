@@ -28,13 +28,15 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.native_importances import native_importances
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.replacement.all_pairs import loss_increases
-from sklearn_interpret._model.response import is_classifier
+from sklearn_interpret._model.response import is_classifier, weight_parameter
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import FixedSumWarning
 from sklearn_interpret.importance._base import RefittingImportance
 
 # Folds of the held-out importances, as in scikit-learn's cross-validation.
 _N_FOLDS = 5
+# Most copies of rows with whole-number weights, as a multiple of the rows.
+_MOST_COPIES = 10
 # Relative differences of sums of importances below this are rounding errors.
 _ROUNDING = 1e-9
 
@@ -140,8 +142,9 @@ class PermutationTest(RefittingImportance):
     then too large.
 
     The cost is 5 x (`n_permutations` + 1) + 1 fits of the model, or `n_permutations` +
-    1 with the model's own importances. With weights, a row gets a shuffled target from
-    a row drawn with probability proportional to its weight.
+    1 with the model's own importances. Weights that are whole numbers count copies of
+    rows; with others, a row gets a shuffled target from a row drawn with probability
+    proportional to its weight.
 
     A small p-value shows that the model uses a feature more than by chance, not how
     much; of correlated features the model may use any one.
@@ -202,6 +205,8 @@ class PermutationTest(RefittingImportance):
         arguments = estimator, fit_params, self.importance_getter, self.features_
         if self.importance_getter == "permutation":
             _check_has_folds(self.estimator_, sample)
+            sample = _copies(sample)
+            arguments = estimator, self._parameters_of_copies(sample), *arguments[2:]
             observed = _held_out_importances(*arguments, sample, rng)
         else:
             observed = _native_of_players(self.estimator_, *arguments[2:], sample)
@@ -217,6 +222,12 @@ class PermutationTest(RefittingImportance):
         self._warn_of_fixed_sum(observed)
         self.pvalues_ = upper_tail(observed, self.null_importances_, self.distribution)
         return observed[:, None]
+
+    def _parameters_of_copies(self, sample):
+        """Parameters of the estimator's `fit`, with the weights of these rows."""
+        params = self._fit_parameters(sample.index)
+        name = weight_parameter(self.estimator)
+        return {**params, name: sample.weights} if name in params else params
 
     def _warn_of_fixed_sum(self, observed):
         """Warn if importances have a fixed sum, which makes p-values depend."""
@@ -248,6 +259,21 @@ class PermutationTest(RefittingImportance):
     def _get_support_mask(self):
         check_is_fitted(self)
         return self._by_feature(self.pvalues_ < self.alpha)
+
+
+def _copies(sample):
+    """A row for each unit of weight, sorted; the distinct rows of other weights.
+
+    The same draws then serve weighted rows and their copies, in any order.
+    """
+    distinct = sample.distinct()
+    counts = np.rint(distinct.weights).astype(np.intp)
+    few = counts.sum() <= _MOST_COPIES * sample.rows.n_rows
+    if not (few and np.array_equal(counts, distinct.weights)):
+        return sample
+    index = np.repeat(np.arange(len(counts)), counts)
+    rows, y = distinct.rows.take(index), distinct.y[index]
+    return Sample(rows, y, np.ones(len(index)), kept=distinct.index[index])
 
 
 def _check_has_folds(estimator, sample):

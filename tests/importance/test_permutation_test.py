@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import DataConversionWarning
@@ -397,3 +398,15 @@ def test_targets_in_a_column():
     with pytest.warns(DataConversionWarning, match="A column-vector y"):
         found = test.fit(X, y[:, None]).null_importances_
     np.testing.assert_array_equal(found, expected)
+
+
+def test_weights_count_copies():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.random((15, 4)), rng.integers(0, 2, 15), rng.integers(0, 4, 15)
+    test = PermutationTest(LogisticRegression(), n_permutations=5, random_state=0)
+    null = clone(test).fit(X, y, sample_weight=weights).null_importances_
+    copies = rng.permutation(np.arange(15).repeat(weights))
+    again = clone(test).fit(X[copies], y[copies]).null_importances_
+    np.testing.assert_allclose(null, again, rtol=0, atol=1e-12)
+    many = clone(test).fit(X, y, sample_weight=99 * weights).null_importances_
+    assert np.abs(many - null).max() > 1e-3  # targets are drawn
