@@ -17,8 +17,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sklearn_interpret._core.search.norm_balls import NORMS
 from sklearn_interpret._inspectors.row_search import BaseRowSearch, warn_of_failures
 from sklearn_interpret._model._sklearn_compat import StrOptions, check_sample_weight
-from sklearn_interpret._model.actions.actionability import Actionability
-from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.actionability import (
+    Actionability,
+    SearchProblem,
+)
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.response import is_classifier, make_response

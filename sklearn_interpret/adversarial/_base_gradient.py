@@ -9,7 +9,7 @@ import numpy as np
 
 from sklearn_interpret._core.search.norm_balls import farthest
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.actionability import SearchProblem
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret.adversarial._base import BaseAttack
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.actions.problem import KnownRows
+from sklearn_interpret._model.actions.actionability import SearchProblem
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
 
@@ -158,7 +158,8 @@ class HopSkipJump(BaseAttack):
     _budget: ClassVar[str | None] = None
 
     def _prepare(self, sample, outcome, actionability):
-        self._known = KnownRows(sample.rows, outcome, actionability)
+        rows = actionability.distinct(sample.rows)
+        self._known = SearchProblem(outcome, actionability, rows)
         random = check_random_state(self.random_state)
         numbers = self.n_draws * np.sqrt(np.arange(1, self.n_steps + 1))
         self._draws = [_draws(random, int(n), actionability.vary) for n in numbers]
@@ -195,7 +196,7 @@ class HopSkipJump(BaseAttack):
             row = left[row]
             values = self._known.values[order[row, first + place]]
             values = problem.projected(values, index[row])
-            holds = problem.holds(values, index[row]) if len(row) else row > 0
+            holds = problem.holds(values, index[row])
             row, values = row[holds], values[holds]
             values = _nearer(Budget(problem, index[row], np.inf), values, _COARSE)
             nearest = np.lexsort((problem.distances(values, index[row]), row))
@@ -219,9 +220,9 @@ class HopSkipJump(BaseAttack):
             for part in (problem.values[index], known)
         ]
         distances = cdist(*points, _METRICS[self.norm])
-        wished = self._known.satisfying(problem, index)
-        distances[~wished] = np.inf
-        return np.argsort(distances, axis=1, kind="stable"), wished.sum(axis=1)
+        on_target = self._known.satisfying(problem, index)
+        distances[~on_target] = np.inf
+        return np.argsort(distances, axis=1, kind="stable"), on_target.sum(axis=1)
 
 
 def _draws(random, number, free):

@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.actionability import SearchProblem
 from sklearn_interpret._model.trees.nearest import TreeSearch
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 from sklearn_interpret.adversarial._minimal_linear import LinearPerturbation

@@ -45,13 +45,11 @@ class SmoothPerturbation:
         every = np.unique(
             np.linspace(0, known.rows.n_rows - 1, _MOST_KNOWN).astype(int)
         )
-        native = known.rows.take(every).native
+        if not known.outcome.is_other:
+            every = every[known.fulfilled[every]]
+        self._known, self._answers = known.values[every], np.zeros(len(every), int)
         if known.outcome.is_other:
-            self._answers = known.outcome.answers(native)
-        else:
-            every = every[known.outcome.holds(native)]
-            self._answers = np.zeros(len(every), dtype=int)
-        self._known = known.values[every]
+            self._answers = known.own[every]
 
     def tries(self, problem, index):
         """The nearest rows of all descents."""

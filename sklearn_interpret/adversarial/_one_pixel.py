@@ -189,8 +189,7 @@ class OnePixelAttack(BaseAttack):
             margins = np.maximum(of_children, margins)
             going = reached[left] < 0
             over = left[~going]
-            if len(over):
-                going[~going] = ~problem.holds(best[over], index[over])
+            going[~going] = ~problem.holds(best[over], index[over])
             left, population, margins = left[going], population[going], margins[going]
             children = self._crossed(random, population)
         return Tries(best)

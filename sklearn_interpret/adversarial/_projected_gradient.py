@@ -182,7 +182,7 @@ class ProjectedGradient(BaseGradientAttack):
             better = margin > margins[rows]
             best[rows[better]], margins[rows[better]] = values[better], margin[better]
             over = np.flatnonzero(margin >= 0)
-            over = over[problem.holds(values[over], index[over])] if len(over) else over
+            over = over[problem.holds(values[over], index[over])]
             best[rows[over]], margins[rows[over]] = values[over], np.inf
             done[going[over]] = True
             stay = ~done[going]

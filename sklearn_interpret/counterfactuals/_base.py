@@ -16,8 +16,8 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import (
     LARGEST_INTEGER,
     Actionability,
+    SearchProblem,
 )
-from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import (
@@ -177,11 +177,8 @@ class BaseCounterfactual(BaseRowSearch):
             return found
         searched = list(self._search(problem, index))
         sizes = [len(of_row.values) for of_row in searched]
-        if not sum(sizes):
-            holds = np.zeros(0, dtype=bool)
-        else:
-            values = np.concatenate([of_row.values for of_row in searched])
-            holds = problem.holds(values, np.repeat(index, sizes))
+        values = np.concatenate([of_row.values for of_row in searched])
+        holds = problem.holds(values, np.repeat(index, sizes))
         parts = np.split(holds, np.cumsum(sizes)[:-1])
         for row, of_row, kept in zip(index, searched, parts, strict=True):
             found[row] = self._kept(problem, row, of_row, kept)

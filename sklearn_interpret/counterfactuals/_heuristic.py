@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_interpret._core.search.penalised_descents import coordinate_search
 from sklearn_interpret._core.search.refine import Refinement
-from sklearn_interpret._model.actions.problem import KnownRows
+from sklearn_interpret._model.actions.actionability import SearchProblem
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 
@@ -45,8 +45,7 @@ class _Apart:
         for others in self.found:
             distances = self.problem.actionability.distances(values, others[place])
             holds &= distances >= self.distances[place]
-        if holds.any():
-            holds[holds] = self.problem.holds(values[holds], index[holds])
+        holds[holds] = self.problem.holds(values[holds], index[holds])
         return holds
 
 
@@ -70,8 +69,9 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         low, high = outcome.interval or (-np.inf, np.inf)
         # In a narrow interval the margin cannot be larger than half of it.
         self._aim, self._most_steps = min(_AIM, (high - low) / 2), _MOST_STEPS
-        self._known_rows = KnownRows(sample.rows, outcome, actionability)
-        self._known, rows = self._known_rows.values, self._known_rows.rows
+        rows = actionability.distinct(sample.rows)
+        self._known_rows = SearchProblem(outcome, actionability, rows)
+        self._known = self._known_rows.values
         self._grid_columns, self._grid_values = self._make_grid(actionability)
         places = np.linspace(0, rows.n_rows - 1, min(_SOME_ROWS, rows.n_rows))
         self._some_rows = rows.take(np.rint(places).astype(np.intp))
@@ -185,8 +185,8 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         """Near rows that satisfy the target: projected known ones, changed cells."""
         values, owner = [self._by_coordinates(problem, index)[0]], [index]
         for i in index:
-            (wished,) = self._known_rows.satisfying(problem, np.array([i]))
-            known = self._known[wished]
+            (on_target,) = self._known_rows.satisfying(problem, np.array([i]))
+            known = self._known[on_target]
             at = np.full(len(known), i)
             known = problem.projected(known, at)
             order = np.argsort(problem.distances(known, at), kind="stable")

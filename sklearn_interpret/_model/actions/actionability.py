@@ -1,4 +1,7 @@
-"""Actionability: the values that rows may take, their distances, and encodings."""
+"""Actionability: the values that rows may take, their distances, and encodings.
+
+And a `SearchProblem`: rows to be explained under a target and such constraints.
+"""
 
 from copy import copy
 
@@ -225,6 +228,11 @@ class Actionability:
                 ]
         return values
 
+    def distinct(self, rows):
+        """The distinct rows of a table; missing entries count as equal."""
+        values = np.nan_to_num(self.encode(rows), nan=np.inf)
+        return rows.take(np.unique(values, axis=0, return_index=True)[1])
+
     def limits(self, values):
         """Lowest and highest value that each cell may take, (n_rows, n_columns) each.
 
@@ -404,6 +412,68 @@ class Actionability:
         if self.levels[j] is None:
             return self.known.cast(j, values), np.arange(len(values))
         return self._level_vectors[j], values.astype(np.intp)
+
+
+class SearchProblem:
+    """The rows to be explained, encoded, and the model's answers to changed copies.
+
+    Parameters
+    ----------
+    outcome : TargetOutcome
+        The target.
+    actionability : Actionability
+        The constraints on changes.
+    rows : Rows
+        The explained rows.
+    classes : ndarray of shape (n_rows,), int, default=None
+        Positions of the classes to be left, where the target is any other; None takes
+        the model's own answers.
+    """
+
+    def __init__(self, outcome, actionability, rows, classes=None):
+        self.outcome, self.actionability, self.rows = outcome, actionability, rows
+        self.values = actionability.encode(rows)
+        self._returning = actionability.returning(rows, self.values)
+        self.answers = outcome.answers(rows.native)
+        self.own = self.answers if classes is None else classes
+        if outcome.interval is not None:
+            self.fulfilled = outcome.holds(rows.native)
+        else:
+            self.fulfilled = outcome.is_reached(self.answers, self.own)
+
+    def own_of(self, index):
+        """Positions of the classes to be left by the rows at `index`, or None."""
+        return None if self.own is None else self.own[index]
+
+    def decode(self, values, index):
+        """Changed copies of the rows at `index`, as the model takes them."""
+        return self.actionability.decode(
+            values, self.values[index], self.rows, index, self._returning
+        )
+
+    def margins(self, values, index):
+        """Margins of the model's answers, at values that are possible."""
+        return self.outcome.margins(self.decode(values, index), self.own_of(index))
+
+    def holds(self, values, index):
+        """Whether the model's own answers satisfy the target."""
+        if not len(values):  # a model takes no table without rows
+            return np.zeros(0, dtype=bool)
+        return self.outcome.holds(self.decode(values, index), self.own_of(index))
+
+    def distances(self, values, index):
+        """Distances from the rows at `index`."""
+        return self.actionability.distances(values, self.values[index])
+
+    def projected(self, values, index):
+        """The nearest values that the rows at `index` may take."""
+        return self.actionability.projected(values, self.values[index])
+
+    def satisfying(self, problem, index):
+        """Mask of the rows on target for rows of another problem, (n, n_rows)."""
+        if self.outcome.is_other:
+            return self.own != problem.own[index][:, None]
+        return np.tile(self.fulfilled, (len(index), 1))
 
 
 def _unit(kind, values, weights):

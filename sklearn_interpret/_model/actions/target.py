@@ -140,7 +140,10 @@ class TargetOutcome:
         """Whether the model's own answers to rows satisfy the target, (n,)."""
         if self.interval is not None:
             return self.margins(X) >= 0
-        answers = self.answers(X)
+        return self.is_reached(self.answers(X), own)
+
+    def is_reached(self, answers, own):
+        """Whether answers, as class positions (n,), satisfy the target."""
         return answers != own if self.is_other else answers == self.wanted
 
 
