@@ -13,8 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.actionability import SearchProblem
-from sklearn_interpret.adversarial._base import BaseAttack, Tries
-from sklearn_interpret.adversarial._base_gradient import Budget
+from sklearn_interpret.adversarial._base import BaseAttack, Budget, Tries
 
 _METRICS = {"inf": "chebyshev", "2": "euclidean", "1": "cityblock"}
 # Known rows of the target outcome that are compared at the boundary, and the largest

@@ -26,7 +26,7 @@ from sklearn_interpret._model.actions.actionability import (
 )
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret.adversarial._minimal_perturbation import TreePerturbation
+from sklearn_interpret.adversarial._perturbations import TreePerturbation
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.counterfactuals.data import cell_ends
 
