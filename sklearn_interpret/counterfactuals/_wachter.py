@@ -17,8 +17,6 @@ from sklearn_interpret.counterfactuals._heuristic import (
     nearest_of_each,
 )
 
-# Half of the difference quotients' step, in the unit of a feature.
-_STEP = 1e-4
 # Ratio of second to first differences below which a response counts as smooth.
 _CURVED = 0.1
 # Relative rounding error of differences.
@@ -199,21 +197,10 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
         And the distances between these, (m, n_numbers).
         """
-        actionability, numbers = problem.actionability, self._numbers
-        steps = _STEP / actionability.costs[numbers]
-        steps = np.where(actionability.integer[numbers], np.maximum(steps, 1), steps)
-        signs, of = np.repeat([-1, 1], index.size * len(numbers)), np.tile(index, 2)
-        trials = np.repeat(np.tile(values, (2, 1)), len(numbers), axis=0)
-        of = np.repeat(of, len(numbers))
-        which = np.tile(np.arange(len(numbers)), 2 * len(values))
-        at = np.arange(len(trials)), numbers[which]
-        trials[at] += signs * steps[which]
-        trials = problem.projected(trials, of)
+        trials, of, between = problem.around(values, index, self._numbers)
         margins = problem.margins(np.vstack([values, trials]), np.append(index, of))
-        shape = 2, len(values), len(numbers)
-        below, above = margins[len(values) :].reshape(shape)
-        cells = trials[at].reshape(shape)
-        between = (cells[1] - cells[0]) * actionability.costs[numbers]
+        below, above = margins[len(values) :].reshape(2, *between.shape)
+        between *= problem.actionability.costs[self._numbers]
         return margins[: len(values)], below, above, between
 
     def _rows_each(self):

@@ -14,6 +14,8 @@ from sklearn_interpret._model.rows.base import is_missing, label_key
 LARGEST_INTEGER = 2.0**53
 # Largest excess over a linear constraint, relative to the size of its terms.
 _ROUNDING = 1e-9
+# Half of the step of difference quotients, in the unit of a column.
+_STEP = 1e-4
 
 
 class Actionability:
@@ -468,6 +470,27 @@ class SearchProblem:
     def projected(self, values, index):
         """The nearest values that the rows at `index` may take."""
         return self.actionability.projected(values, self.values[index])
+
+    def around(self, values, index, columns):
+        """Rows a small step below and above encoded rows (n,), in k numbers each.
+
+        Returns
+        -------
+        trials, index : ndarray of shape (2 n k, n_columns), (2 n k,)
+            Those below, then those above.
+        between : ndarray of shape (n, k)
+            Differences of the two.
+        """
+        steps = _STEP / self.actionability.costs[columns]
+        whole, which = self.actionability.integer[columns], np.arange(len(columns))
+        steps = np.where(whole, np.maximum(steps, 1), steps)
+        trials = np.tile(values[:, None], (2, 1, len(columns), 1))
+        shape = trials.shape
+        trials[:, :, which, columns] += np.multiply.outer([-1, 1], steps)[:, None]
+        index = np.tile(np.repeat(index, len(columns)), 2)
+        trials = self.projected(trials.reshape(-1, shape[-1]), index)
+        below, above = trials.reshape(shape)[:, :, which, columns]
+        return trials, index, above - below
 
     def satisfying(self, problem, index):
         """Mask of the rows on target for rows of another problem, (n, n_rows)."""
