@@ -125,15 +125,7 @@ class Anchors(BaseAnchors):
     True
     """
 
-    estimator: Any
     _: KW_ONLY
-    precision: float = 0.95
-    delta: float = 0.1
-    tau: float = 0.15
-    beam_size: int = 4
-    max_anchor_size: int | None = None
-    n_samples: int = 2000
-    n_coverage_samples: int = 10000
     discretize: bool | int = True
     categorical_features: Any = "auto"
     tolerance: float | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -121,15 +120,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     "'free'"
     """
 
-    estimator: Any
     _: KW_ONLY
-    precision: float = 0.95
-    delta: float = 0.1
-    tau: float = 0.15
-    beam_size: int = 4
-    max_anchor_size: int | None = None
-    n_samples: int = 2000
-    n_coverage_samples: int = 10000
     replacement: str = "mask"
     mask_token: str | None = None
     tokenizer: Callable[[str], Sequence[str]] | None = None

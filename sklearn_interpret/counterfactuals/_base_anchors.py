@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.anchors import AnchorSearch
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval, warn
-from sklearn_interpret._model.parallel import run, slices
+from sklearn_interpret._model.parallel import run, worker_slices
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.bounds import rounded_text
@@ -24,16 +24,25 @@ from sklearn_interpret.exceptions import NoAnchorWarning
 from sklearn_interpret.explanations import RuleExplanation
 
 _LARGEST_SEED = np.iinfo(np.int32).max
-# Pieces of work for each worker.
-_TASKS_PER_WORKER = 4
 
 
+@dataclass(eq=False, repr=False)
 class BaseAnchors(BaseInspector):
     """Base of the anchors.
 
     A subclass gets ready in `fit` (`_prepare`), and says how samples are perturbed
     (`_around`).
     """
+
+    estimator: Any
+    _: KW_ONLY
+    precision: float = 0.95
+    delta: float = 0.1
+    tau: float = 0.15
+    beam_size: int = 4
+    max_anchor_size: int | None = None
+    n_samples: int = 2000
+    n_coverage_samples: int = 10000
 
     # Rules of less coverage are not extended.
     _least_coverage: ClassVar[float] = 0.0
@@ -114,12 +123,8 @@ class BaseAnchors(BaseInspector):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        step = rows.n_rows
-        n_workers = effective_n_jobs(self.n_jobs)
-        if n_workers > 1:
-            step = -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers))
-        tasks = [(self, rows.part(part)) for part in slices(rows.n_rows, step)]
-        parts = run(_search_all, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        tasks = [(rows.part(p),) for p in worker_slices(rows.n_rows, self.n_jobs)]
+        parts = run(self._search, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
         anchors, rules = zip(*(pair for part in parts for pair in part), strict=True)
         found = np.array([anchor.found for anchor in anchors])
         reasons = [self._reason(anchor) for anchor in anchors]
@@ -173,7 +178,3 @@ class BaseAnchors(BaseInspector):
             anchor = search(neighbours)
             found.append((anchor, tuple(conditions(j) for j in anchor.rule)))
         return found
-
-
-def _search_all(inspector, rows):
-    return inspector._search(rows)

@@ -9,7 +9,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.removals import smallest_removal
@@ -19,15 +18,18 @@ from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.bags_of_words import BagOfWords
-from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.parallel import (
+    batch_rows,
+    run,
+    slices,
+    worker_slices,
+)
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import RemovalExplanation
 
 # Largest number of sets of words that the model is asked about for a proof.
 _MOST_SETS = 4096
-# Pieces of work for each worker.
-_TASKS_PER_WORKER = 4
 
 
 @dataclass(eq=False, repr=False)
@@ -245,13 +247,11 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     def _searches(self, rows, tokens, own):
         """A finished `RemovalSearch` for each text; None if it satisfies the target."""
         searched = np.flatnonzero(~self._outcome.holds(rows.native, own))
-        n_workers = effective_n_jobs(self.n_jobs)
-        n_tasks = 1 if n_workers == 1 else _TASKS_PER_WORKER * n_workers
         tasks = [
-            (self, [tokens[i] for i in searched[part]], own[searched[part]])
-            for part in slices(len(searched), max(1, -(-len(searched) // n_tasks)))
+            ([tokens[i] for i in searched[part]], own[searched[part]])
+            for part in worker_slices(len(searched), self.n_jobs)
         ]
-        parts = run(_search, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        parts = run(self._search, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
         found = dict(zip(searched, chain.from_iterable(parts), strict=True))
         return [found.get(i) for i in range(rows.n_rows)]
 
@@ -305,10 +305,6 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     def _copies(self, tokens, removed):
         """Copies of a text without some words, (n_copies, n_words)."""
         return tokens.copies(~removed, self.mask_token)
-
-
-def _search(inspector, tokens, own):
-    return inspector._search(tokens, own)
 
 
 def _removed(tokens, search):

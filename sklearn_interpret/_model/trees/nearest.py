@@ -178,7 +178,7 @@ class TreeSearch:
     def _searched(self, space, way, goal, *, sure=False):
         """`BoxSums` of a way, points to start from, and the doubt about its sums."""
         boxes, doubt = self._boxes(space, way, goal, sure=sure)
-        return boxes, self._starts(space, way), doubt
+        return boxes, self._starts(space, way, boxes), doubt
 
     def _boxes(self, space, way, goal, *, sure):
         """`BoxSums` of a way, and the rounding errors of its sums.
@@ -208,7 +208,7 @@ class TreeSearch:
         )
         return boxes, doubt
 
-    def _starts(self, space, way):
+    def _starts(self, space, way, boxes):
         """Cells of the nearest known rows that satisfy the target."""
         weights, needs, *_ = way
         reached = (self.known_sums @ weights.T >= needs).all(axis=1)
@@ -216,11 +216,7 @@ class TreeSearch:
         for j, cost in enumerate(space.costs):
             usable = np.append(np.isfinite(cost), False)
             cells[:, j] = np.where(usable[cells[:, j]], cells[:, j], space.own[j])
-        costs = sum(
-            (cost[cells[:, j]] for j, cost in enumerate(space.costs)),
-            start=np.zeros(len(cells)),
-        )
-        return cells[np.argsort(costs, kind="stable")[:_NEAREST]]
+        return cells[np.argsort(boxes.cost(cells), kind="stable")[:_NEAREST]]
 
 
 def _solved(space, searched, goal, end):
