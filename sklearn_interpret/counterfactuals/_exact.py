@@ -302,14 +302,10 @@ class ExactCounterfactual(BaseCounterfactual):
 
     def _proofs(self, found, problem):
         lower = np.array([of_row.lower_bound for of_row in found])
-        nearest = np.array(
-            [
-                problem.distances(of_row.values[:1], np.array([row]))[0]
-                if len(of_row.values)
-                else np.inf
-                for row, of_row in enumerate(found)
-            ]
-        )
+        nearest = np.full(len(found), np.inf)
+        for row, of_row in enumerate(found):
+            distances = problem.distances(of_row.values, [row])
+            nearest[row] = distances[:1].min(initial=np.inf)
         proved = nearest * (1 - self._searcher.relative_gap) <= lower
         proofs = {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
         if self.region:
