@@ -32,11 +32,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
     """
 
     _parameter_constraints = {
-        **{
-            name: constraint
-            for name, constraint in BaseInspector._parameter_constraints.items()
-            if name != "response_method"
-        },
+        **BaseInspector._parameter_constraints,
         "target": "no_validation",
         "features_to_vary": "no_validation",
     }

@@ -50,11 +50,7 @@ class BaseAnchors(BaseInspector):
     _better: ClassVar[str] = "a lower precision"
 
     _parameter_constraints = {
-        **{
-            name: constraint
-            for name, constraint in BaseInspector._parameter_constraints.items()
-            if name not in ("response_method", "subsample")
-        },
+        **BaseInspector._parameter_constraints,
         "precision": [Interval(Real, 0, 1, closed="neither")],
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "tau": [Interval(Real, 0, 1, closed="neither")],

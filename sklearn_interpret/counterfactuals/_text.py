@@ -151,10 +151,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     verbose: int = 0
 
     _parameter_constraints = {
-        **{
-            name: BaseInspector._parameter_constraints[name]
-            for name in ("n_jobs", "verbose")
-        },
+        **BaseInspector._parameter_constraints,
         **TextInputMixin._text_constraints,
         "desired": "no_validation",
         "target": "no_validation",
