@@ -10,7 +10,6 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.actionability import SearchProblem
 from sklearn_interpret.adversarial._base import BaseAttack, Budget, Tries
@@ -303,19 +302,13 @@ def _stepped(budget, values, normals, number):
 def _undone(budget, values):
     """Rows with fewer and smaller changes, while that makes them nearer."""
     problem, values, left = budget.problem, values.copy(), np.arange(len(values))
+    refinement = problem.refinement(values, budget.index, problem.holds)
     for share in _SHARES:
-        part, before = budget.part(left), values[left]
-        refinement = Refinement(
-            before,
-            part.origins,
-            part.index,
-            costs=part.actionability.costs,
-            has_units=~part.actionability.categorical,
-            holds=problem.holds,
-            projected=problem.projected,
-        )
+        before = problem.distances(refinement.values, refinement.index)
         refinement.undo(1, share)
         values[left] = refinement.values
-        was, now = (problem.distances(v, part.index) for v in (before, values[left]))
-        left = left[now < (1 - _LEAST_SAVING) * was]
+        distances = problem.distances(refinement.values, refinement.index)
+        nearer = np.flatnonzero(distances < (1 - _LEAST_SAVING) * before)
+        refinement.keep(nearer)
+        left = left[nearer]
     return values

@@ -7,6 +7,7 @@ from copy import copy
 
 import numpy as np
 
+from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.rows.base import is_missing, label_key
 
@@ -470,6 +471,18 @@ class SearchProblem:
     def projected(self, values, index):
         """The nearest values that the rows at `index` may take."""
         return self.actionability.projected(values, self.values[index])
+
+    def refinement(self, values, index, holds):
+        """A `Refinement` of encoded rows for which ``holds(values, index)``."""
+        return Refinement(
+            values,
+            self.values[index],
+            index,
+            costs=self.actionability.costs,
+            has_units=~self.actionability.categorical,
+            holds=holds,
+            projected=self.projected,
+        )
 
     def around(self, values, index, columns):
         """Rows a small step below and above encoded rows (n,), in k numbers each.
