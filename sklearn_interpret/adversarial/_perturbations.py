@@ -178,9 +178,7 @@ class TreePerturbation:
         """
         values, bounds = problem.values[index], np.zeros(len(index))
         for place, row in enumerate(index.tolist()):
-            found, bounds[place] = self._search.found(
-                problem, row, self._goal, problem.actionability
-            )
+            found, bounds[place] = self._search.found(problem, row, self._goal)
             if found is not None:
                 values[place] = found
                 # Rounding may put the bound beyond the row.

@@ -209,7 +209,7 @@ class ExactCounterfactual(BaseCounterfactual):
         end = monotonic() + self.time_limit
         seconds = self.time_limit / self.n_counterfactuals
         goal = Goal(seconds, self.objective, self.max_changes)
-        values, lower = self._searcher.found(problem, row, goal, problem.actionability)
+        values, lower = self._searcher.found(problem, row, goal)
         if values is not None:
             found = self._apart(problem, row, goal, values, end)
             few = len(found) < self.n_counterfactuals
@@ -252,7 +252,7 @@ class ExactCounterfactual(BaseCounterfactual):
                 apart=(*goal.apart, shares / shares.sum()),
                 time_limit=max(seconds, 0.0),
             )
-            values, _ = self._searcher.found(problem, row, goal, problem.actionability)
+            values, _ = self._searcher.found(problem, row, goal)
             if values is None:
                 break
             found.append(values)
@@ -298,7 +298,7 @@ class ExactCounterfactual(BaseCounterfactual):
             else:
                 actionability = actionability.without(name)
         goal = Goal(seconds, "any", most)
-        return self._searcher.found(problem, row, goal, actionability)
+        return self._searcher.found(problem.under(actionability), row, goal)
 
     def _proofs(self, found, problem):
         lower = np.array([of_row.lower_bound for of_row in found])
@@ -317,8 +317,8 @@ class ExactCounterfactual(BaseCounterfactual):
         distances = super()._nearness(values, origins)
         if self.objective == "distance":
             return distances
-        changes = (self._actionability.changes(values, origins) > 0).sum(axis=1)
-        return np.lexsort((distances, changes)).argsort()
+        n_changed = self._actionability.n_changed(values, origins)
+        return np.lexsort((distances, n_changed)).argsort()
 
 
 def _keeping(actionability, values, low, high):

@@ -151,9 +151,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return np.inf if self.max_changes is None else self.max_changes
 
     def _n_changed(self, problem, values, index):
-        return (problem.actionability.changes(values, problem.values[index]) > 0).sum(
-            axis=1
-        )
+        return problem.actionability.n_changed(values, problem.values[index])
 
     def _pool(self, problem, index):
         """Candidates, and the explained rows that they are for."""

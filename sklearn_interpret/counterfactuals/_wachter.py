@@ -171,7 +171,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
     def _prepare(self, sample, outcome, actionability):
         super()._prepare(sample, outcome, actionability)
-        self._numbers = np.flatnonzero(actionability.vary & ~actionability.categorical)
+        self._numbers = np.flatnonzero(actionability.moving)
         self._aim = min(self.tolerance, self._aim)
         smooth = self.method == "auto" and self._is_smooth(outcome, actionability)
         self.method_ = "differences" if smooth else "search"
@@ -247,11 +247,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
     def _along_slopes(self, problem, begins, of):
         """Rows at the ends of descents along the numbers that vary; their steps."""
-        numbers = self._numbers
-        costs, origins = (
-            problem.actionability.costs[numbers],
-            problem.values[of][:, numbers],
-        )
+        numbers, costs = self._numbers, problem.actionability.costs[self._numbers]
+        origins = problem.values[of][:, numbers]
         low, high = problem.actionability.limits(problem.values[of])
         # Missing entries stay: their limits and changes are zero.
         low, high = (

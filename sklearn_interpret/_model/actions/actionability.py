@@ -280,9 +280,8 @@ class Actionability:
             else:
                 column = self._held(j, column, low[:, j], high[:, j])
             values[:, j] = column
-        same |= ~(
-            (low <= values) & (values <= high)
-        )  # no number of the dtype is inside
+        # Between the limits there may be no number of the dtype.
+        same |= ~((low <= values) & (values <= high))
         return np.where(same, origins, values)
 
     def _possible_level(self, j, codes, own):
@@ -312,6 +311,11 @@ class Actionability:
                 high[j] = self._held(j, high[j], -np.inf, high[j])
         return low, high
 
+    @property
+    def moving(self):
+        """Mask of the numbers that may change."""
+        return self.vary & ~self.categorical
+
     def nearer(self, values, origins):
         """The next values towards encoded rows that the dtypes of numbers hold."""
         one_less = values + np.clip(origins - values, -1, 1)
@@ -329,6 +333,10 @@ class Actionability:
         """Distances of encoded rows from others, (n_rows,)."""
         sizes = self.changes(values, origins) * self.costs
         return np.linalg.norm(sizes, self.norm, axis=1)
+
+    def n_changed(self, values, origins):
+        """Numbers of cells that differ from the origins, (n_rows,)."""
+        return (self.changes(values, origins) > 0).sum(axis=1)
 
     def changes(self, values, origins):
         """Distance of each cell from its origin: of numbers, and 1 for a category."""
@@ -443,6 +451,12 @@ class SearchProblem:
             self.fulfilled = outcome.holds(rows.native)
         else:
             self.fulfilled = outcome.is_reached(self.answers, self.own)
+
+    def under(self, actionability):
+        """A copy under other constraints on changes."""
+        changed = copy(self)
+        changed.actionability = actionability
+        return changed
 
     def own_of(self, index):
         """Positions of the classes to be left by the rows at `index`, or None."""

@@ -172,8 +172,7 @@ class Margins:
             weights = self._weights(own, rival)
             gradients = self._differences(problem, values, index, weights)
         actionability = problem.actionability
-        moving = actionability.vary & ~actionability.categorical
-        gradients = np.where(moving & np.isfinite(values), gradients, 0)
+        gradients = np.where(actionability.moving & np.isfinite(values), gradients, 0)
         return gradients / actionability.costs
 
     def _weights(self, own, rival):
@@ -187,10 +186,9 @@ class Margins:
 
     def _differences(self, problem, values, index, weights):
         """Gradients by central differences, between projected cells."""
-        actionability = problem.actionability
         gradients = np.zeros(values.shape)
         # Column by column, which needs less memory.
-        for j in np.flatnonzero(actionability.vary & ~actionability.categorical):
+        for j in np.flatnonzero(problem.actionability.moving):
             trials, of, between = problem.around(values, index, [j])
             scores = self.scores.function(problem.decode(trials, of))
             low, high = (scores * np.tile(weights, (2, 1))).sum(axis=1).reshape(2, -1)
