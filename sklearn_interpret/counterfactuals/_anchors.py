@@ -83,7 +83,7 @@ class Anchors(BaseAnchors):
 
     Notes
     -----
-    Under a rule a row is perturbed thus: a row of `fit` is drawn, and each feature of
+    To perturb a row under a rule, a row of `fit` is drawn, and each feature of
     the rule whose value in it is not in the explained row's bin, or level, gets a value
     of `fit` that is. The precision of a rule is the probability that the model then
     gives the explained row's answer. Features outside of the rule keep their
