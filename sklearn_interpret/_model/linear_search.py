@@ -184,10 +184,8 @@ class LinearSearch:
     def found(self, problem, row, goal):
         """Encoded row or None, and a lower bound that is infinite if there is none."""
         origin, index = problem.values[[row]], np.array([row])
-        actionability, (moves, targets) = (
-            problem.actionability,
-            self._moves(problem, row),
-        )
+        moves, targets = self._moves(problem, row)
+        n_constraints = len(problem.actionability.bounds)
         best, nearest, bounds = None, np.inf, []
         ways = self._ways(problem, row, moves, targets)
         for surely, way, needs, doubts in ways:
@@ -198,14 +196,15 @@ class LinearSearch:
             bounds.append(bound if np.isfinite(bound) else 0.0)
             if bounds[-1] >= nearest:
                 continue
-            for raised in self._raised(needs, doubts, len(actionability.bounds)):
+            for raised in self._raised(needs, doubts, n_constraints):
                 units = _units(way, raised, goal, origin.shape[1], least)
                 values = _moved(origin, moves, units, targets)
                 if not np.isfinite(values[~np.isnan(origin)]).all():
                     continue
-                values = actionability.projected(values, origin)
-                if (problem.holds(values, index) & actionability.keeps(values))[0]:
-                    distance = actionability.distances(values, origin)[0]
+                values = problem.projected(values, index)
+                keeps = problem.actionability.keeps(values)
+                if (keeps & problem.holds(values, index))[0]:
+                    distance = problem.distances(values, index)[0]
                     if distance < nearest:
                         best, nearest = values[0], distance
                     break
