@@ -151,7 +151,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         self._words = np.array(list(words), dtype=object)
         self._ends = np.cumsum(counts)
 
-    def _around(self, rows, keeps):
+    def _around(self, rows):
         kept_of, others_of = lru_cache(8)(self._kept), lru_cache(8)(self._others)
         responses = plain_responses(self._response, rows)
         for text, own in zip(rows, responses, strict=True):
@@ -163,7 +163,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
                 copies.others = self._words, others_of(n_words)
 
             def ask(draws, changed, own=own, copies=copies):
-                return keeps(own, copies.responses(draws, changed))
+                return self._keeps(own, copies.responses(draws, changed))
 
             covered = np.zeros((len(self._shares), n_words), dtype=bool)
             for feature, key in enumerate(tokens.keys):

@@ -92,11 +92,8 @@ class BaseAnchors(BaseInspector):
         """Draw all randomness, and read the rows of `fit`."""
 
     @abstractmethod
-    def _around(self, rows, keeps):
-        """Yield the `Neighbours` and conditions of each row.
-
-        ``keeps(own, responses)`` says for which responses the answer is that of `own`.
-        """
+    def _around(self, rows):
+        """Yield the `Neighbours` and conditions of each row."""
 
     @empty_for_no_rows
     def explain(self, X: Any) -> RuleExplanation:
@@ -170,7 +167,7 @@ class BaseAnchors(BaseInspector):
             self._least_coverage,
         )
         found = []
-        for neighbours, conditions in self._around(rows, self._keeps):
+        for neighbours, conditions in self._around(rows):
             anchor = search(neighbours)
             found.append((anchor, tuple(conditions(j) for j in anchor.rule)))
         return found

@@ -211,7 +211,10 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         own = np.zeros(rows.n_rows, dtype=int) if own is None else own
         searches = self._searches(rows, tokens, own)
         removed = [_removed(*pair) for pair in zip(tokens, searches, strict=True)]
-        copies = [self._copies(*pair)[0] for pair in zip(tokens, removed, strict=True)]
+        copies = [
+            text.copies(~words, self.mask_token)[0]
+            for text, words in zip(tokens, removed, strict=True)
+        ]
         changed = self._like.like(copies)
         outcomes = map(_result, searches, outcome.holds(changed, own))
         status, reasons, optimal = zip(*outcomes, strict=True)
@@ -285,7 +288,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             (own[i], copy)
             for i, sets in asked.items()
             for part in slices(len(sets), at_once)
-            for copy in self._copies(tokens[i], sets[part])
+            for copy in tokens[i].copies(~sets[part], self.mask_token)
         )
         margins, holds = [], []
         while some := list(islice(copies, at_once)):
@@ -298,10 +301,6 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             holds.extend(near)
         pairs = iter(zip(margins, holds, strict=True))
         return {i: list(islice(pairs, len(sets))) for i, sets in asked.items()}
-
-    def _copies(self, tokens, removed):
-        """Copies of a text without some words, (n_copies, n_words)."""
-        return tokens.copies(~removed, self.mask_token)
 
 
 def _removed(tokens, search):
