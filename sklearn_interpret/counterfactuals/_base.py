@@ -43,16 +43,12 @@ class Found:
         Whether it is proved that there are none.
     lower_bound : float, default=0.0
         No row that satisfies the target is nearer.
-    low, high : ndarray of shape (n_found, n_columns), default=None
-        Boxes in which all rows satisfy the target.
     """
 
     values: np.ndarray
     reason: str = ""
     impossible: bool = False
     lower_bound: float = 0.0
-    low: np.ndarray | None = None
-    high: np.ndarray | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -194,12 +190,7 @@ class BaseCounterfactual(BaseRowSearch):
         reason = found.reason
         if not len(kept):
             reason = "the model answers otherwise when it is asked about the row found"
-        boxes = {
-            name: getattr(found, name)[kept]
-            for name in ("low", "high")
-            if getattr(found, name) is not None
-        }
-        return replace(found, values=found.values[kept], reason=reason, **boxes)
+        return replace(found, values=found.values[kept], reason=reason)
 
     def _nearness(self, values, origins):
         """Keys by which the rows found for a row are sorted."""
