@@ -39,15 +39,12 @@ class Found:
         Encoded rows, as `Actionability` has them.
     reason : str, default=""
         Why there are none, or fewer than asked for.
-    impossible : bool, default=False
-        Whether it is proved that there are none.
     lower_bound : float, default=0.0
-        No row that satisfies the target is nearer.
+        No row that satisfies the target is nearer; infinite if none is possible.
     """
 
     values: np.ndarray
     reason: str = ""
-    impossible: bool = False
     lower_bound: float = 0.0
 
 
@@ -148,7 +145,8 @@ class BaseCounterfactual(BaseRowSearch):
         status = np.array(["found"] * rows.n_rows, dtype=object)
         for row, of_row in enumerate(found):
             if not len(of_row.values):
-                status[row] = "impossible" if of_row.impossible else "failed"
+                impossible = np.isinf(of_row.lower_bound)
+                status[row] = "impossible" if impossible else "failed"
         status[problem.fulfilled] = "unchanged"
         warn_of_failures(status, [f.reason for f in found])
         return self._explanation(

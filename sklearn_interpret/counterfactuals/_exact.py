@@ -215,11 +215,10 @@ class ExactCounterfactual(BaseCounterfactual):
             few = len(found) < self.n_counterfactuals
             reason = f"only {len(found)} rows were found that are apart" if few else ""
             return Found(found, reason, lower_bound=lower)
-        nothing = np.empty((0, problem.values.shape[1]))
+        reason = f"nothing was found within time_limit={self.time_limit}"
         if lower == np.inf:
             reason = self._why_impossible(problem, row, end)
-            return Found(nothing, reason, impossible=True, lower_bound=lower)
-        reason = f"nothing was found within time_limit={self.time_limit}"
+        nothing = np.empty((0, problem.values.shape[1]))
         return Found(nothing, reason, lower_bound=lower)
 
     def _apart(self, problem, row, goal, values, end):
