@@ -245,6 +245,8 @@ def _by_linear_program(slopes, low, high, needs, norm):
     # Further variables bound the sizes of all coordinates: one each, or one for all.
     sizes = unit if norm == 1 else sparse.csr_array(np.ones((p, 1)))
     n_sizes = sizes.shape[1]
+    low = np.append(low, np.zeros(n_sizes))
+    high = np.append(high, np.full(n_sizes, np.inf))
     found = linprog(
         np.append(np.zeros(p), np.ones(n_sizes)),
         A_ub=sparse.block_array(
@@ -252,11 +254,6 @@ def _by_linear_program(slopes, low, high, needs, norm):
             format="csr",
         ),
         b_ub=np.append(-needs, np.zeros(2 * p)),
-        bounds=np.column_stack(
-            [
-                np.append(low, np.zeros(n_sizes)),
-                np.append(high, np.full(n_sizes, np.inf)),
-            ]
-        ),
+        bounds=np.column_stack([low, high]),
     )
     return None if found.x is None else found.x[:p]

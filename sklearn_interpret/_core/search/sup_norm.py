@@ -38,6 +38,7 @@ def nearest_point(ways, time_limit):
     """
     end = monotonic() + time_limit
     search = _Search(ways)
+    # Without time, sums of the best boxes alone refute sizes.
     search.low = search.first(lambda at: search.status(at, 0.0, 0.0))
     search.low = search.first(lambda at: search.status(at, 0.0, end), roughly=_ROUGHLY)
     search.first(search.climbs, roughly=_ROUGHLY)
