@@ -21,10 +21,7 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     check_sample_weight,
 )
-from sklearn_interpret._model.actions.actionability import (
-    Actionability,
-    SearchProblem,
-)
+from sklearn_interpret._model.actions.actionability import Actionability, SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows
@@ -226,10 +223,7 @@ class BaseAttack(BaseRowSearch):
         return "the model's answer does not satisfy the target"
 
     def robust_score(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
         """Share of rows that the model answers rightly, and still does when attacked.
 

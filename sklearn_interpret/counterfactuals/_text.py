@@ -18,12 +18,7 @@ from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.bags_of_words import BagOfWords
-from sklearn_interpret._model.parallel import (
-    batch_rows,
-    run,
-    slices,
-    worker_slices,
-)
+from sklearn_interpret._model.parallel import batch_rows, run, slices, worker_slices
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import RemovalExplanation

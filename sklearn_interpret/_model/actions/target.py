@@ -15,11 +15,7 @@ from sklearn_interpret._model.response import (
 from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret.exceptions import UnreadableModelError
 
-_INVERSE = {
-    "identity": lambda response: response,
-    "logistic": logit,
-    "exp": np.log,
-}
+_INVERSE = {"identity": lambda response: response, "logistic": logit, "exp": np.log}
 
 # Relative difference of distances that count as equal.
 SAME = 1e-6
