@@ -45,7 +45,7 @@ from sklearn_interpret._model.response import (
     tags_of,
     weight_parameter,
 )
-from sklearn_interpret._model.rows.features import default_name
+from sklearn_interpret._model.rows.base import default_name
 from sklearn_interpret._model.validation import (
     Sample,
     check_fits_rows,

@@ -17,7 +17,7 @@ from sklearn_interpret._model.gradients.objectives import (
     read_objective,
     score_model,
 )
-from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.validation import check_scale, check_scales
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError

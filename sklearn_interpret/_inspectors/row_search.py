@@ -32,11 +32,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
     """
 
     _parameter_constraints = {
-        **{
-            name: constraint
-            for name, constraint in BaseInspector._parameter_constraints.items()
-            if name != "response_method"
-        },
+        **BaseInspector._parameter_constraints,
         "target": "no_validation",
         "features_to_vary": "no_validation",
     }
@@ -111,7 +107,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         predictions = response(native) if len(origin) else original[:0]
         answers = {}
         if problem.outcome.interval is None:
-            classes, own = response.classes, problem.outcome.answers(rows.native)
+            classes, own = response.classes, problem.answers
             found = problem.outcome.answers(native) if len(origin) else own[:0]
             answers = {"answers": classes[found], "original_answers": classes[own]}
         return RowExplanation(

@@ -44,7 +44,7 @@ class BagOfWords:
     vectorizer: CountVectorizer | HashingVectorizer
     steps: list  # all but the last; a pipeline of hashing alone counts as unfitted
     last: object
-    model: LinearModel  # what the last step is
+    model: LinearModel  # the last step
     outcome: object
 
     @classmethod

@@ -181,14 +181,14 @@ class LinearSearch:
         self.target = self.effects.target(margin)
         self.relative_gap = max(SAME, np.sqrt(self.effects.precision))
 
-    def found(self, problem, row, goal, actionability):
+    def found(self, problem, row, goal):
         """Encoded row or None, and a lower bound that is infinite if there is none."""
         origin, index = problem.values[[row]], np.array([row])
-        moves, targets = self._moves(problem, row, actionability)
+        moves, targets = self._moves(problem, row)
+        n_constraints = len(problem.actionability.bounds)
         best, nearest, bounds = None, np.inf, []
-        for surely, way, needs, doubts in self._ways(
-            problem, row, actionability, moves, targets
-        ):
+        ways = self._ways(problem, row, moves, targets)
+        for surely, way, needs, doubts in ways:
             least = _units(surely, needs - doubts, goal, origin.shape[1])
             if least is None:
                 continue
@@ -196,30 +196,29 @@ class LinearSearch:
             bounds.append(bound if np.isfinite(bound) else 0.0)
             if bounds[-1] >= nearest:
                 continue
-            for raised in self._raised(needs, doubts, len(actionability.bounds)):
+            for raised in self._raised(needs, doubts, n_constraints):
                 units = _units(way, raised, goal, origin.shape[1], least)
                 values = _moved(origin, moves, units, targets)
                 if not np.isfinite(values[~np.isnan(origin)]).all():
                     continue
-                values = actionability.projected(values, origin)
-                if (problem.holds(values, index) & actionability.keeps(values))[0]:
-                    distance = actionability.distances(values, origin)[0]
+                values = problem.projected(values, index)
+                keeps = problem.actionability.keeps(values)
+                if (keeps & problem.holds(values, index))[0]:
+                    distance = problem.distances(values, index)[0]
                     if distance < nearest:
                         best, nearest = values[0], distance
                     break
         return best, min([*bounds, nearest])
 
-    def _ways(self, problem, row, actionability, moves, targets):
+    def _ways(self, problem, row, moves, targets):
         """Ways to reach the target: needs of functions, then of constraints.
 
         Each with upper bounds of the gains, the gains, the needs and their errors.
         """
-        (start,), (doubt,) = self.effects.margins_and_doubts(
-            problem.rows.take([row]).native, problem.values[[row]]
-        )
-        beyond, terms = (
-            part[0] for part in actionability.excess(problem.values[[row]])
-        )
+        actionability, origin = problem.actionability, problem.values[[row]]
+        native = problem.rows.take([row]).native
+        (start,), (doubt,) = self.effects.margins_and_doubts(native, origin)
+        (beyond,), (terms,) = actionability.excess(origin)
         constrained = -(actionability.coefficients[:, moves.column] * targets).T
         errors = self.effects.errors[moves.column]
         for weights, needs, _, rounding in self.target.ways(problem.own_of(row)):
@@ -256,7 +255,7 @@ class LinearSearch:
         (start,), (doubt,) = self.effects.margins_and_doubts(
             problem.decode(values[None], np.array([row])), values[None]
         )
-        least, most = (part[0] for part in actionability.limits(problem.values[[row]]))
+        (least,), (most,) = actionability.limits(problem.values[[row]])
         low, high = values.copy(), values.copy()
         wide = ~actionability.categorical & ~np.isnan(values)
         groups = [wide & changed]
@@ -282,10 +281,10 @@ class LinearSearch:
             break
         return np.fmax(low, least), np.fmin(high, most)
 
-    def _moves(self, problem, row, actionability):
+    def _moves(self, problem, row):
         """Moves up, down and to levels; the sign or level of each."""
-        values = problem.values[row]
-        low, high = (part[0] for part in actionability.limits(values[None]))
+        values, actionability = problem.values[row], problem.actionability
+        (low,), (high,) = actionability.limits(values[None])
         gains, costs, most, columns, targets = [], [], [], [], []
         for j in np.flatnonzero(actionability.vary & ~np.isnan(values)).tolist():
             slope, levels = self.effects.slopes[j], self.effects.levels[j]

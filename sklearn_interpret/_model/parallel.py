@@ -24,6 +24,8 @@ _PREFERRED_ROWS = 2**14
 # depend on any setting.
 _BLOCK_BYTES = 2**23
 _FEWEST_BLOCK_ROWS = 2**10
+# Pieces of work for each of several workers: one may be done sooner than others.
+_PIECES = 4
 
 
 def batch_rows(row_bytes):
@@ -54,6 +56,13 @@ def working_bytes():
 def slices(n_rows, step):
     """Consecutive slices of `step` rows."""
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
+def worker_slices(n_rows, n_jobs):
+    """Slices of rows that workers take: all for one, else several for each."""
+    n_workers = effective_n_jobs(n_jobs)
+    n_pieces = _PIECES * n_workers if n_workers > 1 else 1
+    return slices(n_rows, max(1, -(-n_rows // n_pieces)))
 
 
 class LazyRows(ABC):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.local.masks import quasi_random_points
 from sklearn_interpret._core.local.patch_transforms import paste, random_paste
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.actionability import SearchProblem
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.rows.images import shape_of_rows
@@ -383,10 +383,7 @@ class _Ascent:
         sent = np.zeros(len(starts))
         for matrix in matrices:
             for k, start in enumerate(starts):
-                laid = _laid(matrix, low + start * (high - low))
-                values = _pasted(
-                    self.problem.actionability, self.problem.values[index], *laid
-                )
+                values = self._under(matrix, low + start * (high - low), index)
                 _, margins, _ = self.margins.at(self.problem, values, index)
                 sent[k] += self.weights[index] @ expit(margins / near)
         return list(starts[np.argsort(-sent, kind="stable")[:number]])
@@ -396,9 +393,7 @@ class _Ascent:
         problem, slopes = self.problem, 0.0
         for part in slices(len(index), batch_rows(problem.rows.row_bytes)):
             rows = index[part]
-            values = _pasted(
-                problem.actionability, problem.values[rows], *_laid(matrix, patch)
-            )
+            values = self._under(matrix, patch, rows)
             rival, margins, _ = self.margins.at(problem, values, rows)
             sent = expit(margins / near)
             weights = self.weights[rows] * sent * (1 - sent)
@@ -407,10 +402,13 @@ class _Ascent:
 
     def _rate(self, matrix, patch, index):
         """The share of rows that satisfy the target."""
-        problem = self.problem
-        origins = problem.values[index]
-        values = _pasted(problem.actionability, origins, *_laid(matrix, patch))
-        return np.average(problem.holds(values, index), weights=self.weights[index])
+        holds = self.problem.holds(self._under(matrix, patch, index), index)
+        return np.average(holds, weights=self.weights[index])
+
+    def _under(self, matrix, patch, index):
+        """Encoded rows under a patch."""
+        origins = self.problem.values[index]
+        return _pasted(self.problem.actionability, origins, *_laid(matrix, patch))
 
 
 def _laid(matrix, patch):

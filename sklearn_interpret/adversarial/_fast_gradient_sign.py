@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from sklearn_interpret.adversarial._base import Tries
-from sklearn_interpret.adversarial._base_gradient import BaseGradientAttack, Budget
+from sklearn_interpret.adversarial._base import BaseGradientAttack, Budget, Tries
 
 
 @dataclass(eq=False, repr=False)

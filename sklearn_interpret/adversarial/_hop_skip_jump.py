@@ -10,11 +10,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.actions.problem import KnownRows
-from sklearn_interpret.adversarial._base import BaseAttack, Tries
-from sklearn_interpret.adversarial._base_gradient import Budget
+from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret.adversarial._base import BaseAttack, Budget, Tries
 
 _METRICS = {"inf": "chebyshev", "2": "euclidean", "1": "cityblock"}
 # Known rows of the target outcome that are compared at the boundary, and the largest
@@ -158,7 +156,8 @@ class HopSkipJump(BaseAttack):
     _budget: ClassVar[str | None] = None
 
     def _prepare(self, sample, outcome, actionability):
-        self._known = KnownRows(sample.rows, outcome, actionability)
+        rows = actionability.distinct(sample.rows)
+        self._known = SearchProblem(outcome, actionability, rows)
         random = check_random_state(self.random_state)
         numbers = self.n_draws * np.sqrt(np.arange(1, self.n_steps + 1))
         self._draws = [_draws(random, int(n), actionability.vary) for n in numbers]
@@ -195,7 +194,7 @@ class HopSkipJump(BaseAttack):
             row = left[row]
             values = self._known.values[order[row, first + place]]
             values = problem.projected(values, index[row])
-            holds = problem.holds(values, index[row]) if len(row) else row > 0
+            holds = problem.holds(values, index[row])
             row, values = row[holds], values[holds]
             values = _nearer(Budget(problem, index[row], np.inf), values, _COARSE)
             nearest = np.lexsort((problem.distances(values, index[row]), row))
@@ -219,9 +218,9 @@ class HopSkipJump(BaseAttack):
             for part in (problem.values[index], known)
         ]
         distances = cdist(*points, _METRICS[self.norm])
-        wished = self._known.satisfying(problem, index)
-        distances[~wished] = np.inf
-        return np.argsort(distances, axis=1, kind="stable"), wished.sum(axis=1)
+        on_target = self._known.satisfying(problem, index)
+        distances[~on_target] = np.inf
+        return np.argsort(distances, axis=1, kind="stable"), on_target.sum(axis=1)
 
 
 def _draws(random, number, free):
@@ -303,19 +302,13 @@ def _stepped(budget, values, normals, number):
 def _undone(budget, values):
     """Rows with fewer and smaller changes, while that makes them nearer."""
     problem, values, left = budget.problem, values.copy(), np.arange(len(values))
+    refinement = problem.refinement(values, budget.index, problem.holds)
     for share in _SHARES:
-        part, before = budget.part(left), values[left]
-        refinement = Refinement(
-            before,
-            part.origins,
-            part.index,
-            costs=part.actionability.costs,
-            has_units=~part.actionability.categorical,
-            holds=problem.holds,
-            projected=problem.projected,
-        )
+        before = problem.distances(refinement.values, refinement.index)
         refinement.undo(1, share)
         values[left] = refinement.values
-        was, now = (problem.distances(v, part.index) for v in (before, values[left]))
-        left = left[now < (1 - _LEAST_SAVING) * was]
+        distances = problem.distances(refinement.values, refinement.index)
+        nearer = np.flatnonzero(distances < (1 - _LEAST_SAVING) * before)
+        refinement.keep(nearer)
+        left = left[nearer]
     return values

@@ -128,11 +128,7 @@ class OnePixelAttack(BaseAttack):
     verbose: int = 0
 
     _parameter_constraints = {
-        **{
-            name: constraint
-            for name, constraint in BaseAttack._parameter_constraints.items()
-            if name not in ("norm", "units")
-        },
+        **BaseAttack._parameter_constraints,
         "n_pixels": [Interval(Integral, 1, None, closed="left")],
         "image_shape": [tuple, list, None],
         "population_size": [Interval(Integral, 4, None, closed="left")],
@@ -189,8 +185,7 @@ class OnePixelAttack(BaseAttack):
             margins = np.maximum(of_children, margins)
             going = reached[left] < 0
             over = left[~going]
-            if len(over):
-                going[~going] = ~problem.holds(best[over], index[over])
+            going[~going] = ~problem.holds(best[over], index[over])
             left, population, margins = left[going], population[going], margins[going]
             children = self._crossed(random, population)
         return Tries(best)

@@ -11,8 +11,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.search.norm_balls import shrunk
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret.adversarial._base import Tries
-from sklearn_interpret.adversarial._base_gradient import BaseGradientAttack, Budget
+from sklearn_interpret.adversarial._base import BaseGradientAttack, Budget, Tries
 
 # Default size of a step, in units of epsilon over the number of steps.
 _STEP = 2.5
@@ -182,7 +181,7 @@ class ProjectedGradient(BaseGradientAttack):
             better = margin > margins[rows]
             best[rows[better]], margins[rows[better]] = values[better], margin[better]
             over = np.flatnonzero(margin >= 0)
-            over = over[problem.holds(values[over], index[over])] if len(over) else over
+            over = over[problem.holds(values[over], index[over])]
             best[rows[over]], margins[rows[over]] = values[over], np.inf
             done[going[over]] = True
             stay = ~done[going]

@@ -83,7 +83,7 @@ class Anchors(BaseAnchors):
 
     Notes
     -----
-    Under a rule a row is perturbed thus: a row of `fit` is drawn, and each feature of
+    To perturb a row under a rule, a row of `fit` is drawn, and each feature of
     the rule whose value in it is not in the explained row's bin, or level, gets a value
     of `fit` that is. The precision of a rule is the probability that the model then
     gives the explained row's answer. Features outside of the rule keep their
@@ -125,15 +125,7 @@ class Anchors(BaseAnchors):
     True
     """
 
-    estimator: Any
     _: KW_ONLY
-    precision: float = 0.95
-    delta: float = 0.1
-    tau: float = 0.15
-    beam_size: int = 4
-    max_anchor_size: int | None = None
-    n_samples: int = 2000
-    n_coverage_samples: int = 10000
     discretize: bool | int = True
     categorical_features: Any = "auto"
     tolerance: float | None = None
@@ -160,7 +152,7 @@ class Anchors(BaseAnchors):
         self._codes = self._marginals.locate(rows).codes
         self._draws = AnchoredRows(rows, sample.weights, 2 * self.n_samples, self._seed)
 
-    def _around(self, rows, keeps):
+    def _around(self, rows):
         responses = plain_responses(self._response, rows)
         codes = self._marginals.locate(rows).codes
         for own, own_codes in zip(responses, codes, strict=True):
@@ -169,19 +161,19 @@ class Anchors(BaseAnchors):
             columns = np.flatnonzero(same.any(axis=0) & ~same.all(axis=0)).tolist()
             covered = same[:, columns]
             allowed = [(j, np.flatnonzero(same[:, j])) for j in columns]
-            ask = partial(self._ask, partial(keeps, own), allowed)
+            ask = partial(self._ask, own, allowed)
             met = covered[self._draws.drawn]
             conditions = partial(self._condition, columns, own_codes)
             yield Neighbours(met, ask, covered, self._shares), conditions
 
-    def _ask(self, keeps, allowed, draws, changed):
+    def _ask(self, own, allowed, draws, changed):
         """Whether the model keeps its answer on perturbed rows."""
         responses = self._known[self._draws.drawn[draws]]
         at = np.flatnonzero(changed.any(axis=1))
         if len(at):
             blocks = self._draws.blocks(draws[at], changed[at], allowed)
             responses[at] = np.concatenate([self._response(block) for block in blocks])
-        return keeps(responses)
+        return self._keeps(own, responses)
 
     def _condition(self, columns, codes, position):
         """The condition at a position, as a `Condition`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -121,15 +120,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     "'free'"
     """
 
-    estimator: Any
     _: KW_ONLY
-    precision: float = 0.95
-    delta: float = 0.1
-    tau: float = 0.15
-    beam_size: int = 4
-    max_anchor_size: int | None = None
-    n_samples: int = 2000
-    n_coverage_samples: int = 10000
     replacement: str = "mask"
     mask_token: str | None = None
     tokenizer: Callable[[str], Sequence[str]] | None = None
@@ -160,7 +151,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         self._words = np.array(list(words), dtype=object)
         self._ends = np.cumsum(counts)
 
-    def _around(self, rows, keeps):
+    def _around(self, rows):
         kept_of, others_of = lru_cache(8)(self._kept), lru_cache(8)(self._others)
         responses = plain_responses(self._response, rows)
         for text, own in zip(rows, responses, strict=True):
@@ -172,7 +163,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
                 copies.others = self._words, others_of(n_words)
 
             def ask(draws, changed, own=own, copies=copies):
-                return keeps(own, copies.responses(draws, changed))
+                return self._keeps(own, copies.responses(draws, changed))
 
             covered = np.zeros((len(self._shares), n_words), dtype=bool)
             for feature, key in enumerate(tokens.keys):

@@ -16,8 +16,8 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import (
     LARGEST_INTEGER,
     Actionability,
+    SearchProblem,
 )
-from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import (
@@ -39,20 +39,13 @@ class Found:
         Encoded rows, as `Actionability` has them.
     reason : str, default=""
         Why there are none, or fewer than asked for.
-    impossible : bool, default=False
-        Whether it is proved that there are none.
     lower_bound : float, default=0.0
-        No row that satisfies the target is nearer.
-    low, high : ndarray of shape (n_found, n_columns), default=None
-        Boxes in which all rows satisfy the target.
+        No row that satisfies the target is nearer; infinite if none is possible.
     """
 
     values: np.ndarray
     reason: str = ""
-    impossible: bool = False
     lower_bound: float = 0.0
-    low: np.ndarray | None = None
-    high: np.ndarray | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -152,7 +145,8 @@ class BaseCounterfactual(BaseRowSearch):
         status = np.array(["found"] * rows.n_rows, dtype=object)
         for row, of_row in enumerate(found):
             if not len(of_row.values):
-                status[row] = "impossible" if of_row.impossible else "failed"
+                impossible = np.isinf(of_row.lower_bound)
+                status[row] = "impossible" if impossible else "failed"
         status[problem.fulfilled] = "unchanged"
         warn_of_failures(status, [f.reason for f in found])
         return self._explanation(
@@ -177,11 +171,8 @@ class BaseCounterfactual(BaseRowSearch):
             return found
         searched = list(self._search(problem, index))
         sizes = [len(of_row.values) for of_row in searched]
-        if not sum(sizes):
-            holds = np.zeros(0, dtype=bool)
-        else:
-            values = np.concatenate([of_row.values for of_row in searched])
-            holds = problem.holds(values, np.repeat(index, sizes))
+        values = np.concatenate([of_row.values for of_row in searched])
+        holds = problem.holds(values, np.repeat(index, sizes))
         parts = np.split(holds, np.cumsum(sizes)[:-1])
         for row, of_row, kept in zip(index, searched, parts, strict=True):
             found[row] = self._kept(problem, row, of_row, kept)
@@ -197,12 +188,7 @@ class BaseCounterfactual(BaseRowSearch):
         reason = found.reason
         if not len(kept):
             reason = "the model answers otherwise when it is asked about the row found"
-        boxes = {
-            name: getattr(found, name)[kept]
-            for name in ("low", "high")
-            if getattr(found, name) is not None
-        }
-        return replace(found, values=found.values[kept], reason=reason, **boxes)
+        return replace(found, values=found.values[kept], reason=reason)
 
     def _nearness(self, values, origins):
         """Keys by which the rows found for a row are sorted."""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.anchors import AnchorSearch
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval, warn
-from sklearn_interpret._model.parallel import run, slices
+from sklearn_interpret._model.parallel import run, worker_slices
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.bounds import rounded_text
@@ -24,10 +24,9 @@ from sklearn_interpret.exceptions import NoAnchorWarning
 from sklearn_interpret.explanations import RuleExplanation
 
 _LARGEST_SEED = np.iinfo(np.int32).max
-# Pieces of work for each worker.
-_TASKS_PER_WORKER = 4
 
 
+@dataclass(eq=False, repr=False)
 class BaseAnchors(BaseInspector):
     """Base of the anchors.
 
@@ -35,17 +34,23 @@ class BaseAnchors(BaseInspector):
     (`_around`).
     """
 
+    estimator: Any
+    _: KW_ONLY
+    precision: float = 0.95
+    delta: float = 0.1
+    tau: float = 0.15
+    beam_size: int = 4
+    max_anchor_size: int | None = None
+    n_samples: int = 2000
+    n_coverage_samples: int = 10000
+
     # Rules of less coverage are not extended.
     _least_coverage: ClassVar[float] = 0.0
     # Advice for where no rule is found.
     _better: ClassVar[str] = "a lower precision"
 
     _parameter_constraints = {
-        **{
-            name: constraint
-            for name, constraint in BaseInspector._parameter_constraints.items()
-            if name not in ("response_method", "subsample")
-        },
+        **BaseInspector._parameter_constraints,
         "precision": [Interval(Real, 0, 1, closed="neither")],
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "tau": [Interval(Real, 0, 1, closed="neither")],
@@ -87,11 +92,8 @@ class BaseAnchors(BaseInspector):
         """Draw all randomness, and read the rows of `fit`."""
 
     @abstractmethod
-    def _around(self, rows, keeps):
-        """Yield the `Neighbours` and conditions of each row.
-
-        ``keeps(own, responses)`` says for which responses the answer is that of `own`.
-        """
+    def _around(self, rows):
+        """Yield the `Neighbours` and conditions of each row."""
 
     @empty_for_no_rows
     def explain(self, X: Any) -> RuleExplanation:
@@ -114,12 +116,8 @@ class BaseAnchors(BaseInspector):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        step = rows.n_rows
-        n_workers = effective_n_jobs(self.n_jobs)
-        if n_workers > 1:
-            step = -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers))
-        tasks = [(self, rows.part(part)) for part in slices(rows.n_rows, step)]
-        parts = run(_search_all, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        tasks = [(rows.part(p),) for p in worker_slices(rows.n_rows, self.n_jobs)]
+        parts = run(self._search, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
         anchors, rules = zip(*(pair for part in parts for pair in part), strict=True)
         found = np.array([anchor.found for anchor in anchors])
         reasons = [self._reason(anchor) for anchor in anchors]
@@ -169,11 +167,7 @@ class BaseAnchors(BaseInspector):
             self._least_coverage,
         )
         found = []
-        for neighbours, conditions in self._around(rows, self._keeps):
+        for neighbours, conditions in self._around(rows):
             anchor = search(neighbours)
             found.append((anchor, tuple(conditions(j) for j in anchor.rule)))
         return found
-
-
-def _search_all(inspector, rows):
-    return inspector._search(rows)

@@ -11,8 +11,10 @@ import numpy as np
 from sklearn_interpret._core.search.linear_program import shared_room
 from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.actions.actionability import LARGEST_INTEGER
-from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.actionability import (
+    LARGEST_INTEGER,
+    SearchProblem,
+)
 from sklearn_interpret._model.linear import read_linear
 from sklearn_interpret._model.linear_search import LinearSearch
 from sklearn_interpret._model.parallel import run
@@ -207,30 +209,17 @@ class ExactCounterfactual(BaseCounterfactual):
         end = monotonic() + self.time_limit
         seconds = self.time_limit / self.n_counterfactuals
         goal = Goal(seconds, self.objective, self.max_changes)
-        values, lower = self._searcher.found(problem, row, goal, problem.actionability)
+        values, lower = self._searcher.found(problem, row, goal)
         if values is not None:
             found = self._apart(problem, row, goal, values, end)
             few = len(found) < self.n_counterfactuals
             reason = f"only {len(found)} rows were found that are apart" if few else ""
-            low, high = self._boxes(problem, row, goal, found)
-            return Found(found, reason, lower_bound=lower, low=low, high=high)
-        nothing = np.empty((0, problem.values.shape[1]))
+            return Found(found, reason, lower_bound=lower)
+        reason = f"nothing was found within time_limit={self.time_limit}"
         if lower == np.inf:
             reason = self._why_impossible(problem, row, end)
-            return Found(nothing, reason, impossible=True, lower_bound=lower)
-        reason = f"nothing was found within time_limit={self.time_limit}"
+        nothing = np.empty((0, problem.values.shape[1]))
         return Found(nothing, reason, lower_bound=lower)
-
-    def _boxes(self, problem, row, goal, found):
-        """Lowest and highest values of the boxes around rows found, if asked for."""
-        if not self.region:
-            return None, None
-        boxes = []
-        for values in found:
-            low, high = self._searcher.region(problem, row, values, goal)
-            low, high = _keeping(problem.actionability, values, low, high)
-            boxes.append(problem.actionability.within_dtypes(low, high))
-        return np.array(boxes).transpose(1, 0, 2)
 
     def _apart(self, problem, row, goal, values, end):
         """An encoded row and others, each the nearest that is apart from those before.
@@ -250,7 +239,7 @@ class ExactCounterfactual(BaseCounterfactual):
                 apart=(*goal.apart, shares / shares.sum()),
                 time_limit=max(seconds, 0.0),
             )
-            values, _ = self._searcher.found(problem, row, goal, problem.actionability)
+            values, _ = self._searcher.found(problem, row, goal)
             if values is None:
                 break
             found.append(values)
@@ -296,31 +285,43 @@ class ExactCounterfactual(BaseCounterfactual):
             else:
                 actionability = actionability.without(name)
         goal = Goal(seconds, "any", most)
-        return self._searcher.found(problem, row, goal, actionability)
+        return self._searcher.found(problem.under(actionability), row, goal)
 
     def _proofs(self, found, problem):
         lower = np.array([of_row.lower_bound for of_row in found])
-        nearest = np.array(
-            [
-                problem.distances(of_row.values[:1], np.array([row]))[0]
-                if len(of_row.values)
-                else np.inf
-                for row, of_row in enumerate(found)
-            ]
-        )
+        nearest = np.full(len(found), np.inf)
+        for row, of_row in enumerate(found):
+            distances = problem.distances(of_row.values, [row])
+            nearest[row] = distances[:1].min(initial=np.inf)
         proved = nearest * (1 - self._searcher.relative_gap) <= lower
         proofs = {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
         if self.region:
-            for name in ("low", "high"):
-                proofs[name] = _ends([getattr(f, name) for f in found], found, problem)
+            proofs["low"], proofs["high"] = self._regions(found, problem)
         return proofs
+
+    def _regions(self, found, problem):
+        """Ends of the boxes around rows found; rows that are unchanged have no room."""
+        actionability, ends = problem.actionability, []
+        goal = Goal(self.time_limit, max_changes=self.max_changes)
+        for row, of_row in enumerate(found):
+            for values in of_row.values:
+                low = high = values
+                if not problem.fulfilled[row]:
+                    low, high = self._searcher.region(problem, row, values, goal)
+                    low, high = _keeping(actionability, values, low, high)
+                    low, high = actionability.within_dtypes(low, high)
+                ends.append((low, high))
+        ends = np.reshape(ends, (-1, 2, problem.values.shape[1])).swapaxes(0, 1)
+        ends[..., actionability.categorical] = np.nan
+        endless = actionability.integer & (np.abs(ends) >= LARGEST_INTEGER)
+        return np.where(endless, np.copysign(np.inf, ends), ends)
 
     def _nearness(self, values, origins):
         distances = super()._nearness(values, origins)
         if self.objective == "distance":
             return distances
-        changes = (self._actionability.changes(values, origins) > 0).sum(axis=1)
-        return np.lexsort((distances, changes)).argsort()
+        n_changed = self._actionability.n_changed(values, origins)
+        return np.lexsort((distances, n_changed)).argsort()
 
 
 def _keeping(actionability, values, low, high):
@@ -336,19 +337,6 @@ def _keeping(actionability, values, low, high):
     moved, _ = shared_room(rooms, losses * (rooms[:, None] > 0), slack, whole)
     down, up = np.split(moved, 2)
     return np.maximum(low, values - down), np.minimum(high, values + up)
-
-
-def _ends(boxes, found, problem):
-    """Ends of the boxes of all rows found; rows that are unchanged have no room."""
-    ends = np.concatenate(
-        [
-            of_row.values if box is None else box
-            for of_row, box in zip(found, boxes, strict=True)
-        ]
-    )
-    ends[:, problem.actionability.categorical] = np.nan
-    endless = problem.actionability.integer & (np.abs(ends) >= LARGEST_INTEGER)
-    return np.where(endless, np.copysign(np.inf, ends), ends)
 
 
 def _constraint(constraint, rows, categorical):

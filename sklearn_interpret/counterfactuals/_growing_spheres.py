@@ -157,8 +157,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         rng = check_random_state(self.random_state)
         shape = self.n_samples, len(actionability.vary)
         directions = rng.normal(size=shape)
-        self._is_number = actionability.vary & ~actionability.categorical
-        directions[:, ~self._is_number] = 0
+        directions[:, ~actionability.moving] = 0
         lengths = np.linalg.norm(directions, axis=1, keepdims=True)
         self._directions = np.divide(
             directions, lengths, out=directions, where=lengths > 0
@@ -170,9 +169,8 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     def _draw_levels(self, points, actionability):
         """The level that each sample changes a category to."""
         levels = np.zeros(points.shape)
-        for j in np.flatnonzero(
-            actionability.vary & actionability.categorical
-        ).tolist():
+        changing = actionability.vary & actionability.categorical
+        for j in np.flatnonzero(changing).tolist():
             possible = np.flatnonzero(actionability.possible_levels[j])
             if len(possible):
                 levels[:, j] = possible[(points[:, j] * len(possible)).astype(np.intp)]
@@ -232,16 +230,14 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
 
     def _layer(self, problem, index, inner, outer):
         """Rows drawn between two spheres around each of some rows."""
-        size = max(self._is_number.sum(), 1)
+        actionability = problem.actionability
+        size = max(actionability.moving.sum(), 1)
         inner, outer = inner[:, None, None], outer[:, None, None]
         share = (inner / outer) ** size
         radius = outer * (share + self._depths * (1 - share)) ** (1 / size)
         origins = problem.values[index][:, None]
-        steps = self._directions * (radius / problem.actionability.costs)
-        values = origins + steps
-        changed = problem.actionability.categorical & (
-            self._chances < -np.expm1(-outer)
-        )
+        values = origins + self._directions * (radius / actionability.costs)
+        changed = actionability.categorical & (self._chances < -np.expm1(-outer))
         values = np.where(changed, self._new_levels, values)
         of = np.repeat(index, self.n_samples)
         return problem.projected(values.reshape(len(of), -1), of), of

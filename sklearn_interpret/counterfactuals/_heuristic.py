@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from sklearn_interpret._core.search.penalised_descents import coordinate_search
-from sklearn_interpret._core.search.refine import Refinement
-from sklearn_interpret._model.actions.problem import KnownRows
+from sklearn_interpret._model.actions.actionability import SearchProblem
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 
@@ -28,26 +26,6 @@ _AIM, _MOST_STEPS = 1e-3, 12
 _SOME_ROWS = 10
 # Least distance between counterfactuals, in distances of the nearest.
 _APART = 0.5
-
-
-@dataclass
-class _Apart:
-    """Whether rows satisfy the target, far enough from the rows found before."""
-
-    problem: object
-    index: np.ndarray
-    distances: np.ndarray
-    found: list
-
-    def __call__(self, values, index):
-        place = np.searchsorted(self.index, index)
-        holds = np.ones(len(values), dtype=bool)
-        for others in self.found:
-            distances = self.problem.actionability.distances(values, others[place])
-            holds &= distances >= self.distances[place]
-        if holds.any():
-            holds[holds] = self.problem.holds(values[holds], index[holds])
-        return holds
 
 
 def nearest_of_each(distances, owner, number):
@@ -70,8 +48,9 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         low, high = outcome.interval or (-np.inf, np.inf)
         # In a narrow interval the margin cannot be larger than half of it.
         self._aim, self._most_steps = min(_AIM, (high - low) / 2), _MOST_STEPS
-        self._known_rows = KnownRows(sample.rows, outcome, actionability)
-        self._known, rows = self._known_rows.values, self._known_rows.rows
+        rows = actionability.distinct(sample.rows)
+        self._known_rows = SearchProblem(outcome, actionability, rows)
+        self._known = self._known_rows.values
         self._grid_columns, self._grid_values = self._make_grid(actionability)
         places = np.linspace(0, rows.n_rows - 1, min(_SOME_ROWS, rows.n_rows))
         self._some_rows = rows.take(np.rint(places).astype(np.intp))
@@ -113,20 +92,33 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         """`Found` of some rows, which are searched together."""
         pool, owner = self._pool(problem, index)
         found, with_one = [[] for _ in index], index
-        apart = _Apart(problem, index, np.zeros(len(index)), [])
+        before, least = [], np.zeros(len(index))
+
+        def holds(values, rows):
+            """Mask of rows on target that are far enough from those found before."""
+            place = np.searchsorted(index, rows)
+            apart = np.ones(len(values), dtype=bool)
+            for others in before:
+                distances = problem.actionability.distances(values, others[place])
+                apart &= distances >= least[place]
+            apart[apart] = problem.holds(values[apart], rows[apart])
+            return apart
+
         for _ in range(self.n_counterfactuals):
             use = np.isin(owner, with_one)
-            nearest, with_one = self._nearest(problem, pool[use], owner[use], apart)
+            if before:
+                use[use] = holds(pool[use], owner[use])
+            nearest, with_one = self._nearest(problem, pool[use], owner[use], holds)
             if not len(with_one):
                 break
             place = np.searchsorted(index, with_one)
             for k, values in zip(place, nearest, strict=True):
                 found[k].append(values)
-            if not apart.found:
-                apart.distances[place] = _APART * problem.distances(nearest, with_one)
+            if not before:
+                least[place] = _APART * problem.distances(nearest, with_one)
             further = problem.values[index]
             further[place] = nearest
-            apart.found.append(further)
+            before.append(further)
         return [self._found_of(values) for values in found]
 
     def _found_of(self, values):
@@ -140,21 +132,9 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             reason = f"only {n_found} rows{limit} were found that are apart"
         return Found(np.reshape(values, (n_found, self._known.shape[1])), reason)
 
-    def _nearest(self, problem, pool, owner, apart):
+    def _nearest(self, problem, pool, owner, holds):
         """The nearest refined candidates, and the rows that they are for."""
-        actionability = problem.actionability
-        if apart.found:
-            holds = apart(pool, owner)
-            pool, owner = pool[holds], owner[holds]
-        refinement = Refinement(
-            pool,
-            problem.values[owner],
-            owner,
-            costs=actionability.costs,
-            has_units=~actionability.categorical,
-            holds=apart,
-            projected=problem.projected,
-        )
+        refinement = problem.refinement(pool, owner, holds)
         refinement.undo(_ROUNDS if self.max_changes is None else np.inf)
         distances = problem.distances(refinement.values, owner)
         many = self._n_changed(problem, refinement.values, owner) > self._most_changes
@@ -171,9 +151,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return np.inf if self.max_changes is None else self.max_changes
 
     def _n_changed(self, problem, values, index):
-        return (problem.actionability.changes(values, problem.values[index]) > 0).sum(
-            axis=1
-        )
+        return problem.actionability.n_changed(values, problem.values[index])
 
     def _pool(self, problem, index):
         """Candidates, and the explained rows that they are for."""
@@ -185,8 +163,8 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         """Near rows that satisfy the target: projected known ones, changed cells."""
         values, owner = [self._by_coordinates(problem, index)[0]], [index]
         for i in index:
-            (wished,) = self._known_rows.satisfying(problem, np.array([i]))
-            known = self._known[wished]
+            (on_target,) = self._known_rows.satisfying(problem, np.array([i]))
+            known = self._known[on_target]
             at = np.full(len(known), i)
             known = problem.projected(known, at)
             order = np.argsort(problem.distances(known, at), kind="stable")

@@ -9,7 +9,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.removals import smallest_removal
@@ -19,15 +18,13 @@ from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.bags_of_words import BagOfWords
-from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.parallel import batch_rows, run, slices, worker_slices
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import RemovalExplanation
 
 # Largest number of sets of words that the model is asked about for a proof.
 _MOST_SETS = 4096
-# Pieces of work for each worker.
-_TASKS_PER_WORKER = 4
 
 
 @dataclass(eq=False, repr=False)
@@ -149,10 +146,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     verbose: int = 0
 
     _parameter_constraints = {
-        **{
-            name: BaseInspector._parameter_constraints[name]
-            for name in ("n_jobs", "verbose")
-        },
+        **BaseInspector._parameter_constraints,
         **TextInputMixin._text_constraints,
         "desired": "no_validation",
         "target": "no_validation",
@@ -212,7 +206,10 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         own = np.zeros(rows.n_rows, dtype=int) if own is None else own
         searches = self._searches(rows, tokens, own)
         removed = [_removed(*pair) for pair in zip(tokens, searches, strict=True)]
-        copies = [self._copies(*pair)[0] for pair in zip(tokens, removed, strict=True)]
+        copies = [
+            text.copies(~words, self.mask_token)[0]
+            for text, words in zip(tokens, removed, strict=True)
+        ]
         changed = self._like.like(copies)
         outcomes = map(_result, searches, outcome.holds(changed, own))
         status, reasons, optimal = zip(*outcomes, strict=True)
@@ -245,13 +242,11 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     def _searches(self, rows, tokens, own):
         """A finished `RemovalSearch` for each text; None if it satisfies the target."""
         searched = np.flatnonzero(~self._outcome.holds(rows.native, own))
-        n_workers = effective_n_jobs(self.n_jobs)
-        n_tasks = 1 if n_workers == 1 else _TASKS_PER_WORKER * n_workers
         tasks = [
-            (self, [tokens[i] for i in searched[part]], own[searched[part]])
-            for part in slices(len(searched), max(1, -(-len(searched) // n_tasks)))
+            ([tokens[i] for i in searched[part]], own[searched[part]])
+            for part in worker_slices(len(searched), self.n_jobs)
         ]
-        parts = run(_search, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        parts = run(self._search, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
         found = dict(zip(searched, chain.from_iterable(parts), strict=True))
         return [found.get(i) for i in range(rows.n_rows)]
 
@@ -288,7 +283,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             (own[i], copy)
             for i, sets in asked.items()
             for part in slices(len(sets), at_once)
-            for copy in self._copies(tokens[i], sets[part])
+            for copy in tokens[i].copies(~sets[part], self.mask_token)
         )
         margins, holds = [], []
         while some := list(islice(copies, at_once)):
@@ -301,14 +296,6 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             holds.extend(near)
         pairs = iter(zip(margins, holds, strict=True))
         return {i: list(islice(pairs, len(sets))) for i, sets in asked.items()}
-
-    def _copies(self, tokens, removed):
-        """Copies of a text without some words, (n_copies, n_words)."""
-        return tokens.copies(~removed, self.mask_token)
-
-
-def _search(inspector, tokens, own):
-    return inspector._search(tokens, own)
 
 
 def _removed(tokens, search):

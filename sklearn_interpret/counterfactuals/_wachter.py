@@ -11,14 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.search.penalised_descents import penalised_descent
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.actionability import SearchProblem
 from sklearn_interpret.counterfactuals._heuristic import (
     BaseHeuristicCounterfactual,
     nearest_of_each,
 )
 
-# Half of the difference quotients' step, in the unit of a feature.
-_STEP = 1e-4
 # Ratio of second to first differences below which a response counts as smooth.
 _CURVED = 0.1
 # Relative rounding error of differences.
@@ -173,7 +171,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
     def _prepare(self, sample, outcome, actionability):
         super()._prepare(sample, outcome, actionability)
-        self._numbers = np.flatnonzero(actionability.vary & ~actionability.categorical)
+        self._numbers = np.flatnonzero(actionability.moving)
         self._aim = min(self.tolerance, self._aim)
         smooth = self.method == "auto" and self._is_smooth(outcome, actionability)
         self.method_ = "differences" if smooth else "search"
@@ -199,21 +197,10 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
         And the distances between these, (m, n_numbers).
         """
-        actionability, numbers = problem.actionability, self._numbers
-        steps = _STEP / actionability.costs[numbers]
-        steps = np.where(actionability.integer[numbers], np.maximum(steps, 1), steps)
-        signs, of = np.repeat([-1, 1], index.size * len(numbers)), np.tile(index, 2)
-        trials = np.repeat(np.tile(values, (2, 1)), len(numbers), axis=0)
-        of = np.repeat(of, len(numbers))
-        which = np.tile(np.arange(len(numbers)), 2 * len(values))
-        at = np.arange(len(trials)), numbers[which]
-        trials[at] += signs * steps[which]
-        trials = problem.projected(trials, of)
+        trials, of, between = problem.around(values, index, self._numbers)
         margins = problem.margins(np.vstack([values, trials]), np.append(index, of))
-        shape = 2, len(values), len(numbers)
-        below, above = margins[len(values) :].reshape(shape)
-        cells = trials[at].reshape(shape)
-        between = (cells[1] - cells[0]) * actionability.costs[numbers]
+        below, above = margins[len(values) :].reshape(2, *between.shape)
+        between *= problem.actionability.costs[self._numbers]
         return margins[: len(values)], below, above, between
 
     def _rows_each(self):
@@ -260,11 +247,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
     def _along_slopes(self, problem, begins, of):
         """Rows at the ends of descents along the numbers that vary; their steps."""
-        numbers = self._numbers
-        costs, origins = (
-            problem.actionability.costs[numbers],
-            problem.values[of][:, numbers],
-        )
+        numbers, costs = self._numbers, problem.actionability.costs[self._numbers]
+        origins = problem.values[of][:, numbers]
         low, high = problem.actionability.limits(problem.values[of])
         # Missing entries stay: their limits and changes are zero.
         low, high = (

@@ -15,7 +15,7 @@ import numpy as np
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret._model.rows.base import default_names
 
 # Most rows and outputs in the repr and the HTML table: what fits on a screen.
 SHOWN_ROWS, SHOWN_OUTPUTS = 5, 5

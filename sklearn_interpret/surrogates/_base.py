@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -25,7 +24,12 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     warn,
 )
-from sklearn_interpret._model.parallel import limit_threads, run, slices
+from sklearn_interpret._model.parallel import (
+    limit_threads,
+    run,
+    slices,
+    worker_slices,
+)
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
@@ -43,8 +47,6 @@ from sklearn_interpret.surrogates._local_fits import (
 )
 
 _LARGEST_SEED = np.iinfo(np.int32).max
-# Tasks per worker: several, because rows differ in cost.
-_TASKS_PER_WORKER = 4
 # Largest number of rows, evenly spaced in those of `fit`, and draws of `stability_`:
 # the cost of 50 explanations.
 _ROWS_REDRAWN, _REDRAWS = 10, 5
@@ -208,11 +210,8 @@ class BaseLocalSurrogate(BaseInspector):
             selection=self.feature_selection,
             surrogate=self.surrogate,
         )
-        step = rows.n_rows
-        n_workers = effective_n_jobs(self.n_jobs)
-        if n_workers > 1:
-            step = -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers))
-        tasks = [(fit, sampler, rows.part(part)) for part in slices(rows.n_rows, step)]
+        parts = worker_slices(rows.n_rows, self.n_jobs)
+        tasks = [(fit, sampler, rows.part(part)) for part in parts]
         parts = run(_fit_all, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
         return [fit for part in parts for fit in part]
 

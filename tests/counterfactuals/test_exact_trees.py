@@ -413,8 +413,8 @@ def test_a_reason_that_time_does_not_tell(limits, monkeypatch):
     ).fit(CORNER)
     asked = []
 
-    def found(problem, row, settings, actionability):
-        asked.append(settings)
+    def found(problem, row, goal):
+        asked.append(goal)
         return None, np.inf if len(asked) == 1 else 0.0
 
     monkeypatch.setattr(search._searcher, "found", found)

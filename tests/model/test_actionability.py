@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from scipy.stats import median_abs_deviation
+from sklearn.linear_model import LinearRegression
 
-from sklearn_interpret._model.actions.actionability import Actionability
+from sklearn_interpret._model.actions.actionability import Actionability, SearchProblem
+from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.rows.arrays import as_rows
 from tests.model import containers
 
@@ -302,3 +304,46 @@ def test_without_a_range_the_limits_of_the_dtype_are_left():
     ):
         np.testing.assert_array_equal(found, expected)
     assert free.possible_levels[4].all()
+
+
+def problem_of(X, rows, **limits):
+    """Rows to be led to predictions above two, with the constraints of a table."""
+    model = LinearRegression().fit(X, np.arange(len(X)))
+    outcome = TargetOutcome.of(model, (2.0, None))
+    return SearchProblem(outcome, feasible_of(X, **limits), as_rows(rows))
+
+
+def test_steps_around_numbers():
+    """Small steps both ways within the limits; whole numbers change by one."""
+    X = np.array([[0.0, 1.0], [4.0, 2.0], [8.0, 3.0], [4.0, 4.0]])
+    rows = np.array([[4.0, 4.0], [0.0, 1.0]])
+    problem = problem_of(X, rows, ranges={1: (1.0, 4.0)})
+    index = np.array([1, 0, 1])
+    values = problem.values[index]
+    trials, of, between = problem.around(values, index, [0, 1])
+    np.testing.assert_array_equal(of, [1, 1, 0, 0, 1, 1] * 2)
+    below, above = trials.reshape(2, 3, 2, 2)
+    steps = 1e-4 / problem.actionability.costs
+    np.testing.assert_allclose(above[:, 0, 0] - values[:, 0], steps[0])
+    np.testing.assert_allclose(values[:, 0] - below[:, 0, 0], steps[0])
+    np.testing.assert_array_equal(above[:, 0, 1], values[:, 1])
+    # At the ends of a range only one way is open.
+    np.testing.assert_allclose(between, np.tile([2, 1] * steps, (3, 1)))
+    problem.actionability.integer[:] = True
+    _, _, between = problem.around(values, index, [0])
+    np.testing.assert_array_equal(between, 2)
+
+
+def test_distinct_rows_and_their_answers():
+    """Equal rows count once; a problem under other limits has the same answers."""
+    X = np.arange(4.0)[:, None]
+    problem = problem_of(X, np.array([[3.0], [0.0], [3.0]]))
+    distinct = problem.actionability.distinct(problem.rows)
+    np.testing.assert_array_equal(distinct.native, [[0.0], [3.0]])
+    np.testing.assert_array_equal(problem.fulfilled, [True, False, True])
+    of_known = problem.satisfying(problem, np.array([0, 1]))
+    np.testing.assert_array_equal(of_known, [[True, False, True]] * 2)
+    assert problem.holds(problem.values[:0], np.zeros(0, dtype=int)).shape == (0,)
+    free = problem.actionability.without("features_to_vary")
+    assert problem.under(free).actionability is free
+    assert problem.actionability is not free

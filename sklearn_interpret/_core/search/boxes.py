@@ -385,29 +385,6 @@ class BoxSums:
             costs[active] = reached[better]
         return points
 
-    def climbed(self):
-        """The end of a climb from the own cells by the best gain per cost, or None."""
-        point = self.own[None].copy()
-        flat, column = self._costs
-        for _ in range(4 * len(self.own)):
-            short = np.maximum(self.needs - self.sums(point)[0], 0)
-            if not short.any():
-                return point
-            changed = (point != self.own)[0]
-            total = self.change_weights @ changed + self.change_weights.T
-            changed |= (total <= self.most_changed).all(axis=1)
-            missing = self.needs[:, None] - self.profiles(point)[:, 0]
-            gain = short.sum() - np.maximum(missing, 0).sum(axis=0)
-            now = flat[self._starts + point[0]]
-            extra = np.maximum(flat - now[column], 1e-12 * (1 + flat))
-            rate = np.where(np.isfinite(flat) & changed[column], gain, 0)
-            rate[rate > 0] /= extra[rate > 0]
-            best = rate.argmax()
-            if not rate[best] > 1e-15:
-                return None
-            point[0, column[best]] = best - self._starts[column[best]]
-        return None
-
     def attained(self, points):
         """A point that reaches the needs, by changes of single cells, or None.
 
@@ -477,13 +454,13 @@ class BoxSums:
 
         None where none is found. The cheapest are refined, others until `end`.
         """
-        usable = np.isfinite(self.cost(starts))
-        starts = starts[usable]
-        starts = starts[np.argsort(self.cost(starts), kind="stable")]
+        costs = self.cost(starts)
+        order = np.argsort(costs, kind="stable")
+        starts = starts[order[np.isfinite(costs[order])]]
         starts = starts[self.holds_but_for_changes(starts)][:_STARTS]
-        climbed = self.climbed()
-        if climbed is not None:
-            starts = np.concatenate([climbed, starts])
+        attained = self.attained(self.own[None])
+        if attained is not None:
+            starts = np.vstack([attained, starts])
         if not len(starts):
             return None
         points = np.unique(self.descended(starts), axis=0)

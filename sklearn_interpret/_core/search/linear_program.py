@@ -112,8 +112,8 @@ class Moves:
         )
         sizes = np.abs(self.gains).max(axis=0, initial=0)
         sizes[sizes == 0] = 1
-        wish = np.hstack([self.gains.T, np.zeros((len(needs), len(columns)))])
-        constraints = [LinearConstraint(wish / sizes[:, None], needs / sizes, np.inf)]
+        rises = np.hstack([self.gains.T, np.zeros((len(needs), len(columns)))])
+        constraints = [LinearConstraint(rises / sizes[:, None], needs / sizes, np.inf)]
         counted = costs is None or len(most_moved) > 0
         # Older solvers fail on whole units without an end.
         ended = np.minimum(self.most, self._far(needs / sizes, sizes))

@@ -242,21 +242,18 @@ def _by_linear_program(slopes, low, high, needs, norm):
     """The step of least norm 1 or inf, or None."""
     p = slopes.shape[1]
     unit = sparse.eye_array(p)
-    if norm == 1:
-        # Moves up and down are separate variables.
-        matrix, ends = np.hstack([-slopes, slopes]), -needs
-        objective = np.ones(2 * p)
-        limits = np.column_stack([np.zeros(2 * p), np.append(high, -low)])
-    else:
-        radius = sparse.csr_array(np.full((p, 1), -1.0))
-        matrix = sparse.block_array(
-            [[sparse.csr_array(-slopes), None], [unit, radius], [-unit, radius]],
+    # Further variables bound the sizes of all coordinates: one each, or one for all.
+    sizes = unit if norm == 1 else sparse.csr_array(np.ones((p, 1)))
+    n_sizes = sizes.shape[1]
+    low = np.append(low, np.zeros(n_sizes))
+    high = np.append(high, np.full(n_sizes, np.inf))
+    found = linprog(
+        np.append(np.zeros(p), np.ones(n_sizes)),
+        A_ub=sparse.block_array(
+            [[sparse.csr_array(-slopes), None], [unit, -sizes], [-unit, -sizes]],
             format="csr",
-        )
-        ends = np.append(-needs, np.zeros(2 * p))
-        objective = np.append(np.zeros(p), 1.0)
-        limits = np.column_stack([np.append(low, 0), np.append(high, np.inf)])
-    found = linprog(objective, A_ub=matrix, b_ub=ends, bounds=limits)
-    if found.x is None:
-        return None
-    return found.x[:p] - found.x[p:] if norm == 1 else found.x[:p]
+        ),
+        b_ub=np.append(-needs, np.zeros(2 * p)),
+        bounds=np.column_stack([low, high]),
+    )
+    return None if found.x is None else found.x[:p]

@@ -106,9 +106,9 @@ def _choice(closed, paid, possible, rates, weights):
 
     The weight is infinite where no move saves anything at any.
     """
-    worth = np.where(possible, weights[:, None] * closed - paid, -np.inf)
-    pays = worth.max(axis=1) > 1e-12 * (1 + np.abs(paid).max(axis=1))
-    best = np.where(pays, worth.argmax(axis=1), rates.argmin(axis=1))
+    saved = np.where(possible, weights[:, None] * closed - paid, -np.inf)
+    pays = saved.max(axis=1) > 1e-12 * (1 + np.abs(paid).max(axis=1))
+    best = np.where(pays, saved.argmax(axis=1), rates.argmin(axis=1))
     raised = np.maximum(weights, rates.min(axis=1) * (1 + 1e-9))
     return best, np.where(pays, weights, raised)
 
@@ -153,8 +153,8 @@ def penalised_steps(values, gradients, gaps, weights, low, high):
         closed = np.where(slopes > 0, slopes * room, 0.0)
         before = np.zeros_like(closed)
         np.cumsum(closed[:, :-1], axis=1, out=before[:, 1:])
-        worth = missing[:, None] - before - 0.5 / (weights[:, None] * slopes)
-        steps = np.where(slopes > 0, worth / slopes, 0.0)
+        left = missing[:, None] - before - 0.5 / (weights[:, None] * slopes)
+        steps = np.where(slopes > 0, left / slopes, 0.0)
     steps = np.clip(np.nan_to_num(steps), 0.0, room)
     amounts = np.empty_like(steps)
     np.put_along_axis(amounts, order, steps, axis=1)

@@ -38,11 +38,9 @@ def nearest_point(ways, time_limit):
     """
     end = monotonic() + time_limit
     search = _Search(ways)
-    search.low = search.first(search.reachable)
-    if time_limit:
-        search.low = search.first(
-            lambda at: search.status(at, 0.0, end), roughly=_ROUGHLY
-        )
+    # Without time, sums of the best boxes alone refute sizes.
+    search.low = search.first(lambda at: search.status(at, 0.0, 0.0))
+    search.low = search.first(lambda at: search.status(at, 0.0, end), roughly=_ROUGHLY)
     search.first(search.climbs, roughly=_ROUGHLY)
     seconds = _FIRST * time_limit
     while search.low < search.high and monotonic() < end:
@@ -93,10 +91,6 @@ class _Search:
             else:
                 yield number, reached
 
-    def reachable(self, at):
-        """Whether the best boxes of all trees together would reach the needs."""
-        return next(self._left(at), None) is not None
-
     def climbs(self, at):
         """Whether changes of single cells lead to a point that reaches the needs."""
         best = [] if self.best is None else [self.best[1]]
@@ -108,9 +102,9 @@ class _Search:
     def status(self, at, seconds, end):
         """True if a size is feasible, or undecided at the time limit."""
         until = min(monotonic() + seconds, end)
-        if monotonic() >= end:
-            return True
         for number, boxes in self._left(at):
+            if monotonic() >= end:
+                return True
             parts = [boxes]
             while parts:
                 part = within_reach(parts.pop(), np.inf)

@@ -1,9 +1,13 @@
-"""Actionability: the values that rows may take, their distances, and encodings."""
+"""Actionability: the values that rows may take, their distances, and encodings.
+
+And a `SearchProblem`: rows to be explained under a target and such constraints.
+"""
 
 from copy import copy
 
 import numpy as np
 
+from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.rows.base import is_missing, label_key
 
@@ -11,6 +15,8 @@ from sklearn_interpret._model.rows.base import is_missing, label_key
 LARGEST_INTEGER = 2.0**53
 # Largest excess over a linear constraint, relative to the size of its terms.
 _ROUNDING = 1e-9
+# Half of the step of difference quotients, in the unit of a column.
+_STEP = 1e-4
 
 
 class Actionability:
@@ -228,6 +234,11 @@ class Actionability:
                 ]
         return values
 
+    def distinct(self, rows):
+        """The distinct rows of a table; missing entries count as equal."""
+        values = np.nan_to_num(self.encode(rows), nan=np.inf)
+        return rows.take(np.unique(values, axis=0, return_index=True)[1])
+
     def limits(self, values):
         """Lowest and highest value that each cell may take, (n_rows, n_columns) each.
 
@@ -268,9 +279,8 @@ class Actionability:
             else:
                 column = self._held(j, column, low[:, j], high[:, j])
             values[:, j] = column
-        same |= ~(
-            (low <= values) & (values <= high)
-        )  # no number of the dtype is inside
+        # Between the limits there may be no number of the dtype.
+        same |= ~((low <= values) & (values <= high))
         return np.where(same, origins, values)
 
     def _possible_level(self, j, codes, own):
@@ -300,6 +310,11 @@ class Actionability:
                 high[j] = self._held(j, high[j], -np.inf, high[j])
         return low, high
 
+    @property
+    def moving(self):
+        """Mask of the numbers that may change."""
+        return self.vary & ~self.categorical
+
     def nearer(self, values, origins):
         """The next values towards encoded rows that the dtypes of numbers hold."""
         one_less = values + np.clip(origins - values, -1, 1)
@@ -317,6 +332,10 @@ class Actionability:
         """Distances of encoded rows from others, (n_rows,)."""
         sizes = self.changes(values, origins) * self.costs
         return np.linalg.norm(sizes, self.norm, axis=1)
+
+    def n_changed(self, values, origins):
+        """Numbers of cells that differ from the origins, (n_rows,)."""
+        return (self.changes(values, origins) > 0).sum(axis=1)
 
     def changes(self, values, origins):
         """Distance of each cell from its origin: of numbers, and 1 for a category."""
@@ -403,6 +422,107 @@ class Actionability:
         if self.levels[j] is None:
             return self.known.cast(j, values), np.arange(len(values))
         return self._level_vectors[j], values.astype(np.intp)
+
+
+class SearchProblem:
+    """The rows to be explained, encoded, and the model's answers to changed copies.
+
+    Parameters
+    ----------
+    outcome : TargetOutcome
+        The target.
+    actionability : Actionability
+        The constraints on changes.
+    rows : Rows
+        The explained rows.
+    classes : ndarray of shape (n_rows,), int, default=None
+        Positions of the classes to be left, where the target is any other; None takes
+        the model's own answers.
+    """
+
+    def __init__(self, outcome, actionability, rows, classes=None):
+        self.outcome, self.actionability, self.rows = outcome, actionability, rows
+        self.values = actionability.encode(rows)
+        self._returning = actionability.returning(rows, self.values)
+        self.answers = outcome.answers(rows.native)
+        self.own = self.answers if classes is None else classes
+        if outcome.interval is not None:
+            self.fulfilled = outcome.holds(rows.native)
+        else:
+            self.fulfilled = outcome.is_reached(self.answers, self.own)
+
+    def under(self, actionability):
+        """A copy under other constraints on changes."""
+        changed = copy(self)
+        changed.actionability = actionability
+        return changed
+
+    def own_of(self, index):
+        """Positions of the classes to be left by the rows at `index`, or None."""
+        return None if self.own is None else self.own[index]
+
+    def decode(self, values, index):
+        """Changed copies of the rows at `index`, as the model takes them."""
+        return self.actionability.decode(
+            values, self.values[index], self.rows, index, self._returning
+        )
+
+    def margins(self, values, index):
+        """Margins of the model's answers, at values that are possible."""
+        return self.outcome.margins(self.decode(values, index), self.own_of(index))
+
+    def holds(self, values, index):
+        """Whether the model's own answers satisfy the target."""
+        if not len(values):  # a model takes no table without rows
+            return np.zeros(0, dtype=bool)
+        return self.outcome.holds(self.decode(values, index), self.own_of(index))
+
+    def distances(self, values, index):
+        """Distances from the rows at `index`."""
+        return self.actionability.distances(values, self.values[index])
+
+    def projected(self, values, index):
+        """The nearest values that the rows at `index` may take."""
+        return self.actionability.projected(values, self.values[index])
+
+    def refinement(self, values, index, holds):
+        """A `Refinement` of encoded rows for which ``holds(values, index)``."""
+        return Refinement(
+            values,
+            self.values[index],
+            index,
+            costs=self.actionability.costs,
+            has_units=~self.actionability.categorical,
+            holds=holds,
+            projected=self.projected,
+        )
+
+    def around(self, values, index, columns):
+        """Rows a small step below and above encoded rows (n,), in k numbers each.
+
+        Returns
+        -------
+        trials, index : ndarray of shape (2 n k, n_columns), (2 n k,)
+            Those below, then those above.
+        between : ndarray of shape (n, k)
+            Differences of the two.
+        """
+        steps = _STEP / self.actionability.costs[columns]
+        whole, which = self.actionability.integer[columns], np.arange(len(columns))
+        steps = np.where(whole, np.maximum(steps, 1), steps)
+        trials = np.tile(values[:, None], (2, 1, len(columns), 1))
+        shape = trials.shape
+        trials[:, :, which, columns] += np.multiply.outer([-1, 1], steps)[:, None]
+        index = np.tile(np.repeat(index, len(columns)), 2)
+        trials = self.projected(trials.reshape(-1, shape[-1]), index)
+        below, above = trials.reshape(shape)[:, :, which, columns]
+        return trials, index, above - below
+
+    def satisfying(self, problem, index):
+        """Mask of the rows on target for rows of another problem, (n, n_rows)."""
+        if self.outcome.is_other:
+            return self.own != problem.own[index][:, None]
+        return np.tile(self.fulfilled, (len(index), 1))
 
 
 def _unit(kind, values, weights):

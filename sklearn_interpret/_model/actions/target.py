@@ -15,11 +15,7 @@ from sklearn_interpret._model.response import (
 from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret.exceptions import UnreadableModelError
 
-_INVERSE = {
-    "identity": lambda response: response,
-    "logistic": logit,
-    "exp": np.log,
-}
+_INVERSE = {"identity": lambda response: response, "logistic": logit, "exp": np.log}
 
 # Relative difference of distances that count as equal.
 SAME = 1e-6
@@ -140,7 +136,10 @@ class TargetOutcome:
         """Whether the model's own answers to rows satisfy the target, (n,)."""
         if self.interval is not None:
             return self.margins(X) >= 0
-        answers = self.answers(X)
+        return self.is_reached(self.answers(X), own)
+
+    def is_reached(self, answers, own):
+        """Whether answers, as class positions (n,), satisfy the target."""
         return answers != own if self.is_other else answers == self.wanted
 
 

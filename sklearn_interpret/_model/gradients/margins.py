@@ -9,8 +9,6 @@ from sklearn_interpret._model.response import unfrozen
 from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.exceptions import UnreadableModelError
 
-# Half of the difference quotients' step, in the unit of a column.
-_STEP = 1e-4
 # Number of known rows at which slopes are tested for being zero.
 _SOME_ROWS = 20
 # Share of slopes that differ from zero below which a response changes in steps.
@@ -174,8 +172,7 @@ class Margins:
             weights = self._weights(own, rival)
             gradients = self._differences(problem, values, index, weights)
         actionability = problem.actionability
-        moving = actionability.vary & ~actionability.categorical
-        gradients = np.where(moving & np.isfinite(values), gradients, 0)
+        gradients = np.where(actionability.moving & np.isfinite(values), gradients, 0)
         return gradients / actionability.costs
 
     def _weights(self, own, rival):
@@ -189,22 +186,14 @@ class Margins:
 
     def _differences(self, problem, values, index, weights):
         """Gradients by central differences, between projected cells."""
-        actionability = problem.actionability
         gradients = np.zeros(values.shape)
-        for j in np.flatnonzero(
-            actionability.vary & ~actionability.categorical
-        ).tolist():
-            step = _STEP / actionability.costs[j]
-            step = max(step, 1.0) if actionability.integer[j] else step
-            ends = np.repeat(values[None], 2, axis=0)
-            ends[0, :, j] -= step
-            ends[1, :, j] += step
-            both = problem.projected(np.concatenate(ends), np.tile(index, 2))
-            scores = self.scores.function(problem.decode(both, np.tile(index, 2)))
+        # Column by column, which needs less memory.
+        for j in np.flatnonzero(problem.actionability.moving):
+            trials, of, between = problem.around(values, index, [j])
+            scores = self.scores.function(problem.decode(trials, of))
             low, high = (scores * np.tile(weights, (2, 1))).sum(axis=1).reshape(2, -1)
-            between = both[len(values) :, j] - both[: len(values), j]
-            rise = high - low
-            np.divide(rise, between, out=gradients[:, j], where=between > 0)
+            between = between[:, 0]
+            np.divide(high - low, between, out=gradients[:, j], where=between > 0)
         return gradients
 
 

@@ -12,7 +12,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import assert_all_finite
 
-from sklearn_interpret._model.rows.features import default_names
+
+def default_name(column):
+    """Name of an unnamed column, as scikit-learn gives it."""
+    return f"x{column}"
+
+
+def default_names(n_features):
+    """Names of unnamed columns."""
+    return [default_name(column) for column in range(n_features)]
 
 
 class Rows(ABC):

@@ -8,16 +8,6 @@ from numbers import Integral
 import numpy as np
 
 
-def default_name(column):
-    """Name of an unnamed column, as scikit-learn gives it."""
-    return f"x{column}"
-
-
-def default_names(n_features):
-    """Names of unnamed columns."""
-    return [default_name(column) for column in range(n_features)]
-
-
 def feature_index(feature, names, *, named=True, parameter="features"):
     """Column of a feature given by position or name.
 

@@ -78,31 +78,30 @@ class TreeSearch:
             terms, np.rint(terms), rtol=_LAST_BITS, atol=0
         )
 
-    def found(self, problem, row, goal, actionability):
+    def found(self, problem, row, goal):
         """Encoded row or None, and a lower bound that is infinite if there is none."""
-        if np.isnan(actionability.excess(problem.values[[row]])[0]).any():
+        if np.isnan(problem.actionability.excess(problem.values[[row]])[0]).any():
             return None, np.inf
         ways = self._possible_ways(problem, row)
         end = monotonic() + goal.time_limit
-        best, lower, holds = self._nearest(problem, row, ways, goal, actionability, end)
+        best, lower, holds = self._nearest(problem, row, ways, goal, end)
         if best is None or holds:
             return best, lower
-        space = _Space.of_row(self.cells, actionability, problem, row, _SINGLE)
+        space = _Space.of_row(self.cells, problem, row, _SINGLE)
         searched = [self._searched(space, way, goal, sure=True) for way in ways]
         solved = _solved(space, searched, goal, end)
         if solved.point is None:
             return None, lower
         values = space.values(solved.point)[None]
-        return actionability.projected(values, problem.values[[row]])[0], lower
+        return problem.projected(values, [row])[0], lower
 
-    def _nearest(self, problem, row, ways, goal, actionability, end):
+    def _nearest(self, problem, row, ways, goal, end):
         """The nearest row or None, a lower bound, and whether it satisfies the target.
 
         The model is asked about rows whose sums are within rounding of their needs, the
         nearest first, for half of the time.
         """
-        origin, index = problem.values[[row]], np.array([row])
-        space = _Space.of_row(self.cells, actionability, problem, row)
+        index, space = np.array([row]), _Space.of_row(self.cells, problem, row)
         searched = [self._searched(space, way, goal) for way in ways]
         lower = 0.0
         while True:
@@ -111,11 +110,12 @@ class TreeSearch:
             if solved.point is None:
                 return None, lower, False
             values = space.values(solved.point)[None]
-            best = actionability.projected(values, origin)
+            best = problem.projected(values, index)
             holds = problem.holds(best, index)[0]
             moved = not np.array_equal(best, values, equal_nan=True)
             if holds or moved or monotonic() > end - goal.time_limit / 2:
-                return best[0], lower, holds and actionability.keeps(best)[0]
+                holds = holds and problem.actionability.keeps(best)[0]
+                return best[0], lower, holds
             searched = [
                 (self._without(boxes, doubt, solved.point), starts, doubt)
                 for boxes, starts, doubt in searched
@@ -139,21 +139,14 @@ class TreeSearch:
     def region(self, problem, row, values, goal):
         """Ends of a box around an encoded row in which all rows satisfy the target."""
         # Constraints would cut the cells of the trees.
-        actionability, origin = (
-            problem.actionability.without("constraints"),
-            problem.values[row],
-        )
-        space = _Space.of_row(self.cells, actionability, problem, row)
+        actionability, origin = problem.actionability, problem.values[row]
+        free = problem.under(actionability.without("constraints"))
+        space = _Space.of_row(self.cells, free, row)
         native = problem.decode(values[None], np.array([row]))
         cells = self.cells.own_cells(values[None], self.cells.codes(as_rows(native)))[0]
         changed = values != origin
         first, last = cells[space.free], cells[space.free]
-        wide = (
-            ~actionability.categorical
-            & self.cells.ordered
-            & actionability.vary
-            & (cells >= 0)
-        )
+        wide = actionability.moving & self.cells.ordered & (cells >= 0)
         if goal.max_changes is not None:
             wide &= changed
         for way in self._possible_ways(problem, row):
@@ -167,7 +160,7 @@ class TreeSearch:
                 first, last = boxes.widened(first, last, columns)
             break
         low, high = values.copy(), values.copy()
-        least, most = (part[0] for part in actionability.limits(origin[None]))
+        (least,), (most,) = actionability.limits(origin[None])
         cells = np.array([cells, cells])
         cells[:, space.free] = first, last
         for j in np.flatnonzero(wide).tolist():
@@ -178,7 +171,7 @@ class TreeSearch:
     def _searched(self, space, way, goal, *, sure=False):
         """`BoxSums` of a way, points to start from, and the doubt about its sums."""
         boxes, doubt = self._boxes(space, way, goal, sure=sure)
-        return boxes, self._starts(space, way), doubt
+        return boxes, self._starts(space, way, boxes), doubt
 
     def _boxes(self, space, way, goal, *, sure):
         """`BoxSums` of a way, and the rounding errors of its sums.
@@ -208,7 +201,7 @@ class TreeSearch:
         )
         return boxes, doubt
 
-    def _starts(self, space, way):
+    def _starts(self, space, way, boxes):
         """Cells of the nearest known rows that satisfy the target."""
         weights, needs, *_ = way
         reached = (self.known_sums @ weights.T >= needs).all(axis=1)
@@ -216,11 +209,7 @@ class TreeSearch:
         for j, cost in enumerate(space.costs):
             usable = np.append(np.isfinite(cost), False)
             cells[:, j] = np.where(usable[cells[:, j]], cells[:, j], space.own[j])
-        costs = sum(
-            (cost[cells[:, j]] for j, cost in enumerate(space.costs)),
-            start=np.zeros(len(cells)),
-        )
-        return cells[np.argsort(costs, kind="stable")[:_NEAREST]]
+        return cells[np.argsort(boxes.cost(cells), kind="stable")[:_NEAREST]]
 
 
 def _solved(space, searched, goal, end):
@@ -252,15 +241,15 @@ class _Space:
     within: CellValues | None
 
     @classmethod
-    def of_row(cls, cells, actionability, problem, row, spare=0.0):
+    def of_row(cls, cells, problem, row, spare=0.0):
         """The space around an explained row.
 
         `spare` is the slack of constraints, relative to the size of their terms.
         """
-        origin = problem.values[row]
+        origin, actionability = problem.values[row], problem.actionability
         codes = cells.codes(problem.rows.take([row]))
         own = cells.own_cells(origin[None], codes)[0]
-        low, high = (part[0] for part in actionability.limits(origin[None]))
+        (low,), (high,) = actionability.limits(origin[None])
         in_three = actionability.coefficients.any(axis=0)
         far = _far(cells, actionability, origin)
         low, high = np.clip(low, -far, far), np.clip(high, -far, far)

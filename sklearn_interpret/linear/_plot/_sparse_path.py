@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._plotting.axes import (
     SINGLE_HEIGHT,
     SINGLE_WIDTH,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._plotting.bars import (
     check_count,
     ranked,

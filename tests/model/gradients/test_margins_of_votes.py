@@ -5,8 +5,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.svm import SVC
 
-from sklearn_interpret._model.actions.actionability import Actionability
-from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.actions.actionability import Actionability, SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.rows.arrays import as_rows

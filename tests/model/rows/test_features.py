@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.features import (
-    default_names,
     feature_index,
     resolve_categorical,
     resolve_features,
