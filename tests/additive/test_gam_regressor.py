@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 from scipy.stats import gamma, kstest, nbinom, t
 from sklearn.linear_model import LinearRegression, PoissonRegressor
@@ -30,7 +31,7 @@ def test_equals_dense_least_squares(shrinkage, smoothing):
     model = GAMRegressor(n_splines=8, smoothing=smoothing, shrinkage=shrinkage)
     model.fit(X, y, sample_weight=weights)
     expected = fitted_values(X, y, weights, 8, model.smoothing_, shrinkage)
-    np.testing.assert_allclose(model.predict(X), expected, atol=1e-8)
+    assert_allclose(model.predict(X), expected, atol=1e-8)
 
 
 def test_restricted_likelihood_is_that_of_gaussian_processes():
@@ -93,11 +94,11 @@ def test_equals_mgcv():
     model = GAMRegressor(n_splines=10, shrinkage=False).fit(X, y)
     # Its knots reach a thousandth of the range further.
     mean, error = model.predict(X[:3], return_std=True)
-    np.testing.assert_allclose(mean, [-0.64533725, 0.97523797, -0.79472676], rtol=1e-4)
+    assert_allclose(mean, [-0.64533725, 0.97523797, -0.79472676], rtol=1e-4)
     # Its errors take the smoothing parameters for known.
     assert (error > [0.1115, 0.1130, 0.1426]).all()
     assert (error < [0.1340, 0.1360, 0.1860]).all()
-    np.testing.assert_allclose(model.effective_dof_, [4.8058201, 1.0001604], rtol=1e-3)
+    assert_allclose(model.effective_dof_, [4.8058201, 1.0001604], rtol=1e-3)
     assert model.scale_ == pytest.approx(0.51482805, rel=1e-4)
     assert model.deviance_explained_ == pytest.approx(0.50082564, rel=1e-4)
 
@@ -106,11 +107,11 @@ def test_a_straight_line_is_that_of_least_squares():
     X, y = table()
     model = GAMRegressor(terms={0: "linear", 1: "linear"}, shrinkage=False).fit(X, y)
     expected = LinearRegression().fit(X, y)
-    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-9)
+    assert_allclose(model.predict(X), expected.predict(X), rtol=1e-9)
     X, y = X[:, :1], np.random.default_rng(0).poisson(np.exp(X[:, 0]))
     model = GAMRegressor(terms={0: "linear"}, shrinkage=False, family="poisson")
     expected = PoissonRegressor(alpha=0, tol=1e-10, solver="newton-cholesky").fit(X, y)
-    np.testing.assert_allclose(model.fit(X, y).predict(X), expected.predict(X), 1e-6)
+    assert_allclose(model.fit(X, y).predict(X), expected.predict(X), 1e-6)
 
 
 def test_noise_vanishes_and_effects_sum_to_the_prediction():
@@ -119,7 +120,7 @@ def test_noise_vanishes_and_effects_sum_to_the_prediction():
     y = np.sin(2 * np.pi * X[:, 0]) + rng.normal(size=500)
     model = GAMRegressor().fit(X, y)
     effects = model.transform(X)
-    np.testing.assert_allclose(effects.sum(axis=1) + model.intercept_, model.predict(X))
+    assert_allclose(effects.sum(axis=1) + model.intercept_, model.predict(X))
     assert model.effective_dof_[0] > 3
     assert model.effective_dof_[1:].sum() < 2
     assert model.pvalues_[0] < 1e-10
@@ -160,7 +161,7 @@ def test_all_kinds_of_terms():
     assert model.term_names_.tolist() == ["age:sex", "sex", "hour", "z", "age:z"]
     assert model.score(frame, y) > 0.9
     effects = model.transform(frame)
-    np.testing.assert_allclose(effects.mean(axis=0), 0, atol=1e-10)
+    assert_allclose(effects.mean(axis=0), 0, atol=1e-10)
     # Nothing is collinear.
     assert np.diag(model.covariance_).max() < 1e3
     # A curve that closes.
@@ -175,9 +176,9 @@ def test_all_kinds_of_terms():
     for k, name in enumerate(model.term_names_):
         at = frame[name.split(":")].to_numpy()
         _, found, _ = model.partial_effect(name, at if at.shape[1] > 1 else at[:, 0])
-        np.testing.assert_allclose(found, effects[:, k], atol=1e-10)
+        assert_allclose(found, effects[:, k], atol=1e-10)
     residuals = model.partial_residuals(frame, y) - effects
-    np.testing.assert_allclose(residuals.T, np.tile(y - model.predict(frame), (5, 1)))
+    assert_allclose(residuals.T, np.tile(y - model.predict(frame), (5, 1)))
     assert model.summary().index.tolist() == model.term_names_.tolist()
 
 
@@ -186,7 +187,7 @@ def test_polars_gives_what_pandas_gives():
     frame, y = mixed(pandas)
     other = polars.DataFrame({name: frame[name].to_list() for name in frame})
     one, two = GAMRegressor().fit(frame, y), GAMRegressor().fit(other, y)
-    np.testing.assert_allclose(one.predict(frame), two.predict(other))
+    assert_allclose(one.predict(frame), two.predict(other))
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -201,9 +202,9 @@ def test_an_offset_and_terms_are_named_in_frames_of_both_kinds(library):
         terms=terms, periods={"hour": 24}, n_splines=6, offset="log_time"
     ).fit(X, y + offset)
     plain = GAMRegressor(terms=terms, periods={"hour": 24}, n_splines=6).fit(frame, y)
-    np.testing.assert_allclose(model.predict(X), plain.predict(frame) + offset)
+    assert_allclose(model.predict(X), plain.predict(frame) + offset)
     residuals = model.partial_residuals(X, y + offset)
-    np.testing.assert_allclose(residuals, plain.partial_residuals(frame, y))
+    assert_allclose(residuals, plain.partial_residuals(frame, y))
 
 
 @pytest.mark.parametrize(
@@ -228,7 +229,7 @@ def test_levels_are_labels_of_any_kind(labels):
     for dtype in (object, "category"):
         X = pandas.DataFrame({"kind": pandas.Series(levels[codes]).astype(dtype)})
         model = GAMRegressor(terms={"kind": "category"}, shrinkage=False).fit(X, y)
-        np.testing.assert_allclose(model.predict(X), means, rtol=1e-6)
+        assert_allclose(model.predict(X), means, rtol=1e-6)
         shown = model.partial_effect("kind")[0].tolist()
         assert sorted(map(repr, shown)) == sorted(map(repr, dict.fromkeys(labels)))
 
@@ -257,7 +258,7 @@ def test_few_values_have_fewer_degrees_of_freedom(values, knots, shrinkage):
     assert model.effective_dof_[0] <= len(values) - 1 + 1e-6
     at = model.predict(np.array(values)[:, None])
     means = [y[codes == code].mean() for code in range(len(values))]
-    np.testing.assert_allclose(at, means, atol=0.02)
+    assert_allclose(at, means, atol=0.02)
 
 
 REPEATED = [
@@ -280,9 +281,9 @@ def test_weights_are_copies_of_rows_whatever_the_terms(parameters):
     two = GAMRegressor(**parameters, n_splines=6, smoothing=2.0)
     two.fit(frame.iloc[kept], y[kept])
     rows = frame.iloc[kept]
-    np.testing.assert_allclose(one.predict(rows), two.predict(rows), rtol=1e-8)
-    np.testing.assert_allclose(one.effective_dof_, two.effective_dof_, rtol=1e-8)
-    np.testing.assert_allclose(one.pvalues_, two.pvalues_, rtol=1e-6, atol=1e-9)
+    assert_allclose(one.predict(rows), two.predict(rows), rtol=1e-8)
+    assert_allclose(one.effective_dof_, two.effective_dof_, rtol=1e-8)
+    assert_allclose(one.pvalues_, two.pvalues_, rtol=1e-6, atol=1e-9)
     if "monotonic_cst" in parameters:
         assert (np.diff(one.partial_effect("age")[1]) < 1e-9).all()
 
@@ -297,7 +298,7 @@ def test_cyclic_terms_go_round(extrapolation):
         terms={0: "cyclic"}, periods={0: 24}, extrapolation=extrapolation
     ).fit(x, y)
     at = np.linspace(-30, 60, 50)[:, None]
-    np.testing.assert_allclose(model.predict(at), model.predict(at + 48), atol=1e-10)
+    assert_allclose(model.predict(at), model.predict(at + 48), atol=1e-10)
     _, curve, _ = model.partial_effect(0, x[:, 0].min() + [-1e-5, 0, 1e-5])
     before, after = np.diff(curve)
     assert before == pytest.approx(after, abs=1e-7)  # no kink where it closes
@@ -346,7 +347,7 @@ def test_a_log_link_of_normal_targets_and_shares_of_trials():
     x = rng.random((400, 1))
     mean = np.exp(np.sin(4 * x[:, 0]))
     model = GAMRegressor(link="log").fit(x, mean + rng.normal(size=400) / 5)
-    np.testing.assert_allclose(model.predict(x), mean, atol=0.15)
+    assert_allclose(model.predict(x), mean, atol=0.15)
     trials = rng.integers(1, 9, size=400)
     hits = rng.binomial(trials, mean / 4)
     model = GAMRegressor(family="binomial", n_splines=8)
@@ -355,7 +356,7 @@ def test_a_log_link_of_normal_targets_and_shares_of_trials():
         [np.arange(k) < h for k, h in zip(trials, hits, strict=True)]
     )
     model.fit(np.repeat(x, trials, axis=0), single)
-    np.testing.assert_allclose(model.predict(x), shares, rtol=1e-6)
+    assert_allclose(model.predict(x), shares, rtol=1e-6)
 
 
 @pytest.mark.parametrize("extrapolation", ["linear", "constant"])
@@ -366,10 +367,10 @@ def test_extrapolation(extrapolation):
         0, [-1, -1e-6, 0, 1, 1 + 1e-6, 2]
     )
     if extrapolation == "constant":
-        np.testing.assert_allclose([low, a, c, d], [b, b, end, end])
+        assert_allclose([low, a, c, d], [b, b, end, end])
     else:
         slopes = (b - a) * 1e6, (c - end) * 1e6
-        np.testing.assert_allclose([b - low, d - end], slopes, rtol=1e-6)
+        assert_allclose([b - low, d - end], slopes, rtol=1e-6)
     with pytest.raises(ValueError, match="extrapolation='error'"):
         model.set_params(extrapolation="error").fit(X, y).predict([[2.0, 0.0]])
 
@@ -407,7 +408,7 @@ def test_an_offset_is_added():
     model = GAMRegressor(family="poisson", offset=1).fit(X, y)
     assert model.term_names_.tolist() == ["x0"]
     predictor = model.transform(X)[:, 0] + model.intercept_ + X[:, 1]
-    np.testing.assert_allclose(model.predict(X), np.exp(predictor))
+    assert_allclose(model.predict(X), np.exp(predictor))
     assert model.predict([[0.5, 1.0]]) == pytest.approx(
         np.e * model.predict([[0.5, 0]])
     )
@@ -467,7 +468,7 @@ def test_counts_that_are_not_dispersed_are_not_warned_of():
     X, y, _ = counts(dispersed=False)
     plain = GAMRegressor(family="poisson").fit(X, y)
     model = GAMRegressor(family="negative_binomial").fit(X, y)
-    np.testing.assert_allclose(model.predict(X), plain.predict(X), rtol=0.1)
+    assert_allclose(model.predict(X), plain.predict(X), rtol=0.1)
     rng = np.random.default_rng(0)
     for seed in range(10):  # rare events: Pearson's statistic has a long tail
         X = np.random.default_rng(seed).random((50, 1))
@@ -523,7 +524,7 @@ def test_columns_of_any_scale(scale):
     terms = {0: "spline", 1: "linear"}
     expected = GAMRegressor(terms=terms, n_splines=6).fit(X, y)
     model = GAMRegressor(terms=terms, n_splines=6).fit(scale * X, y)
-    np.testing.assert_allclose(model.predict(scale * X), expected.predict(X))
+    assert_allclose(model.predict(scale * X), expected.predict(X))
     with pytest.raises(ValueError, match="'x0' has values from 0 to 1e-300; accepted"):
         model.fit(1e-300 * X, y)
 
@@ -573,11 +574,11 @@ def test_intervals_of_known_means_are_those_of_the_distribution():
     model = GAMRegressor(terms={0: "linear"}, family="poisson").fit(X, y)
     low, high = model.predict_interval(X[:1])
     expected = nbinom.ppf([0.025, 0.975], 1e9, 1 / (1 + 2e-9))
-    np.testing.assert_array_equal([low[0], high[0]], expected)
+    assert_array_equal([low[0], high[0]], expected)
     model.set_params(family="gamma").fit(X, y)
     low, high = model.predict_interval(X[:1])
     expected = gamma.ppf([0.025, 0.975], 1 / model.scale_, scale=2 * model.scale_)
-    np.testing.assert_allclose([low[0], high[0]], expected, rtol=1e-3)
+    assert_allclose([low[0], high[0]], expected, rtol=1e-3)
 
 
 def test_normal_intervals_cover_targets():
@@ -614,8 +615,8 @@ def test_the_test_of_a_straight_line_is_that_of_least_squares():
     coefficients, rest, *_ = np.linalg.lstsq(design, y)
     errors = np.sqrt(np.diag(np.linalg.inv(design.T @ design)) * rest / (len(y) - 3))
     ratios = (coefficients / errors)[1:]
-    np.testing.assert_allclose(model.statistics_, ratios**2, rtol=1e-8)
-    np.testing.assert_allclose(model.pvalues_, 2 * t.sf(abs(ratios), len(y) - 3))
+    assert_allclose(model.statistics_, ratios**2, rtol=1e-8)
+    assert_allclose(model.pvalues_, 2 * t.sf(abs(ratios), len(y) - 3))
 
 
 def test_the_score_of_a_term_is_that_of_the_model_without_it():
@@ -653,17 +654,17 @@ def test_columns_that_say_nothing(shrinkage):
     terms = {j: "category" if j == 5 else "spline" for j in range(6)}
     model = GAMRegressor(terms=terms, shrinkage=shrinkage).fit(X, y)
     assert np.isfinite(model.predict(X)).all()
-    np.testing.assert_allclose(model.transform(X)[:, 2], 0, atol=1e-9)
+    assert_allclose(model.transform(X)[:, 2], 0, atol=1e-9)
     assert model.pvalues_[2] > 0.999
-    np.testing.assert_allclose(model.effective_dof_[[2, 5]], 0, atol=1e-5)
+    assert_allclose(model.effective_dof_[[2, 5]], 0, atol=1e-5)
 
 
 def test_targets_that_are_met_exactly():
     X, _ = table()
     model = GAMRegressor(terms=[0]).fit(X, 3 + 2 * X[:, 0])
-    np.testing.assert_allclose(model.predict(X), 3 + 2 * X[:, 0], rtol=1e-4)
+    assert_allclose(model.predict(X), 3 + 2 * X[:, 0], rtol=1e-4)
     model.fit(X, np.full(len(X), 2.0))
-    np.testing.assert_allclose(model.predict(X), 2)
+    assert_allclose(model.predict(X), 2)
     assert model.deviance_explained_ == 0
 
 
@@ -790,7 +791,7 @@ def test_terms_of_many_splines_vanish_too():
     rng = np.random.default_rng(0)
     x, y = rng.random(1000), rng.normal(size=1000)
     few, many = (GAMRegressor(n_splines=n).fit(x[:, None], y) for n in (20, 200))
-    np.testing.assert_allclose(many.effective_dof_, few.effective_dof_, atol=0.1)
+    assert_allclose(many.effective_dof_, few.effective_dof_, atol=0.1)
     line = (GAMRegressor(n_splines=n).fit(x[:, None], y + x) for n in (20, 200))
     few, many = (model.effective_dof_ for model in line)
-    np.testing.assert_allclose(many, few, atol=0.1)
+    assert_allclose(many, few, atol=0.1)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -122,11 +123,11 @@ def check(model, known, problem, **limits):
     nearest = least(model, problem, **limits)
     found = np.isfinite(nearest)
     assert (holds == found).all()
-    np.testing.assert_allclose(distances[found], nearest[found], rtol=1e-9, atol=1e-12)
+    assert_allclose(distances[found], nearest[found], rtol=1e-9, atol=1e-12)
     # Nearer points than this are the same to the program.
-    np.testing.assert_allclose(bounds, nearest, rtol=1e-6, atol=1e-12)
+    assert_allclose(bounds, nearest, rtol=1e-6, atol=1e-12)
     assert (bounds[found] <= distances[found]).all()
-    np.testing.assert_array_equal(values[~found], problem.values[~found])
+    assert_array_equal(values[~found], problem.values[~found])
     return values
 
 
@@ -160,7 +161,7 @@ def test_bounds_and_frozen_columns(norm):
     ranges, vary = {0: (-1.0, 1.0), 2: (-0.5, 2.0)}, [0, 2]
     known, problem = tasks(model, X, X[:12], norm, ranges=ranges, vary=vary)
     values = check(model, known, problem, ranges=ranges, vary=vary)
-    np.testing.assert_array_equal(values[:, 1], X[:12, 1])
+    assert_array_equal(values[:, 1], X[:12, 1])
     inside = (values >= [-1, -np.inf, -0.5]) & (values <= [1, np.inf, 2])
     assert (inside | (values == X[:12])).all()
 
@@ -172,7 +173,7 @@ def test_whole_numbers(norm):
     model = CLASSIFIERS["forest"].fit(X, X[:, 0] + X[:, 1] * X[:, 2] / 9 > 35)
     known, problem = tasks(model, X, X[:6], norm)
     values = check(model, known, problem)
-    np.testing.assert_array_equal(values, np.rint(values))
+    assert_array_equal(values, np.rint(values))
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -189,7 +190,7 @@ def test_dtypes_of_frames_and_missing_values(norm):
     assert (np.isinf(bounds) == ~holds).all()
     native = problem.decode(values, np.arange(6))
     assert (native.dtypes == frame.dtypes).all()
-    np.testing.assert_array_equal(native["a"].to_numpy(dtype=float), values[:, 0])
+    assert_array_equal(native["a"].to_numpy(dtype=float), values[:, 0])
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -225,7 +226,7 @@ def test_little_time_leaves_a_gap():
     _, quick, low, holds = tried(problem, few, time_limit=0.05)
     _, slow, high, _ = tried(problem, few)
     assert holds.all()
-    np.testing.assert_allclose(slow, high, rtol=1e-9)
+    assert_allclose(slow, high, rtol=1e-9)
     assert (quick >= slow * (1 - 1e-9)).all()
     assert (low <= high * (1 + 1e-9)).all()
 
@@ -237,7 +238,7 @@ def test_few_numbers_change():
     model = DecisionTreeClassifier().fit(X, X[:, 0] > 1)
     known, problem = tasks(model, X, X[:10], np.inf)
     values, *_ = tried(known, problem)
-    np.testing.assert_array_equal(values[:, 1:], X[:10, 1:])
+    assert_array_equal(values[:, 1:], X[:10, 1:])
 
 
 @settings(max_examples=10)
@@ -256,7 +257,7 @@ def test_a_row_alone():
     together = searched.tries(problem, np.arange(5))
     for i in range(5):
         alone = searched.tries(problem, np.array([i]))
-        np.testing.assert_array_equal(alone.values[0], together.values[i])
+        assert_array_equal(alone.values[0], together.values[i])
         assert alone.lower_bounds[0] == together.lower_bounds[i]
 
 
@@ -278,4 +279,4 @@ def test_nothing_may_change():
     values, _, bounds, holds = tried(known, problem)
     assert not holds.any()
     assert np.isinf(bounds).all()
-    np.testing.assert_array_equal(values, X[:2])
+    assert_array_equal(values, X[:2])

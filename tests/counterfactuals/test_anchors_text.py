@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from joblib import parallel_config
+from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -69,7 +70,7 @@ def test_coverage_is_counted_on_the_texts_of_fit():
     model = Having()
     model.words = ("free",)
     explanation = around(model).explain(TEXTS[:2])
-    np.testing.assert_allclose(explanation.coverage, 2 / 6)
+    assert_allclose(explanation.coverage, 2 / 6)
     assert explanation.holds(TEXTS).tolist() == [[True] * 2 + [False] * 4] * 2
 
 

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -48,12 +49,8 @@ def test_another_class(method):
     assert explanation.status.tolist() == ["found"] * 4
     assert explanation.valid.all()
     assert (SMOOTH.predict(explanation.rows) != SMOOTH.predict(X[:4])).all()
-    np.testing.assert_allclose(
-        explanation.predictions, SMOOTH.decision_function(explanation.rows)
-    )
-    np.testing.assert_allclose(
-        explanation.original_predictions, SMOOTH.decision_function(X[:4])
-    )
+    assert_allclose(explanation.predictions, SMOOTH.decision_function(explanation.rows))
+    assert_allclose(explanation.original_predictions, SMOOTH.decision_function(X[:4]))
     assert (explanation.distances > 0).all()
 
 
@@ -78,7 +75,7 @@ def test_an_interval_of_a_probability(method):
     explanation = inspector.explain(X[:4])
     probability = SMOOTH.predict_proba(explanation.rows)[:, 1]
     assert ((probability >= 0.4) & (probability <= 0.6)).all()
-    np.testing.assert_allclose(explanation.predictions, probability)
+    assert_allclose(explanation.predictions, probability)
     assert explanation.response_name == "probability"
 
 
@@ -99,7 +96,7 @@ def test_an_interval_of_a_prediction(method):
     if method is WachterCounterfactual:
         # A unit of the second feature is worth two of the prediction.
         missing = np.maximum(3 - model.predict(numbers[:5]), 0)
-        np.testing.assert_allclose(explanation.distances, missing / 2, rtol=1e-3)
+        assert_allclose(explanation.distances, missing / 2, rtol=1e-3)
 
 
 @every_method
@@ -180,7 +177,7 @@ def test_what_changes_stays_within_the_data(method, kind, permitted):
     low, high = known[numbers].min(), known[numbers].max()
     outside = (after[numbers] < low) | (after[numbers] > high)
     outside["job"] = ~after.job.isin(["cook", "nurse"])
-    np.testing.assert_array_equal(found.beyond_data, outside & found.changed)
+    assert_array_equal(found.beyond_data, outside & found.changed)
     if permitted is None:
         assert (after.job != "pilot").all()
         for name in numbers:
@@ -234,7 +231,7 @@ def test_what_is_missing_stays_missing(method):
     model = HistGradientBoostingClassifier(max_iter=5).fit(numbers, y)
     explanation = made(method, model).fit(numbers).explain(numbers[:12])
     before = numbers[explanation.origin]
-    np.testing.assert_array_equal(np.isnan(explanation.rows), np.isnan(before))
+    assert_array_equal(np.isnan(explanation.rows), np.isnan(before))
     assert (explanation.status == "found").sum() >= 10
 
 
@@ -253,7 +250,7 @@ def test_what_is_missing_in_a_frame_stays_missing(method, library):
     assert list(explanation.rows.dtypes) == list(table.dtypes)
     before = np.asarray(table[:8], dtype=float)[explanation.origin]
     after = np.asarray(explanation.rows, dtype=float)
-    np.testing.assert_array_equal(np.isnan(after), np.isnan(before))
+    assert_array_equal(np.isnan(after), np.isnan(before))
     own = model.predict(table[:8])
     assert (model.predict(explanation.rows) != own[explanation.origin]).all()
     # Where nothing is found, no value of a number that is there changes the class.

@@ -5,6 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 from sklearn.datasets import make_classification
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
@@ -116,7 +117,7 @@ def test_trees(name, k, data):
             search = exact(model, constraints=constraints, **outcome).fit(X)
             found = search.explain(row[None])
             assert found.optimal.all()
-            np.testing.assert_allclose(found.distances, expected, rtol=1e-6)
+            assert_allclose(found.distances, expected, rtol=1e-6)
             assert (model.predict(found.rows) != model.predict(row[None])).all()
             excess = coefficients @ found.rows[0] - bounds
             assert (excess <= 1e-9 * (1 + np.abs(bounds))).all()
@@ -152,7 +153,7 @@ def test_linear_models(share, data):
             constraints = as_pairs(coefficients, bounds)
             search = exact(model, constraints=constraints, **outcome, **limits).fit(X)
             found = search.explain(row[None])
-            np.testing.assert_allclose(found.distances, least, rtol=1e-6)
+            assert_allclose(found.distances, least, rtol=1e-6)
             assert found.optimal.all()
             assert (coefficients @ found.rows[0] <= bounds + 1e-9).all()
 
@@ -184,7 +185,7 @@ def test_whole_numbers_that_keep_their_sum(kind):
         if found.status[origin] == "found":
             before = numbers.to_numpy()[origin]
             least = (np.abs(kept.to_numpy() - before) @ COSTS).min()
-            np.testing.assert_allclose(distance, least, rtol=1e-6)
+            assert_allclose(distance, least, rtol=1e-6)
             assert row.sum() == 12
             assert row[0] <= row[1]
     assert (found.status == "found").sum() > 3

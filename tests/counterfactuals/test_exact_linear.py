@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 from scipy.special import logit
 from sklearn.compose import make_column_transformer
@@ -47,7 +48,7 @@ def test_one_feature_moves(data, share):
     coef, intercept = coefficients(model)
     needs = logit(share) - rows @ coef - intercept
     expected = needs * (UNIT_COSTS / np.abs(coef)).min()
-    np.testing.assert_allclose(found.distances, expected, rtol=1e-6)
+    assert_allclose(found.distances, expected, rtol=1e-6)
     assert (found.n_changed == 1).all()
     assert found.optimal.all()
     assert (model.predict_proba(found.rows)[:, 1] >= share).all()
@@ -82,10 +83,8 @@ def test_boxes_and_frozen_features(data):
             [row @ coef + intercept],
             bounds=room,
         )
-        np.testing.assert_allclose(
-            found.distances[found.origin == i], program.fun, rtol=1e-6
-        )
-    np.testing.assert_array_equal(found.rows[:, 1], rows[found.origin, 1])
+        assert_allclose(found.distances[found.origin == i], program.fun, rtol=1e-6)
+    assert_array_equal(found.rows[:, 1], rows[found.origin, 1])
     assert (model.predict(found.rows) == 1).all()
 
 
@@ -108,7 +107,7 @@ def test_several_classes():
             change = model.coef_[other] - model.coef_[own[i]]
             need = scores[i, own[i]] - scores[i, other]
             ways.append(need * (UNIT_COSTS / np.abs(change)).min())
-        np.testing.assert_allclose(found.distances[i], min(ways), rtol=1e-6)
+        assert_allclose(found.distances[i], min(ways), rtol=1e-6)
     wished = ExactCounterfactual(FrozenEstimator(model), desired=1, distance=COSTS)
     found = wished.fit(X).explain(X[::30])
     assert (model.predict(found.rows) == 1).all()
@@ -155,7 +154,7 @@ def test_whole_numbers_and_levels(objective, max_changes):
             kept &= n_changed <= max_changes
         if objective == "n_changed":
             kept &= n_changed == n_changed[kept].min()
-        np.testing.assert_allclose(
+        assert_allclose(
             found.distances[found.origin == i], distances[kept].min(), rtol=1e-6
         )
     assert found.rows.dtypes.equals(X.dtypes)
@@ -171,7 +170,7 @@ def test_regressor(data):
     answers = model.predict(X[:10])
     needs = np.maximum(np.maximum(1.0 - answers, answers - 1.2), 0)
     expected = needs * (UNIT_COSTS / np.abs(model.coef_)).min()
-    np.testing.assert_allclose(found.distances, expected, rtol=1e-6)
+    assert_allclose(found.distances, expected, rtol=1e-6)
     after = model.predict(found.rows)
     assert ((after >= 1.0) & (after <= 1.2)).all()
 
@@ -189,9 +188,7 @@ def test_next_ones_take_the_next_best_features(data):
     coef, intercept = coefficients(model)
     costs = np.sort(UNIT_COSTS / np.abs(coef))
     needs = np.abs(X[:5] @ coef + intercept)
-    np.testing.assert_allclose(
-        found.distances.reshape(5, 4), needs[:, None] * costs, rtol=1e-6
-    )
+    assert_allclose(found.distances.reshape(5, 4), needs[:, None] * costs, rtol=1e-6)
     assert all("only 4 rows" in reason for reason in found.reasons)
 
 
@@ -216,11 +213,11 @@ def test_boxes_are_as_wished_to_their_ends(data, desired):
         if desired == "other":
             assert (corners >= 0.5).all()
             # What helps may be done without end, and nothing else.
-            np.testing.assert_array_equal(np.isinf(high), slopes > 0)
-            np.testing.assert_array_equal(np.isinf(low), slopes < 0)
+            assert_array_equal(np.isinf(high), slopes > 0)
+            assert_array_equal(np.isinf(low), slopes < 0)
         else:
             assert ((corners >= 0.6) & (corners <= 0.9)).all()
-            np.testing.assert_allclose(corners.max(), 0.9, rtol=1e-6)
+            assert_allclose(corners.max(), 0.9, rtol=1e-6)
 
 
 def test_pairs_that_vote_are_no_linear_function_of_the_classes():

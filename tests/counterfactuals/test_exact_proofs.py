@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import (
@@ -134,7 +135,7 @@ def test_proofs_of_trees_against_all_cells(seed):
         if np.isfinite(least):
             (distance,) = found.distances[found.origin == i]
             assert found.optimal[i]
-            np.testing.assert_allclose(distance, least, rtol=1e-6)
+            assert_allclose(distance, least, rtol=1e-6)
             assert found.lower_bounds[i] <= least * (1 + 1e-12)
             check_box(found, i, holds, own, float)
 
@@ -217,14 +218,12 @@ def test_ties_of_gradient_boosting_go_to_the_second_class():
     model = GradientBoostingClassifier(
         n_estimators=1, max_depth=2, learning_rate=1.0, init="zero"
     ).fit(X, y)
-    np.testing.assert_array_equal(
-        model.decision_function([[0], [1], [2]]), [-2.0, 0.0, 2.0]
-    )
+    assert_array_equal(model.decision_function([[0], [1], [2]]), [-2.0, 0.0, 2.0])
     search = ExactCounterfactual(FrozenEstimator(model), distance={0: 1.0}).fit(X)
     found = search.explain(X[[0, 1]])
     assert found.optimal.all()
-    np.testing.assert_allclose(found.distances, [0.5, 0.5], rtol=1e-6)
-    np.testing.assert_array_equal(found.answers, [1, 0])
+    assert_allclose(found.distances, [0.5, 0.5], rtol=1e-6)
+    assert_array_equal(found.answers, [1, 0])
 
 
 @pytest.mark.parametrize("seed, n_estimators", [(494, 5), (2008, 5)])

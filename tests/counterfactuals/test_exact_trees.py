@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import (
@@ -63,7 +64,7 @@ def test_nearest_of_all_cells(name, n_classes, outcome):
     )
     found = search.fit(X).explain(rows)
     assert found.optimal.all()
-    np.testing.assert_allclose(found.lower_bounds, found.distances, rtol=1e-6)
+    assert_allclose(found.lower_bounds, found.distances, rtol=1e-6)
     own = model.predict(rows)
     for i, row in enumerate(rows):
 
@@ -73,7 +74,7 @@ def test_nearest_of_all_cells(name, n_classes, outcome):
 
         assert holds(found.rows[[i]])
         nearest = brute_force(model, row, [1.0, 0.5, 2.0], holds)[0]
-        np.testing.assert_allclose(found.distances[i], nearest, rtol=1e-6)
+        assert_allclose(found.distances[i], nearest, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -92,7 +93,7 @@ def test_fewest_changes_of_all_cells(name):
             model, row, [1.0, 0.5, 2.0], lambda X, own=own: model.predict(X) != own
         )
         assert found.n_changed[i] == fewest
-        np.testing.assert_allclose(found.distances[i], nearest, rtol=1e-6)
+        assert_allclose(found.distances[i], nearest, rtol=1e-6)
 
 
 @pytest.mark.parametrize("target", [0, 1])
@@ -112,7 +113,7 @@ def test_intervals_of_probability(name, target):
 
     for i in found.origin:
         nearest = brute_force(model, rows[i], [1.0, 0.5, 2.0], holds)[0]
-        np.testing.assert_allclose(
+        assert_allclose(
             found.distances[found.origin == i], nearest, rtol=1e-6, atol=1e-12
         )
     assert holds(found.rows).all()
@@ -132,7 +133,7 @@ def test_few_changes_and_limits():
         nearest = brute_force(
             model, row, [1.0, 0.5, 2.0], lambda X, own=own: model.predict(X) != own, 1
         )[0]
-        np.testing.assert_allclose(found.distances[i], nearest, rtol=1e-6)
+        assert_allclose(found.distances[i], nearest, rtol=1e-6)
 
 
 def test_regressor():
@@ -152,7 +153,7 @@ def test_regressor():
 
     for i, row in enumerate(rows):
         nearest = brute_force(model, row, [1.0, 0.5, 2.0], holds)[0]
-        np.testing.assert_allclose(found.distances[i], nearest, rtol=1e-6, atol=1e-12)
+        assert_allclose(found.distances[i], nearest, rtol=1e-6, atol=1e-12)
 
 
 def mixed_table(n_rows=150):
@@ -256,7 +257,7 @@ def test_next_ones_are_nearest_of_those_apart(name, objective):
                 break
             least = of_fewest if objective == "n_changed" else least
             distance = found.distances[found.origin == i][k]
-            np.testing.assert_allclose(distance, least, rtol=1e-6)
+            assert_allclose(distance, least, rtol=1e-6)
 
 
 def test_bounds_of_a_search_that_is_ended(monkeypatch):
@@ -288,7 +289,7 @@ def test_time_is_shared_by_all_that_are_found():
     )
     found = search.fit(X).explain(X[:5])
     assert (np.bincount(found.origin) > 1).any()
-    np.testing.assert_array_equal(
+    assert_array_equal(
         model.predict(found.rows), 1 - model.predict(X[:5])[found.origin]
     )
 
@@ -341,8 +342,8 @@ def test_boxes_are_as_wished_and_cannot_be_wider(most):
                 at_limit |= j == 0 and abs(ends[j]) >= 1.5
                 assert at_limit or least <= 4.5 + 1e-9
         if most is not None:
-            np.testing.assert_array_equal(low[~changed], row[~changed])
-            np.testing.assert_array_equal(high[~changed], row[~changed])
+            assert_array_equal(low[~changed], row[~changed])
+            assert_array_equal(high[~changed], row[~changed])
 
 
 @pytest.mark.parametrize("desired", ["other", 2])
@@ -372,7 +373,7 @@ def test_boxes_in_mixed_tables(model):
     found = search.fit(X).explain(rows)
     assert np.isnan(found.low[:, 2]).all()
     missing = rows["income"].isna().to_numpy()[found.origin]
-    np.testing.assert_array_equal(np.isnan(found.high[:, 1]), missing)
+    assert_array_equal(np.isnan(found.high[:, 1]), missing)
     for low, high in (
         (found.low, found.low),
         (found.high, found.high),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -104,7 +105,7 @@ def test_a_linear_model_has_a_closed_form():
     explanation = inspector.explain(X[::56])
     gaps = np.abs(model.decision_function(X[::56]))
     expected = gaps / np.abs(slopes).max()
-    np.testing.assert_allclose(explanation.distances, expected, rtol=1e-3)
+    assert_allclose(explanation.distances, expected, rtol=1e-3)
     assert (explanation.n_changed == 1).all()
 
 
@@ -135,11 +136,9 @@ def test_one_row_gets_what_it_gets_among_many(method):
     together = inspector.explain(MIXED[:3])
     for row in range(2):
         alone = inspector.explain(MIXED[row : row + 1])
-        np.testing.assert_allclose(alone.distances, together[row].distances, rtol=1e-10)
+        assert_allclose(alone.distances, together[row].distances, rtol=1e-10)
         numbers = ["a", "b", "n", "small", "single"]
-        np.testing.assert_allclose(
-            alone.rows[numbers], together[row].rows[numbers], rtol=1e-10
-        )
+        assert_allclose(alone.rows[numbers], together[row].rows[numbers], rtol=1e-10)
 
 
 def test_all_rows_are_asked_about_together():

@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -276,7 +277,7 @@ def test_levels_are_bars_of_shares(explained):
     assert [text.get_text() for text in ax.get_xticklabels()] == [*"wxyz", "new"]
     heights = np.array([bar.get_height() for bar in ax.containers[0].patches])
     counts = X["job"].value_counts().reindex([*"wxyz", "new"]).fillna(0)
-    np.testing.assert_allclose(heights / heights.max(), counts / counts.max())
+    assert_allclose(heights / heights.max(), counts / counts.max())
 
 
 def test_of_many_levels_the_most_frequent_are_shown():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -64,7 +65,7 @@ def test_first_order_of_numbers(n_intervals, weighted, centred):
         expected = reference.first_order_numeric(
             ask, X.tolist(), j, edges, weights, centred=centred
         )
-        np.testing.assert_allclose(effect.effects_[j], expected, **EXACT)
+        assert_allclose(effect.effects_[j], expected, **EXACT)
 
 
 def test_edges_are_inverted_cdf_quantiles_after_the_minimum():
@@ -78,17 +79,15 @@ def test_edges_are_inverted_cdf_quantiles_after_the_minimum():
     for name, edges in zip(["size", "rooms"], effect.edges_, strict=True):
         repeated = np.repeat(X[name].to_numpy(), weights)
         quantiles = np.quantile(repeated, np.arange(1, 10) / 9, method="inverted_cdf")
-        np.testing.assert_array_equal(
-            edges, np.unique(np.r_[repeated.min(), quantiles])
-        )
+        assert_array_equal(edges, np.unique(np.r_[repeated.min(), quantiles]))
 
 
 def test_edges_are_counted_in_whole_numbers():
     """As floats, 11 / 20 of 100 rows is more than 55: the edge is the 55th value."""
     X = np.random.default_rng(0).permutation(np.arange(1.0, 101)).reshape(-1, 1)
     effect = AccumulatedLocalEffects(frozen(lambda a: a), n_intervals=20).fit(X)
-    np.testing.assert_array_equal(effect.edges_[0], [1, *range(5, 101, 5)])
-    np.testing.assert_array_equal(effect.interval_counts_[0], np.full(20, 5))
+    assert_array_equal(effect.edges_[0], [1, *range(5, 101, 5)])
+    assert_array_equal(effect.interval_counts_[0], np.full(20, 5))
 
 
 def test_local_effects_counts_and_spreads():
@@ -119,9 +118,9 @@ def test_first_order_of_categories(feature, weighted):
     expected = reference.first_order_levels(
         ask, rows_of(X), list(X.columns).index(feature), list(levels), weights
     )
-    np.testing.assert_allclose(effect.effects_[0], expected, **EXACT)
+    assert_allclose(effect.effects_[0], expected, **EXACT)
     counts = [weights[(X[feature] == level).to_numpy()].sum() for level in levels]
-    np.testing.assert_allclose(effect.interval_counts_[0], counts)
+    assert_allclose(effect.interval_counts_[0], counts)
 
 
 def test_first_order_of_several_classes():
@@ -133,7 +132,7 @@ def test_first_order_of_several_classes():
         expected = reference.first_order_numeric(
             ask, X.tolist(), 0, effect.edges_[0], np.ones(len(X))
         )
-        np.testing.assert_allclose(effect.effects_[0][output], expected, **EXACT)
+        assert_allclose(effect.effects_[0][output], expected, **EXACT)
     assert effect.transform(X).shape == (len(X), 9)
 
 
@@ -154,7 +153,7 @@ def test_second_order_of_numbers(seed, weighted):
         axes = [("edges", edges) for edges in effect.edges_[entry]]
         assert np.isnan(effect.local_effects_[entry]).any()  # empty cells
         expected = reference.second_order(ask, X.tolist(), pair, axes, weights)
-        np.testing.assert_allclose(effect.effects_[entry], expected, **EXACT)
+        assert_allclose(effect.effects_[entry], expected, **EXACT)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -175,7 +174,7 @@ def test_second_order_with_categories(pair, seed, weighted):
         for name, values in zip(pair, effect.edges_[0], strict=True)
     ]
     expected = reference.second_order(ask, rows_of(X), columns, axes, weights)
-    np.testing.assert_allclose(effect.effects_[0], expected, **EXACT)
+    assert_allclose(effect.effects_[0], expected, **EXACT)
 
 
 def test_of_equally_near_steps_an_empty_one_takes_the_first():
@@ -195,7 +194,7 @@ def test_of_equally_near_steps_an_empty_one_takes_the_first():
     expected = reference.second_order(
         lambda row: formula(*row)[0], rows_of(X), (0, 1), axes, np.ones(6)
     )
-    np.testing.assert_allclose(effect.effects_[0], expected, **EXACT)
+    assert_allclose(effect.effects_[0], expected, **EXACT)
 
 
 def test_an_additive_model_has_no_second_order():
@@ -204,7 +203,7 @@ def test_an_additive_model_has_no_second_order():
         frozen(lambda a, b, c: np.exp(a) - b**3 + c), features=[(0, 1), (2, 0)]
     ).fit(X)
     for surface in effect.effects_:
-        np.testing.assert_allclose(surface, 0, atol=1e-10)
+        assert_allclose(surface, 0, atol=1e-10)
 
 
 def test_a_product_of_independent_features():
@@ -219,7 +218,7 @@ def test_a_product_of_independent_features():
     middles = [(edges[1:] + edges[:-1]) / 2 for edges in (one, two)]
     c, d = (middle @ np.full(5, 0.2) for middle in middles)
     expected = np.outer(one - c, two - d)
-    np.testing.assert_allclose(effect.effects_[0], expected, **EXACT)
+    assert_allclose(effect.effects_[0], expected, **EXACT)
 
 
 # Order of levels
@@ -267,9 +266,9 @@ def test_given_and_sorted_orders():
     ).fit(X)
     assert list(given.edges_[0]) == order
     expected = reference.first_order_levels(ask, rows_of(X), 2, order, np.ones(len(X)))
-    np.testing.assert_allclose(given.effects_[0], expected, **EXACT)
+    assert_allclose(given.effects_[0], expected, **EXACT)
     by_similarity = AccumulatedLocalEffects(model, features=["town"])
-    np.testing.assert_array_equal(given.edges_[1], by_similarity.fit(X).edges_[0])
+    assert_array_equal(given.edges_[1], by_similarity.fit(X).edges_[0])
     plain = AccumulatedLocalEffects(
         model,
         features=["colour", "town"],
@@ -329,10 +328,8 @@ def test_pyale_first_order(n_intervals):
             features=[name],
             custom_values={name: theirs.index.to_numpy()},
         ).fit(X)
-        np.testing.assert_allclose(effect.effects_[0], theirs["eff"], **EXACT)
-        np.testing.assert_array_equal(
-            effect.interval_counts_[0], theirs["size"].iloc[1:]
-        )
+        assert_allclose(effect.effects_[0], theirs["eff"], **EXACT)
+        assert_array_equal(effect.interval_counts_[0], theirs["size"].iloc[1:])
 
 
 def test_pyale_second_order():
@@ -350,7 +347,7 @@ def test_pyale_second_order():
         features=[("a", "b")],
         custom_values={"a": theirs.index, "b": theirs.columns},
     ).fit(X)
-    np.testing.assert_allclose(effect.effects_[0], theirs.to_numpy(), **EXACT)
+    assert_allclose(effect.effects_[0], theirs.to_numpy(), **EXACT)
 
 
 def test_pyale_categories():
@@ -379,7 +376,7 @@ def test_pyale_categories():
         )
     effect = AccumulatedLocalEffects(model, features=["colour"]).fit(X)
     assert list(theirs.index) == list(effect.edges_[0])
-    np.testing.assert_allclose(effect.effects_[0], theirs["eff"], **EXACT)
+    assert_allclose(effect.effects_[0], theirs["eff"], **EXACT)
 
 
 def test_alibi_first_order():
@@ -392,7 +389,7 @@ def test_alibi_first_order():
         X, grid_points=dict(enumerate(effect.edges_))
     )
     for ours, values in zip(effect.effects_, theirs.ale_values, strict=True):
-        np.testing.assert_allclose(ours, values.T, **EXACT)
+        assert_allclose(ours, values.T, **EXACT)
 
 
 # Confidence bands
@@ -432,7 +429,7 @@ def test_coverage_by_standard_errors():
         truth = uncentred - counts @ (uncentred[1:] + uncentred[:-1]) / 2 / counts.sum()
         hits.append(covered(effect, truth))
     # Three binomial standard errors of 0.9 over 300 samples.
-    np.testing.assert_allclose(np.mean(hits, axis=0), 0.9, atol=0.052)
+    assert_allclose(np.mean(hits, axis=0), 0.9, atol=0.052)
 
 
 def test_coverage_by_standard_errors_over_levels():
@@ -450,7 +447,7 @@ def test_coverage_by_standard_errors_over_levels():
             confidence_level=0.9,
         ).fit(X)
         hits.append(covered(effect, np.arange(4) - 1.5))
-    np.testing.assert_allclose(np.mean(hits, axis=0), 0.9, atol=0.052)
+    assert_allclose(np.mean(hits, axis=0), 0.9, atol=0.052)
 
 
 def levelled(level, b):
@@ -478,7 +475,7 @@ def test_coverage_by_bootstrap():
             random_state=seed,
         ).fit(X)
         hits.append(covered(effect, truth))
-    np.testing.assert_allclose(np.mean(hits, axis=0), 0.9, atol=0.064)
+    assert_allclose(np.mean(hits, axis=0), 0.9, atol=0.064)
 
 
 def test_bands_of_the_bootstrap_are_the_quantiles_of_refits():
@@ -507,10 +504,8 @@ def test_bands_of_the_bootstrap_are_the_quantiles_of_refits():
     for entry in (0, 1):
         width = np.ptp(effect.effects_[entry])
         low, high = np.quantile(draws[entry], [0.1, 0.9], axis=0)
-        np.testing.assert_allclose(effect.intervals_low_[entry], low, atol=0.15 * width)
-        np.testing.assert_allclose(
-            effect.intervals_high_[entry], high, atol=0.15 * width
-        )
+        assert_allclose(effect.intervals_low_[entry], low, atol=0.15 * width)
+        assert_allclose(effect.intervals_high_[entry], high, atol=0.15 * width)
 
 
 def test_standard_error_bands_by_hand():
@@ -527,12 +522,8 @@ def test_standard_error_bands_by_hand():
         accumulate - counts / counts.sum() @ (accumulate[1:] + accumulate[:-1]) / 2
     )
     expected = 1.959963984540054 * np.sqrt(operator**2 @ errors**2)
-    np.testing.assert_allclose(
-        effect.intervals_high_[0] - effect.effects_[0], expected, **EXACT
-    )
-    np.testing.assert_allclose(
-        effect.effects_[0] - effect.intervals_low_[0], expected, **EXACT
-    )
+    assert_allclose(effect.intervals_high_[0] - effect.effects_[0], expected, **EXACT)
+    assert_allclose(effect.effects_[0] - effect.intervals_low_[0], expected, **EXACT)
     assert effect.intervals_low_[1] is None
     assert effect.intervals_high_[1] is None
     assert len(edges) == 4
@@ -551,7 +542,7 @@ def test_bands_of_the_bootstrap_depend_on_the_seed_alone():
         for seed in (0, 0, 1)
     ]
     one, two, three = (effect.intervals_low_[0] for effect in bands)
-    np.testing.assert_array_equal(one, two)
+    assert_array_equal(one, two)
     assert (one != three).any()
 
 
@@ -570,7 +561,7 @@ def test_empty_intervals_of_custom_edges_warn():
     expected = reference.first_order_numeric(
         lambda row: float(wave(*row)), X.tolist(), 0, edges, np.ones(len(X))
     )
-    np.testing.assert_allclose(effect.effects_[0], expected, **EXACT)
+    assert_allclose(effect.effects_[0], expected, **EXACT)
 
 
 def test_rows_without_a_value_or_outside_are_left_out_and_counted():
@@ -586,22 +577,20 @@ def test_rows_without_a_value_or_outside_are_left_out_and_counted():
     ).fit(X, sample_weight=weights)
     outside = (X[:, 1] < -0.5) | (X[:, 1] > 0.5)
     missing = weights[:6].sum()
-    np.testing.assert_array_equal(
-        effect.n_missing_, [missing, weights[outside].sum(), missing]
-    )
+    assert_array_equal(effect.n_missing_, [missing, weights[outside].sum(), missing])
     complete = AccumulatedLocalEffects(
         FrozenEstimator(model),
         features=[0, (0, 2)],
         n_intervals=5,
         custom_values={2: effect.edges_[2][1]},
     ).fit(X[6:], sample_weight=weights[6:])
-    np.testing.assert_array_equal(effect.edges_[0], complete.edges_[0])
-    np.testing.assert_allclose(effect.effects_[0], complete.effects_[0], **EXACT)
-    np.testing.assert_allclose(effect.effects_[2], complete.effects_[1], **EXACT)
+    assert_array_equal(effect.edges_[0], complete.edges_[0])
+    assert_allclose(effect.effects_[0], complete.effects_[0], **EXACT)
+    assert_allclose(effect.effects_[2], complete.effects_[1], **EXACT)
     inside = AccumulatedLocalEffects(
         FrozenEstimator(model), features=[1], custom_values={1: [-0.5, 0.0, 0.5]}
     ).fit(X[~outside], sample_weight=weights[~outside])
-    np.testing.assert_allclose(effect.effects_[1], inside.effects_[0], **EXACT)
+    assert_allclose(effect.effects_[1], inside.effects_[0], **EXACT)
     assert np.isnan(effect.transform(X)[:6, 0]).all()
 
 
@@ -614,13 +603,13 @@ def test_transform_is_the_effect_at_the_rows():
         model, features=["size", "colour", ("size", "rooms")]
     ).fit(X)
     found = effect.transform(X)
-    np.testing.assert_allclose(
+    assert_allclose(
         found[:, 0], np.interp(X["size"], effect.edges_[0], effect.effects_[0])
     )
     by_level = dict(zip(effect.edges_[1], effect.effects_[1], strict=True))
-    np.testing.assert_array_equal(found[:, 1], [by_level[c] for c in X["colour"]])
+    assert_array_equal(found[:, 1], [by_level[c] for c in X["colour"]])
     assert list(effect.get_feature_names_out()) == ["size", "colour"]
-    np.testing.assert_allclose(
+    assert_allclose(
         effect.feature_importances_, [found[:, 0].std(), 0, found[:, 1].std(), 0, 0]
     )
 
@@ -639,11 +628,11 @@ def test_shifting_scaling_and_shuffling(shift, scale, seed):
         **params,
     ).fit(X[order][:, [2, 0, 1]])
     for ours, theirs in zip(plain.effects_, other.effects_, strict=True):
-        np.testing.assert_allclose(theirs, scale * ours, rtol=1e-9, atol=1e-9)
+        assert_allclose(theirs, scale * ours, rtol=1e-9, atol=1e-9)
     for ours, theirs in zip(
         plain.local_effects_std_, other.local_effects_std_, strict=True
     ):
-        np.testing.assert_allclose(theirs, abs(scale) * ours, rtol=1e-7, atol=1e-7)
+        assert_allclose(theirs, abs(scale) * ours, rtol=1e-7, atol=1e-7)
 
 
 @given(
@@ -665,9 +654,9 @@ def test_monotone_rescaling_leaves_the_effects_at_the_edges(rescale, seed):
     other = AccumulatedLocalEffects(
         frozen(lambda a, b, c: wave(original(a), b, c)), features=[0, 1], n_intervals=6
     ).fit(changed)
-    np.testing.assert_allclose(other.edges_[0], rescale(plain.edges_[0]), rtol=1e-14)
+    assert_allclose(other.edges_[0], rescale(plain.edges_[0]), rtol=1e-14)
     for entry in (0, 1):
-        np.testing.assert_allclose(
+        assert_allclose(
             other.effects_[entry], plain.effects_[entry], rtol=1e-12, atol=1e-12
         )
 

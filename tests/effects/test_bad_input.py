@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 
@@ -152,8 +153,8 @@ def test_one_row(effect):
     with pytest.warns(ConstantFeatureWarning, match="'x[012]' has one observed value"):
         fitted = fit(effect, X[:1])
     expected = 0 if effect is AccumulatedLocalEffects else X[0, 0]
-    np.testing.assert_array_equal(values_of(fitted), np.full((3, 1), expected))
-    np.testing.assert_array_equal(fitted.feature_importances_, 0)
+    assert_array_equal(values_of(fitted), np.full((3, 1), expected))
+    assert_array_equal(fitted.feature_importances_, 0)
 
 
 @every_effect
@@ -286,7 +287,7 @@ def test_custom_values_of_unknown_features(effect):
 @pytest.mark.parametrize("effect", GRID)
 def test_a_single_point_is_what_was_asked_for(effect):
     fitted = fit(effect, X, features=[0], custom_values={0: [0.5]})
-    np.testing.assert_array_equal(fitted.average_[0], [0.5])
+    assert_array_equal(fitted.average_[0], [0.5])
 
 
 @pytest.mark.parametrize("effect", INTERVALS)
@@ -297,7 +298,7 @@ def test_edges_beyond_all_data(effect):
         warnings.simplefilter("ignore", EmptyIntervalWarning)
         fitted = fit(effect, rows, features=["alpha"], custom_values=custom)
     assert fitted.n_missing_[0] == 5
-    np.testing.assert_array_equal(fitted.interval_counts_[0], [0, 0])
+    assert_array_equal(fitted.interval_counts_[0], [0, 0])
 
 
 def test_edges_beyond_all_data_warn():
@@ -312,7 +313,7 @@ def test_edges_beyond_all_data_warn():
 def test_huge_responses_are_fine(effect):
     values = values_of(fit(effect, X, formula=lambda *c: c[0] * 1e70))
     plain = values_of(fit(effect, X))
-    np.testing.assert_allclose(values[0], plain[0] * 1e70)
+    assert_allclose(values[0], plain[0] * 1e70)
 
 
 @one_effect
@@ -368,7 +369,7 @@ def test_tiny_and_huge_weights(effect, scale):
     with pytest.warns(LowWeightWarning) if few else nullcontext():
         scaled = fit(effect, X, sample_weight=np.full(30, scale))
     for ours, theirs in zip(values_of(plain), values_of(scaled), strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+        assert_allclose(ours, theirs, atol=1e-12)
     if effect in (PartialDependence, ConditionalDependence):
         assert all(np.isfinite(part).all() for part in scaled.standard_errors_)
 
@@ -460,7 +461,7 @@ def test_new_rows_with_other_categories(effect):
         found = fitted.transform(fresh)
     expected = fitted.transform(MIXED)
     expected[0, 0] = np.nan
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(
@@ -481,7 +482,7 @@ def test_new_rows_in_another_container(effect):
         # Old scikit-learn does not find the names of new polars.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         found = fitted.transform(pl.from_pandas(MIXED))
-    np.testing.assert_allclose(found, fitted.transform(MIXED))
+    assert_allclose(found, fitted.transform(MIXED))
 
 
 def bounded(*columns):
@@ -558,20 +559,20 @@ def test_numbers_whose_sums_and_differences_overflow(effect, size, resolution):
     found = fit(effect, size * HUGE, formula=lambda a, b: a / (1e308 * size), **params)
     plain = fit(effect, HUGE / 1e308, formula=lambda a, b: a, **params)
     for ours, theirs in zip(values_of(found), values_of(plain), strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=1e-9)
+        assert_allclose(ours, theirs, atol=1e-9)
     if effect is not IndividualConditionalExpectation:
         at_rows = found.transform(size * HUGE), plain.transform(HUGE / 1e308)
-        np.testing.assert_allclose(*at_rows, atol=1e-9)
+        assert_allclose(*at_rows, atol=1e-9)
     if effect is ConditionalDependence:
         centers = found.centers_[0] / (1e308 * size)
-        np.testing.assert_allclose(centers, plain.centers_[0], rtol=1e-9)
+        assert_allclose(centers, plain.centers_[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("effect", INTERVALS)
 def test_any_number_of_intervals(effect):
     many, all_rows = (fit(effect, X, n_intervals=n) for n in (10**18, len(X)))
     for ours, theirs in zip(values_of(many), values_of(all_rows), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+        assert_array_equal(ours, theirs)
 
 
 @every_effect

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import partial_dependence
@@ -42,12 +43,10 @@ def assert_as_scikit_learn(model, X, entry, weights=None, categorical=None):
     ).fit(X, sample_weight=weights)
     kept = slice(None) if weights is None else weights > 0
     curves = theirs["individual"][:, kept]
-    np.testing.assert_allclose(effect.curves_[0].reshape(curves.shape), curves, **EXACT)
+    assert_allclose(effect.curves_[0].reshape(curves.shape), curves, **EXACT)
     average = theirs["average"]
-    np.testing.assert_allclose(
-        effect.average_[0].reshape(average.shape), average, **EXACT
-    )
-    np.testing.assert_array_equal(
+    assert_allclose(effect.average_[0].reshape(average.shape), average, **EXACT)
+    assert_array_equal(
         effect.sample_indices_,
         np.flatnonzero(np.ones(len(X)) if weights is None else kept),
     )
@@ -90,7 +89,7 @@ def test_the_definition():
         for row, curve in zip(rows_of(X), curves, strict=True):
             points = [(value,) for value in grid]
             expected = reference.individual_curve(ask, row, (j,), points)
-            np.testing.assert_allclose(curve, expected, **EXACT)
+            assert_allclose(curve, expected, **EXACT)
 
 
 def test_the_average_is_the_partial_dependence():
@@ -101,7 +100,7 @@ def test_the_average_is_the_partial_dependence():
     curves = IndividualConditionalExpectation(model, **params).fit(X, None, weights)
     average = PartialDependence(model, **params).fit(X, None, weights)
     for ours, theirs in zip(curves.average_, average.average_, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+        assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
 
 
 # Centring and slopes
@@ -121,14 +120,10 @@ def test_curves_centred_at_the_ends():
     end = IndividualConditionalExpectation(frozen(saddle), center="end", **params)
     end.fit(X)
     curves, surfaces = plain.curves_
-    np.testing.assert_allclose(start.curves_[0], curves - curves[:, :1], **EXACT)
-    np.testing.assert_allclose(end.curves_[0], curves - curves[:, -1:], **EXACT)
-    np.testing.assert_allclose(
-        start.curves_[1], surfaces - surfaces[:, :1, :1], **EXACT
-    )
-    np.testing.assert_allclose(
-        end.curves_[1], surfaces - surfaces[:, -1:, -1:], **EXACT
-    )
+    assert_allclose(start.curves_[0], curves - curves[:, :1], **EXACT)
+    assert_allclose(end.curves_[0], curves - curves[:, -1:], **EXACT)
+    assert_allclose(start.curves_[1], surfaces - surfaces[:, :1, :1], **EXACT)
+    assert_allclose(end.curves_[1], surfaces - surfaces[:, -1:, -1:], **EXACT)
 
 
 @pytest.mark.parametrize("center", [0.123, {1: 0.123}])
@@ -140,10 +135,8 @@ def test_curves_centred_at_a_value_between_points(center):
         frozen(saddle), center=center, **params
     ).fit(X)
     there = saddle(X[:, 0], 0.123, X[:, 2])
-    np.testing.assert_array_equal(centred.grid_values_[0], plain.grid_values_[0])
-    np.testing.assert_allclose(
-        centred.curves_[0], plain.curves_[0] - there[:, None], **EXACT
-    )
+    assert_array_equal(centred.grid_values_[0], plain.grid_values_[0])
+    assert_allclose(centred.curves_[0], plain.curves_[0] - there[:, None], **EXACT)
 
 
 def test_curves_centred_at_a_level():
@@ -155,10 +148,10 @@ def test_curves_centred_at_a_level():
         model, center={"colour": "blue"}, **params
     ).fit(X)
     place = list(plain.grid_values_[0]).index("blue")
-    np.testing.assert_allclose(
+    assert_allclose(
         centred.curves_[0], plain.curves_[0] - plain.curves_[0][:, [place]], **EXACT
     )
-    np.testing.assert_array_equal(centred.curves_[1], plain.curves_[1])
+    assert_array_equal(centred.curves_[1], plain.curves_[1])
 
 
 def test_slopes_and_their_spread():
@@ -173,14 +166,14 @@ def test_slopes_and_their_spread():
         grid_resolution=4,
     ).fit(X, sample_weight=weights)
     slopes = effect.derivatives_[0]
-    np.testing.assert_allclose(slopes, np.broadcast_to(X[:, [1]], (30, 9)), **EXACT)
+    assert_allclose(slopes, np.broadcast_to(X[:, [1]], (30, 9)), **EXACT)
     expected = np.repeat(X[:, 1], weights).std()
-    np.testing.assert_allclose(effect.derivative_std_[0], expected, **EXACT)
+    assert_allclose(effect.derivative_std_[0], expected, **EXACT)
     # Centred differences are exact for a parabola, one-sided ones at the ends are not.
-    np.testing.assert_allclose(
+    assert_allclose(
         effect.derivatives_[1][:, 1:-1], np.tile(2 * grid[1:-1], (30, 1)), **EXACT
     )
-    np.testing.assert_allclose(effect.derivative_std_[1], 0, atol=1e-12)
+    assert_allclose(effect.derivative_std_[1], 0, atol=1e-12)
     assert effect.derivatives_[2] is None
     assert effect.derivative_std_[2] is None
 
@@ -243,10 +236,8 @@ def test_transform_gives_the_curves_of_new_rows():
     ).fit(fresh)
     found = effect.transform(fresh).reshape(11, 2, 4, 3)
     for place, curves in enumerate(again.curves_):
-        np.testing.assert_array_equal(found[:, place], np.moveaxis(curves, 0, -1))
-    np.testing.assert_array_equal(
-        effect.transform(fresh[3:4]), effect.transform(fresh)[3:4]
-    )
+        assert_array_equal(found[:, place], np.moveaxis(curves, 0, -1))
+    assert_array_equal(effect.transform(fresh[3:4]), effect.transform(fresh)[3:4])
     names = effect.get_feature_names_out()
     assert len(names) == effect.transform(fresh).shape[1]
     assert len(set(names)) == len(names)
@@ -261,7 +252,7 @@ def test_shifting_scaling_and_shuffling(shift, scale, seed):
         frozen(lambda c, a, b: shift + scale * saddle(a, b, c)), grid_resolution=5
     ).fit(X[order][:, [2, 0, 1]])
     for j, place in enumerate((1, 2, 0)):
-        np.testing.assert_allclose(
+        assert_allclose(
             other.curves_[place],
             shift + scale * plain.curves_[j][order],
             rtol=1e-10,

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.interpolate import RegularGridInterpolator
 from sklearn import config_context
 from sklearn.ensemble import (
@@ -75,7 +76,7 @@ def assert_as_scikit_learn(model, X, entry, weights, categorical=None, **params)
     ).fit(X, sample_weight=weights)
     average = theirs["average"]
     ours = effect.average_[0].reshape(average.shape)
-    np.testing.assert_allclose(ours, average, **EXACT)
+    assert_allclose(ours, average, **EXACT)
 
 
 @pytest.mark.parametrize("weighted", ["unweighted", "weighted"])
@@ -137,11 +138,11 @@ def test_the_definition(entry):
     ]
     ask, rows = asker(model, X), rows_of(X)
     expected = reference.partial_dependence(ask, rows, columns, points, weights)
-    np.testing.assert_allclose(effect.average_[0].ravel(), expected, **EXACT)
+    assert_allclose(effect.average_[0].ravel(), expected, **EXACT)
     curves = np.array(
         [reference.individual_curve(ask, row, columns, points) for row in rows]
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         effect.standard_errors_[0].ravel(),
         reference.standard_error(curves, weights),
         **EXACT,
@@ -155,16 +156,16 @@ def test_centring_subtracts_the_mean_of_the_curve_at_the_rows():
     plain = PartialDependence(Ridge(), **params).fit(X, y, weights)
     centred = PartialDependence(Ridge(), centered=True, **params).fit(X, y, weights)
     at_rows = np.interp(X[:, 0], plain.grid_values_[0], plain.average_[0])
-    np.testing.assert_allclose(
+    assert_allclose(
         centred.average_[0],
         plain.average_[0] - np.average(at_rows, weights=weights),
         **EXACT,
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         np.average(centred.transform(X), axis=0, weights=weights), 0, atol=1e-12
     )
     difference = plain.average_[1] - centred.average_[1]
-    np.testing.assert_allclose(difference, difference[0, 0], **EXACT)
+    assert_allclose(difference, difference[0, 0], **EXACT)
 
 
 def test_the_missing_value_is_a_point_of_its_own():
@@ -176,9 +177,9 @@ def test_the_missing_value_is_a_point_of_its_own():
     expected = reference.partial_dependence(
         ask, X.tolist(), (0,), [(np.nan,)], np.ones(len(X))
     )
-    np.testing.assert_allclose(effect.missing_average_[0], expected[0], **EXACT)
+    assert_allclose(effect.missing_average_[0], expected[0], **EXACT)
     assert effect.missing_average_[1] is None
-    np.testing.assert_allclose(effect.transform(X)[::7, 0], expected[0], **EXACT)
+    assert_allclose(effect.transform(X)[::7, 0], expected[0], **EXACT)
     assert np.isfinite(effect.grid_values_[0]).all()
 
 
@@ -190,11 +191,11 @@ def test_transform_is_the_curve_at_the_rows():
     ).fit(X, y)
     found = effect.transform(X)
     assert found.shape == (len(X), 2)
-    np.testing.assert_allclose(
+    assert_allclose(
         found[:, 0], np.interp(X["size"], effect.grid_values_[0], effect.average_[0])
     )
     by_level = dict(zip(effect.grid_values_[1], effect.average_[1], strict=True))
-    np.testing.assert_allclose(found[:, 1], [by_level[c] for c in X["colour"]])
+    assert_allclose(found[:, 1], [by_level[c] for c in X["colour"]])
     assert list(effect.get_feature_names_out()) == ["size", "colour"]
 
 
@@ -203,7 +204,7 @@ def test_importance_is_the_spread_of_the_curve():
     weights = np.random.default_rng(2).integers(1, 4, len(X))
     effect = PartialDependence(Ridge(), features=[0, 2]).fit(X, y, weights)
     repeated = np.repeat(effect.transform(X), weights, axis=0)
-    np.testing.assert_allclose(
+    assert_allclose(
         effect.feature_importances_, [repeated[:, 0].std(), 0, repeated[:, 1].std()]
     )
 
@@ -250,9 +251,9 @@ def assert_recursion(model, X, values):
     mesh = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, 2)
     expected = values(mesh.astype(np.float32)).reshape(len(mesh), -1).T
     surface = np.reshape(effect.average_[1], expected.shape)
-    np.testing.assert_allclose(surface, expected, **EXACT)
+    assert_allclose(surface, expected, **EXACT)
     left_out = (expected - theirs[1]["average"].reshape(expected.shape))[:, :1]
-    np.testing.assert_allclose(
+    assert_allclose(
         np.atleast_2d(effect.average_[0]), theirs[0]["average"] + left_out, **EXACT
     )
     assert effect.standard_errors_ is None
@@ -286,7 +287,7 @@ def test_recursion_of_extra_trees():
     ).fit(X)
     mesh = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1)
     expected = model.predict(mesh.reshape(-1, 2)).reshape(5, 5)
-    np.testing.assert_allclose(effect.average_[0], expected, **EXACT)
+    assert_allclose(effect.average_[0], expected, **EXACT)
 
 
 def test_recursion_of_the_negative_class_changes_sign():
@@ -299,7 +300,7 @@ def test_recursion_of_the_negative_class_changes_sign():
         PartialDependence(FrozenEstimator(model), target=label, **params).fit(X)
         for label in model.classes_
     )
-    np.testing.assert_array_equal(low.average_[0], -mid.average_[0])
+    assert_array_equal(low.average_[0], -mid.average_[0])
 
 
 def refused(model, X, match, sample_weight=None, **params):
@@ -368,14 +369,14 @@ def test_shifting_scaling_and_shuffling(shift, scale, seed):
     plain = PartialDependence(frozen(wave), **params).fit(X)
     other = PartialDependence(frozen(changed), **params).fit(X[order][:, columns])
     for j, place in enumerate(np.argsort(columns)):
-        np.testing.assert_array_equal(plain.grid_values_[j], other.grid_values_[place])
-        np.testing.assert_allclose(
+        assert_array_equal(plain.grid_values_[j], other.grid_values_[place])
+        assert_allclose(
             other.average_[place],
             shift + scale * plain.average_[j],
             rtol=1e-9,
             atol=1e-9,
         )
-        np.testing.assert_allclose(
+        assert_allclose(
             other.standard_errors_[place],
             abs(scale) * plain.standard_errors_[j],
             rtol=1e-7,
@@ -391,7 +392,7 @@ def test_of_a_linear_model_it_is_a_line():
         zip(effect.grid_values_, effect.average_, strict=True)
     ):
         expected = model.predict(X).mean() + model.coef_[j] * (grid - X[:, j].mean())
-        np.testing.assert_allclose(average, expected, **EXACT)
+        assert_allclose(average, expected, **EXACT)
 
 
 def test_of_an_additive_model_it_is_the_term():
@@ -401,10 +402,10 @@ def test_of_an_additive_model_it_is_the_term():
     ).fit(X)
     first, second, third = effect.grid_values_[:3]
     rest = np.exp(X[:, 0]).mean()
-    np.testing.assert_allclose(effect.average_[1], second**3 + 5 + rest, **EXACT)
-    np.testing.assert_allclose(np.ptp(effect.average_[2]), 0, atol=1e-12)
+    assert_allclose(effect.average_[1], second**3 + 5 + rest, **EXACT)
+    assert_allclose(np.ptp(effect.average_[2]), 0, atol=1e-12)
     expected = np.exp(first)[:, None] + second[None, :] ** 3 + 5
-    np.testing.assert_allclose(effect.average_[3], expected, **EXACT)
+    assert_allclose(effect.average_[3], expected, **EXACT)
     assert third.shape == effect.average_[2].shape
 
 
@@ -490,10 +491,8 @@ def test_standard_errors_of_centred_curves_are_those_of_their_shape(entry):
     shapes = curves - (curves @ masses)[:, None]
     repeated = np.repeat(shapes, weights, axis=0)
     expected = repeated.std(axis=0, ddof=1) / np.sqrt(len(repeated))
-    np.testing.assert_allclose(
-        centred.standard_errors_[0].ravel(), expected, rtol=0, atol=1e-12
-    )
-    np.testing.assert_allclose(
+    assert_allclose(centred.standard_errors_[0].ravel(), expected, rtol=0, atol=1e-12)
+    assert_allclose(
         centred.average_[0].ravel(), repeated.mean(axis=0), rtol=0, atol=1e-12
     )
     assert centred.standard_errors_[0].mean() < plain.standard_errors_[0].mean() / 2
@@ -522,7 +521,7 @@ def test_standard_errors_of_shapes_are_those_of_centred_curves(method, n_outputs
     effect.set_params(centered=True)
     assert effect.shape_standard_errors_[3] is None
     for ours, theirs in zip(effect.standard_errors_, before, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+        assert_array_equal(ours, theirs)
     for j in range(3):
         grid = effect.grid_values_[j]
         points = np.append(grid, np.nan) if j == 0 else grid
@@ -542,7 +541,7 @@ def test_standard_errors_of_shapes_are_those_of_centred_curves(method, n_outputs
             shapes = np.repeat(own - (own @ masses)[:, None], weights, axis=0)
             expected = shapes.std(axis=0, ddof=1) / np.sqrt(len(shapes))
             found = effect.shape_standard_errors_[j].reshape(n_outputs, -1)[output]
-            np.testing.assert_allclose(found, expected[: len(grid)], atol=1e-12)
+            assert_allclose(found, expected[: len(grid)], atol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["tree", "brute"])
@@ -555,12 +554,12 @@ def test_the_shape_of_an_effect_without_interactions_is_exact(method):
     effect = PartialDependence(FrozenEstimator(model), method=method).fit(X)
     assert effect.standard_errors_[0].min() > 1
     for errors in effect.shape_standard_errors_:
-        np.testing.assert_allclose(errors, 0, atol=1e-9)
+        assert_allclose(errors, 0, atol=1e-9)
     centred = effect.set_params(centered=True, features=[0, (0, 1)]).fit(X)
     for level, shape in zip(
         centred.standard_errors_, centred.shape_standard_errors_, strict=True
     ):
-        np.testing.assert_array_equal(level, shape)
+        assert_array_equal(level, shape)
 
 
 @pytest.mark.parametrize(
@@ -586,8 +585,8 @@ def test_results_are_in_the_order_of_custom_values(kind, params):
         )
         for points in (grid, grid[order])
     )
-    np.testing.assert_array_equal(shuffled.grid_values_[0], grid[order])
-    np.testing.assert_array_equal(shuffled.grid_values_[1][1], grid[order])
+    assert_array_equal(shuffled.grid_values_[0], grid[order])
+    assert_array_equal(shuffled.grid_values_[1][1], grid[order])
     for name in (
         *("average_", "standard_errors_", "shape_standard_errors_"),
         *("curves_", "derivatives_", "derivative_std_"),
@@ -595,15 +594,13 @@ def test_results_are_in_the_order_of_custom_values(kind, params):
         pairs = [getattr(one, name, []) for one in (of_sorted, shuffled)]
         for expected, found in zip(*pairs, strict=True):
             if expected is not None:
-                np.testing.assert_allclose(found, expected[..., order], **EXACT)
-    np.testing.assert_allclose(
+                assert_allclose(found, expected[..., order], **EXACT)
+    assert_allclose(
         shuffled.feature_importances_, of_sorted.feature_importances_, **EXACT
     )
     names = of_sorted.get_feature_names_out().tolist()
     places = [names.index(name) for name in shuffled.get_feature_names_out()]
-    np.testing.assert_allclose(
-        shuffled.transform(X), of_sorted.transform(X)[:, places], **EXACT
-    )
+    assert_allclose(shuffled.transform(X), of_sorted.transform(X)[:, places], **EXACT)
     frames = [
         DISPLAYS[kind].from_estimator(one, X).to_frame()
         for one in (of_sorted, shuffled)
@@ -611,7 +608,7 @@ def test_results_are_in_the_order_of_custom_values(kind, params):
     pd.testing.assert_frame_equal(*frames)
     if kind is PartialDependence:
         display = EffectComparisonDisplay.from_estimator([shuffled], X, 0)
-        np.testing.assert_array_equal(display.points[0], grid)
-        np.testing.assert_allclose(
+        assert_array_equal(display.points[0], grid)
+        assert_allclose(
             np.diff(display.effects[0][0]), np.diff(of_sorted.average_[0]), **EXACT
         )

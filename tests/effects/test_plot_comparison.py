@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_interpret.effects import (
@@ -28,7 +29,7 @@ def test_linear_model():
         np.polyfit(line.get_xdata(), line.get_ydata(), 1)[0]
         for line in display.lines_[0]
     ]
-    np.testing.assert_allclose([slopes[0], slopes[2]], 1.0)
+    assert_allclose([slopes[0], slopes[2]], 1.0)
     assert slopes[1] == pytest.approx(3.0, abs=0.1)
 
 
@@ -45,7 +46,7 @@ def test_centred_at_the_mean_over_the_rows(weighted):
         inspector = kind(_frozen(model), features=[1]).fit(X, sample_weight=weights)
         mean = np.average(inspector.transform(X)[:, 0], weights=weights)
         values = getattr(inspector, "effects_", getattr(inspector, "average_", None))
-        np.testing.assert_allclose(line.get_ydata(), values[0] - mean, atol=1e-12)
+        assert_allclose(line.get_ydata(), values[0] - mean, atol=1e-12)
 
 
 def _frozen(model):
@@ -112,7 +113,7 @@ def test_a_given_order_of_levels_is_that_of_all_methods():
     line = display.lines_[0][0]
     placed = [names[round(x)] for x in line.get_xdata()]
     assert placed == natural["x"].tolist() == ["red", "green", "blue", "amber"]
-    np.testing.assert_array_equal(line.get_ydata(), natural["value"])
+    assert_array_equal(line.get_ydata(), natural["value"])
 
 
 def test_one_panel_per_output():

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -30,7 +31,7 @@ def test_arrays_by_hand():
         response_name="odds",
     ).plot()
     assert [len(lines) for lines in display.lines_] == [2, 2]
-    np.testing.assert_array_equal(display.lines_[0][1].get_ydata(), [3.0, 2.0, 1.0])
+    assert_array_equal(display.lines_[0][1].get_ydata(), [3.0, 2.0, 1.0])
     assert display.axes_[0, 0].get_ylabel() == "odds\n(partial dependence)"
     assert display.bands_ == [[], []]
     assert display.rug_ == [None, None]
@@ -122,9 +123,9 @@ def test_bands_of_partial_dependence_are_those_of_its_shape():
     )
     frame = display.to_frame()
     alone = frame["feature2"].isna()
-    np.testing.assert_allclose(frame["low"][alone], frame["high"][alone], atol=1e-9)
+    assert_allclose(frame["low"][alone], frame["high"][alone], atol=1e-9)
     reach = (frame["high"] - frame["low"])[~alone] / 4
-    np.testing.assert_allclose(reach, display.standard_errors[1].ravel())
+    assert_allclose(reach, display.standard_errors[1].ravel())
     display.shape_standard_errors = None
     text = display.plot().legend_.get_texts()[0].get_text()
     assert text == "± 2 standard errors of the level"
@@ -144,10 +145,10 @@ def test_error_bars_along_categories():
     frame = display.to_frame()
     frame = frame[frame["feature"] == "colour"]
     ends = np.array([segment[:, 1] for segment in bars.get_segments()])
-    np.testing.assert_allclose(ends, frame[["low", "high"]])
+    assert_allclose(ends, frame[["low", "high"]])
     shares = [segment[1, 1] for segment in display.rug_[1].get_segments()]
     counts = X["colour"].value_counts()[frame["x"]].to_numpy()
-    np.testing.assert_allclose(np.array(shares) / max(shares), counts / counts.max())
+    assert_allclose(np.array(shares) / max(shares), counts / counts.max())
 
 
 def test_second_order_effects_diverge_from_zero():
@@ -159,7 +160,7 @@ def test_second_order_effects_diverge_from_zero():
     low, high = display.contours_[0].get_clim()
     assert low == pytest.approx(-high)
     levels = display.contours_[0].levels
-    np.testing.assert_allclose(levels, -levels[::-1], atol=1e-12)
+    assert_allclose(levels, -levels[::-1], atol=1e-12)
     assert not np.any(levels == 0)
 
 
@@ -194,8 +195,8 @@ def test_cells_of_conditional_means_lie_between_the_edges():
         model, X, features=[(0, 1)], n_intervals=4
     )
     corners = display.heatmaps_[0].get_coordinates()
-    np.testing.assert_allclose(corners[0, :, 0], display.edges[0][0])
-    np.testing.assert_allclose(corners[:, 0, 1], display.edges[0][1])
+    assert_allclose(corners[0, :, 0], display.edges[0][0])
+    assert_allclose(corners[:, 0, 1], display.edges[0][1])
 
 
 def test_cells_of_few_values_can_be_seen():
@@ -206,7 +207,7 @@ def test_cells_of_few_values_can_be_seen():
         model, X, features=[(0, 1)], n_intervals=4
     )
     corners = display.heatmaps_[0].get_coordinates()
-    np.testing.assert_allclose(corners[0, :, 0], [-0.5, 0.5, 1.5])
+    assert_allclose(corners[0, :, 0], [-0.5, 0.5, 1.5])
 
 
 def cities(n_levels):
@@ -233,13 +234,11 @@ def test_many_levels_stand_below_each_other(n_levels):
     assert ax.get_window_extent().width > 2.9 * display.figure_.dpi
     (line,) = display.lines_[0]
     frame = display.to_frame()
-    np.testing.assert_array_equal(line.get_xdata(), frame["value"])
-    np.testing.assert_array_equal(line.get_ydata(), np.arange(n_levels))
+    assert_array_equal(line.get_xdata(), frame["value"])
+    assert_array_equal(line.get_ydata(), np.arange(n_levels))
     bars = display.rug_[0].get_segments()
     assert len(bars) == n_levels
-    np.testing.assert_allclose(
-        [bar[:, 1] for bar in bars], np.arange(n_levels)[:, None] + [0, 0]
-    )
+    assert_allclose([bar[:, 1] for bar in bars], np.arange(n_levels)[:, None] + [0, 0])
 
 
 @pytest.mark.parametrize("n_levels", [4, 50])
@@ -310,7 +309,7 @@ def test_the_most_varied_of_many_outputs_are_drawn():
     assert [len(lines) for lines in display.lines_] == [7, 7]
     assert len({line.get_color() for line in display.lines_[0]}) == 7
     assert legend_texts(display)[:7] == list("bdefghi")
-    np.testing.assert_array_equal(
+    assert_array_equal(
         [mark.get_ydata()[0] for mark in display.missing_[0]], sizes[[1, *range(3, 9)]]
     )
     title = display.legend_.get_title().get_text()
@@ -506,7 +505,7 @@ def test_foreign_predictor():
     """A predictor of no scikit-learn class is taken as fitted."""
     X, _ = numeric_table(40)
     display = PartialDependenceDisplay.from_estimator(_Foreign(), X, features=[0])
-    np.testing.assert_allclose(
+    assert_allclose(
         display.lines_[0][0].get_ydata(), 2 * display.lines_[0][0].get_xdata()
     )
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_interpret.effects import (
@@ -30,11 +31,11 @@ def test_curves_are_those_of_the_rows(fitted):
     display = IndividualConditionalExpectationDisplay.from_estimator(
         ice, X, n_curves=None
     )
-    np.testing.assert_array_equal(display.curve_rows_, np.arange(150))
+    assert_array_equal(display.curve_rows_, np.arange(150))
     for panel in (0, 1):
-        np.testing.assert_array_equal(drawn_curves(display, panel), ice.curves_[panel])
+        assert_array_equal(drawn_curves(display, panel), ice.curves_[panel])
         (average,) = display.lines_[panel]
-        np.testing.assert_array_equal(average.get_ydata(), ice.average_[panel])
+        assert_array_equal(average.get_ydata(), ice.average_[panel])
         assert average.get_zorder() > display.curves_[panel].get_zorder()
 
 
@@ -43,11 +44,9 @@ def test_some_curves_are_drawn_always_the_same(fitted):
     display = IndividualConditionalExpectationDisplay.from_estimator(ice, X)
     assert len(display.curve_rows_) == 100
     assert np.all(np.diff(display.curve_rows_) > 0)
-    np.testing.assert_array_equal(
-        drawn_curves(display), ice.curves_[0][display.curve_rows_]
-    )
+    assert_array_equal(drawn_curves(display), ice.curves_[0][display.curve_rows_])
     rows = display.curve_rows_
-    np.testing.assert_array_equal(rows, display.plot().curve_rows_)
+    assert_array_equal(rows, display.plot().curve_rows_)
     assert not np.array_equal(rows, display.plot(random_state=1).curve_rows_)
     assert len(display.plot(n_curves=3).curve_rows_) == 3
 
@@ -58,16 +57,14 @@ def test_slopes_stand_below(fitted):
     assert display.axes_.shape == (2, 2)
     for panel, line in enumerate(display.spread_lines_):
         assert line.axes is display.axes_[1, panel]
-        np.testing.assert_array_equal(line.get_ydata(), ice.derivative_std_[panel])
+        assert_array_equal(line.get_ydata(), ice.derivative_std_[panel])
         assert display.axes_[1, panel].get_ylim()[0] == 0
     frame = display.to_frame()
     averages = frame[frame["row"].isna()]
-    np.testing.assert_array_equal(
-        averages["slope_std"], np.concatenate(ice.derivative_std_)
-    )
+    assert_array_equal(averages["slope_std"], np.concatenate(ice.derivative_std_))
     curves = frame[frame["row"].notna() & (frame["feature"] == "x0")]
-    np.testing.assert_array_equal(curves["slope"], ice.derivatives_[0].ravel())
-    np.testing.assert_array_equal(curves["value"], ice.curves_[0].ravel())
+    assert_array_equal(curves["slope"], ice.derivatives_[0].ravel())
+    assert_array_equal(curves["value"], ice.curves_[0].ravel())
     assert curves["row"].tolist() == np.repeat(np.arange(150), 7).tolist()
 
 
@@ -137,7 +134,7 @@ def test_rows_of_a_subsample_keep_their_positions():
     curves = frame[frame["row"] == rows[-1]]
     moved = np.repeat(X[[int(rows[-1])]], 4, axis=0)
     moved[:, 0] = curves["x"]
-    np.testing.assert_allclose(curves["value"], model.predict(moved))
+    assert_allclose(curves["value"], model.predict(moved))
 
 
 def test_folds_average_each_rows_curve():
@@ -152,7 +149,7 @@ def test_folds_average_each_rows_curve():
         )
         for model in models
     ]
-    np.testing.assert_allclose(
+    assert_allclose(
         drawn_curves(display), np.mean([drawn_curves(one) for one in each], axis=0)
     )
 
@@ -177,13 +174,11 @@ def test_slopes_of_the_curves(fitted):
         ice, X, kind="derivatives", n_curves=None
     )
     for panel in (0, 1):
-        np.testing.assert_array_equal(
-            drawn_curves(display, panel), ice.derivatives_[panel]
-        )
-        np.testing.assert_allclose(
+        assert_array_equal(drawn_curves(display, panel), ice.derivatives_[panel])
+        assert_allclose(
             display.lines_[panel][0].get_ydata(), ice.derivatives_[panel].mean(axis=0)
         )
-        np.testing.assert_array_equal(
+        assert_array_equal(
             display.spread_lines_[panel].get_ydata(), ice.derivative_std_[panel]
         )
     assert display.axes_[0, 0].get_ylabel() == "Prediction\n(slope of ICE)"
@@ -209,7 +204,7 @@ def test_slopes_over_folds():
         {"estimator": models}, X, features=[1], derivative=True, kind="derivatives"
     )
     for model, line in zip(models, display.fold_lines_[0][0], strict=True):
-        np.testing.assert_allclose(line.get_ydata(), model.coef_[1])
+        assert_allclose(line.get_ydata(), model.coef_[1])
 
 
 @pytest.mark.parametrize("derivative", [False, True])

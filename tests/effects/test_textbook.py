@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
@@ -119,4 +120,4 @@ def test_versicolor_lies_between():
         assert np.ptp(part) < 0.1 * reach
     # Of two classes the centred logarithm is half the log odds.
     odds = PartialDependence(model, response_method="decision_function", **params)
-    np.testing.assert_allclose(curve, odds.fit(iris.data).average_[0] / 2, atol=1e-10)
+    assert_allclose(curve, odds.fit(iris.data).average_[0] / 2, atol=1e-10)

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -112,7 +112,7 @@ def test_rows_put_in_order_piece_by_piece_give_the_same_averages(monkeypatch):
     monkeypatch.setattr(parallel, "_FEWEST_BLOCK_ROWS", 700)
     whole = partial_dependence(X, forest)
     for here, there in zip(whole.average_, expected.average_, strict=True):
-        np.testing.assert_allclose(here, there, rtol=0, atol=1e-12)
+        assert_allclose(here, there, rtol=0, atol=1e-12)
     with config_context(working_memory=0.01):
         made = partial_dependence(X, forest, n_jobs=2)
     for here, there in zip(made.average_, whole.average_, strict=True):

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
@@ -211,7 +212,7 @@ def assert_close(left, right, where, atol):
         for i, (one, other) in enumerate(zip(left, right, strict=True)):
             assert_close(one, other, f"{where}[{i}]", atol)
     elif isinstance(left, np.ndarray) and left.dtype.kind == "f":
-        np.testing.assert_allclose(left, right, rtol=0, atol=atol, err_msg=where)
+        assert_allclose(left, right, rtol=0, atol=atol, err_msg=where)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +231,7 @@ def test_trees_give_what_the_model_gives(name, entry):
     X = MODELS[name][1]
     if by_trees._one_way:
         found, expected = by_trees.transform(X), by_asking.transform(X)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
+        assert_allclose(found, expected, rtol=0, atol=atol)
 
 
 FOREIGN = {
@@ -336,7 +337,7 @@ def test_a_model_that_is_not_its_trees_is_asked():
     effect = PartialDependence(FrozenEstimator(model), features=[0]).fit(X)
     brute = effect.average_[0]
     expected = effect.set_params(method="brute").fit(X).average_[0]
-    np.testing.assert_array_equal(brute, expected)
+    assert_array_equal(brute, expected)
     with pytest.raises(UnreadableModelError, match="Shifted is not the sum"):
         effect.set_params(method="tree").fit(X)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -69,10 +70,10 @@ def test_equals_a_loop_written_by_hand(model, scoring, score):
     cv = KFold(3, shuffle=True, random_state=1)
     importance = DropColumnImportance(model, cv=cv, scoring=scoring).fit(X, y)
     expected = by_hand(model, X, y, cv, [[0], [1], [2], [3]], score)
-    np.testing.assert_allclose(importance.importances_, expected, atol=1e-12)
-    np.testing.assert_allclose(importance.importances_mean_, expected.mean(axis=1))
-    np.testing.assert_allclose(importance.importances_std_, expected.std(axis=1))
-    np.testing.assert_allclose(importance.feature_importances_, expected.mean(axis=1))
+    assert_allclose(importance.importances_, expected, atol=1e-12)
+    assert_allclose(importance.importances_mean_, expected.mean(axis=1))
+    assert_allclose(importance.importances_std_, expected.std(axis=1))
+    assert_allclose(importance.feature_importances_, expected.mean(axis=1))
     assert importance.baseline_scores_.shape == (3,)
     assert importance.get_support()[:2].all()
 
@@ -84,7 +85,7 @@ def test_classifiers_and_their_folds():
     cv = StratifiedKFold(4)
     players = [[0], [1], [2], [3]]
     expected = by_hand(LogisticRegression(), X, labels, cv, players, accuracy_score)
-    np.testing.assert_allclose(importance.importances_, expected, atol=1e-12)
+    assert_allclose(importance.importances_, expected, atol=1e-12)
 
 
 def test_weights_go_to_fits_and_scores():
@@ -94,7 +95,7 @@ def test_weights_go_to_fits_and_scores():
     importance.fit(X, y, sample_weight=weights)
     players = [[0], [1], [2], [3]]
     expected = by_hand(LinearRegression(), X, y, KFold(3), players, r2_score, weights)
-    np.testing.assert_allclose(importance.importances_, expected, atol=1e-12)
+    assert_allclose(importance.importances_, expected, atol=1e-12)
     importance.set_params(scoring=make_scorer(max_error))
     with pytest.raises(ValueError, match="takes no sample_weight"):
         importance.fit(X, y, sample_weight=weights)
@@ -118,7 +119,7 @@ def test_rows_of_weight_zero_are_in_no_fold():
         one.fit(X, y, sample_weight=weights)
         other = DropColumnImportance(LinearRegression(), cv=cv_inside)
         other.fit(X[kept], y[kept])
-        np.testing.assert_allclose(one.importances_, other.importances_, atol=1e-12)
+        assert_allclose(one.importances_, other.importances_, atol=1e-12)
 
 
 def test_groups_are_left_out_together():
@@ -131,7 +132,7 @@ def test_groups_are_left_out_together():
     ).fit(X, y)
     assert together.player_names_ == ["twins", "x1", "x3"]
     expected = by_hand(LinearRegression(), X, y, KFold(3), [[0, 2], [1], [3]], r2_score)
-    np.testing.assert_allclose(together.importances_, expected, atol=1e-12)
+    assert_allclose(together.importances_, expected, atol=1e-12)
     # Each of the twins stands in for the other; of both there is much.
     assert alone.feature_importances_[0] == alone.feature_importances_[2] == 0
     assert together.feature_importances_[0] == together.feature_importances_[2] > 0.5
@@ -146,9 +147,7 @@ def test_all_features_in_one_group_leave_a_constant_column():
     ).fit(X, y)
     folds = KFold(3).split(X)
     none = [r2_score(y[b], np.full(len(b), y[a].mean())) for a, b in folds]
-    np.testing.assert_allclose(
-        importance.importances_[0], importance.baseline_scores_ - none
-    )
+    assert_allclose(importance.importances_[0], importance.baseline_scores_ - none)
     single = DropColumnImportance(LinearRegression()).fit(X[:, :1], y)
     assert single.importances_.shape == (1, 5)
 
@@ -162,11 +161,11 @@ def test_several_scores_at_once():
     for name, scoring in (("first", "r2"), ("second", mean_squared_error)):
         one = DropColumnImportance(LinearRegression(), cv=3, scoring=scoring).fit(X, y)
         found = both.results_[name]
-        np.testing.assert_allclose(found.importances, one.importances_)
-        np.testing.assert_allclose(found.importances_mean, one.importances_mean_)
-        np.testing.assert_allclose(found.importances_std, one.importances_std_)
-        np.testing.assert_allclose(found.baseline_scores, one.baseline_scores_)
-    np.testing.assert_array_equal(both.importances_, both.results_["first"].importances)
+        assert_allclose(found.importances, one.importances_)
+        assert_allclose(found.importances_mean, one.importances_mean_)
+        assert_allclose(found.importances_std, one.importances_std_)
+        assert_allclose(found.baseline_scores, one.baseline_scores_)
+    assert_array_equal(both.importances_, both.results_["first"].importances)
 
 
 def test_frozen_models_are_not_fitted_but_clones_of_theirs():
@@ -175,11 +174,11 @@ def test_frozen_models_are_not_fitted_but_clones_of_theirs():
     coefficients = model.coef_.copy()
     frozen = DropColumnImportance(FrozenEstimator(model), cv=3).fit(X, y)
     fresh = DropColumnImportance(Ridge(), cv=3).fit(X, y)
-    np.testing.assert_array_equal(model.coef_, coefficients)
-    np.testing.assert_array_equal(frozen.predict(X), model.predict(X))
-    np.testing.assert_allclose(frozen.importances_, fresh.importances_)
+    assert_array_equal(model.coef_, coefficients)
+    assert_array_equal(frozen.predict(X), model.predict(X))
+    assert_allclose(frozen.importances_, fresh.importances_)
     weights = np.arange(60) % 3 + 0.5
-    np.testing.assert_allclose(
+    assert_allclose(
         frozen.fit(X, y, sample_weight=weights).importances_,
         fresh.fit(X, y, sample_weight=weights).importances_,
     )
@@ -209,7 +208,7 @@ def test_pipelines_that_name_columns(kind):
     ).astype(float)
     players = [[0], [1, 2, 3], [4]]
     expected = by_hand(LinearRegression(), numbers, y, KFold(3), players, r2_score)
-    np.testing.assert_allclose(importance.importances_, expected, atol=1e-9)
+    assert_allclose(importance.importances_, expected, atol=1e-9)
     dropping = DropColumnImportance(encoded(["colour"]), cv=3, removal="drop")
     with pytest.raises(ValueError, match=r"without 'colour'.*removal=.constant"):
         dropping.fit(frame, y)

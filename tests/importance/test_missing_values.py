@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -56,7 +57,7 @@ def test_rows_that_fit_takes_are_transformed(selector, container, frozen):
     selector = clone(selector).set_params(estimator=model).fit(rows, y)
     kept = selector.transform(rows)
     kept = kept.toarray() if sparse.issparse(kept) else np.asarray(kept)
-    np.testing.assert_array_equal(kept, X[:, selector.get_support()])
+    assert_array_equal(kept, X[:, selector.get_support()])
     selector.set_output(transform="pandas")
     if container != "sparse":
         kept = selector.transform(rows)

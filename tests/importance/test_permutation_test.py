@@ -6,6 +6,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -99,7 +100,7 @@ def test_importances_of_held_out_rows_have_no_scale():
     )
     first.fit(X, y)
     other.fit(X * [1, 100, 0.01, 1], 1000 * y - 7)
-    np.testing.assert_allclose(other.importances_, first.importances_, atol=1e-9)
+    assert_allclose(other.importances_, first.importances_, atol=1e-9)
     assert (np.abs(first.importances_) <= 1).all()
 
 
@@ -167,11 +168,11 @@ def test_pvalues_count_the_null_importances():
     test = of_its_own(LinearRegression(), n_permutations=25, random_state=0)
     test.fit(X, y)
     assert test.null_importances_.shape == (25, 4)
-    np.testing.assert_allclose(test.importances_[:, 0], np.abs(test.estimator_.coef_))
-    np.testing.assert_array_equal(test.importances_mean_, test.feature_importances_)
+    assert_allclose(test.importances_[:, 0], np.abs(test.estimator_.coef_))
+    assert_array_equal(test.importances_mean_, test.feature_importances_)
     counted = 1 + (test.null_importances_ >= test.importances_.T).sum(axis=0)
-    np.testing.assert_allclose(test.pvalues_, counted / 26)
-    np.testing.assert_array_equal(test.get_support(), test.pvalues_ < 0.05)
+    assert_allclose(test.pvalues_, counted / 26)
+    assert_array_equal(test.get_support(), test.pvalues_ < 0.05)
 
 
 def test_null_importances_are_those_of_shuffled_targets():
@@ -235,9 +236,9 @@ def test_frozen_models_are_tested_by_clones_of_theirs():
     fresh = of_its_own(LinearRegression(), n_permutations=5, random_state=0)
     frozen.fit(X, y)
     fresh.fit(X, y)
-    np.testing.assert_array_equal(model.coef_, coefficients)
-    np.testing.assert_allclose(frozen.null_importances_, fresh.null_importances_)
-    np.testing.assert_allclose(frozen.pvalues_, fresh.pvalues_)
+    assert_array_equal(model.coef_, coefficients)
+    assert_allclose(frozen.null_importances_, fresh.null_importances_)
+    assert_allclose(frozen.pvalues_, fresh.pvalues_)
     with pytest.raises(ValueError, match=r"requires y.*clones of the model"):
         frozen.fit(X)
 
@@ -253,7 +254,7 @@ def test_groups_are_tested_by_their_sum():
     assert test.player_names_ == ["first", "x1", "x3"]
     null = alone.null_importances_
     expected = np.column_stack([null[:, 0] + null[:, 2], null[:, 1], null[:, 3]])
-    np.testing.assert_allclose(test.null_importances_, expected)
+    assert_allclose(test.null_importances_, expected)
     assert test.feature_importances_[0] == test.feature_importances_[2]
     assert len(test.pvalues_) == 3
     assert len(test.get_support()) == 4
@@ -266,8 +267,8 @@ def test_weights_go_to_every_fit():
     weighted.fit(X, y, sample_weight=weights)
     cut = of_its_own(Covariances(), n_permutations=7, random_state=0)
     cut.fit(X[:20], y[:20])
-    np.testing.assert_allclose(weighted.null_importances_, cut.null_importances_)
-    np.testing.assert_allclose(weighted.pvalues_, cut.pvalues_)
+    assert_allclose(weighted.null_importances_, cut.null_importances_)
+    assert_allclose(weighted.pvalues_, cut.pvalues_)
     heavy = np.r_[np.full(20, 1000.0), np.full(20, 1e-6)]
     weighted.fit(X, y, sample_weight=heavy)
     # Targets of rows that weigh next to nothing are next to never drawn.
@@ -276,7 +277,7 @@ def test_weights_go_to_every_fit():
     frozen = FrozenEstimator(Covariances().fit(X, y, weights))
     again = of_its_own(frozen, n_permutations=7, random_state=0)
     again.fit(X, y, sample_weight=weights)
-    np.testing.assert_allclose(again.null_importances_, cut.null_importances_)
+    assert_allclose(again.null_importances_, cut.null_importances_)
 
 
 def test_seeds_settle_everything():
@@ -285,7 +286,7 @@ def test_seeds_settle_everything():
         of_its_own(Covariances(), n_permutations=6, random_state=seed).fit(X, y)
         for seed in (3, 3, 4)
     )
-    np.testing.assert_array_equal(one.null_importances_, two.null_importances_)
+    assert_array_equal(one.null_importances_, two.null_importances_)
     assert (other.null_importances_ != one.null_importances_).any()
 
 
@@ -318,13 +319,13 @@ def test_where_importances_are_found():
         )
     ]
     for test in found:
-        np.testing.assert_allclose(test.pvalues_, found[0].pvalues_)
-        np.testing.assert_allclose(test.importances_, found[0].importances_)
+        assert_allclose(test.pvalues_, found[0].pvalues_)
+        assert_allclose(test.importances_, found[0].importances_)
     labels = np.digitize(y, [-1, 1])
     test = of_its_own(LogisticRegression(), n_permutations=3, random_state=0)
     test.fit(X, labels)
     coefficients = np.abs(test.estimator_.coef_).sum(axis=0)
-    np.testing.assert_allclose(test.feature_importances_, coefficients)
+    assert_allclose(test.feature_importances_, coefficients)
 
 
 def test_any_model_inside_of_permutation_importance():
@@ -332,9 +333,7 @@ def test_any_model_inside_of_permutation_importance():
     inner = PermutationImportance(KNeighborsRegressor(), n_repeats=2, random_state=0)
     test = of_its_own(inner, n_permutations=9, random_state=0).fit(X, y)
     assert test.pvalues_[0] == 0.1
-    np.testing.assert_array_equal(
-        test.feature_importances_, test.estimator_.feature_importances_
-    )
+    assert_array_equal(test.feature_importances_, test.estimator_.feature_importances_)
 
 
 def test_pipelines_that_change_the_columns():
@@ -396,4 +395,4 @@ def test_targets_in_a_column():
     expected = test.fit(X, y).null_importances_
     with pytest.warns(DataConversionWarning, match="A column-vector y"):
         found = test.fit(X, y[:, None]).null_importances_
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)

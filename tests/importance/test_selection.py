@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.testing import assert_array_equal
 from polars.testing import assert_frame_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, clone
@@ -120,7 +121,7 @@ def test_arrays_stay_what_they_are(selector, make):
     kept = selector.transform(X)
     assert type(kept) is type(X)
     dense = kept.toarray() if sparse.issparse(kept) else kept
-    np.testing.assert_array_equal(dense, numbers[:, [0, 3]])
+    assert_array_equal(dense, numbers[:, [0, 3]])
     assert not np.shares_memory(dense, numbers)
     assert selector.get_feature_names_out().tolist() == ["x0", "x3"]
 

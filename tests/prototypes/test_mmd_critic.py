@@ -444,10 +444,10 @@ def test_the_nearest_prototype(kernel):
     given = rbf_kernel(X) if kernel == "precomputed" else X
     critic = MMDCritic(n_prototypes=5, n_criticisms=0, kernel=kernel).fit(given)
     nearest = critic.predict(given)
-    np.testing.assert_array_equal(nearest, critic.transform(given).argmax(axis=1))
-    np.testing.assert_array_equal(nearest[critic.prototype_indices_], np.arange(5))
+    assert_array_equal(nearest, critic.transform(given).argmax(axis=1))
+    assert_array_equal(nearest[critic.prototype_indices_], np.arange(5))
     if kernel == "rbf":
         scale = X.std(axis=0)
         far = 1e4 * X
         distances = cdist(far / scale, critic.prototypes_ / scale)
-        np.testing.assert_array_equal(critic.predict(far), distances.argmin(axis=1))
+        assert_array_equal(critic.predict(far), distances.argmin(axis=1))
