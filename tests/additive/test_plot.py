@@ -11,11 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from sklearn_interpret.additive import (
-    GAMClassifier,
-    GAMRegressor,
-    SmoothTermDisplay,
-)
+from sklearn_interpret.additive import GAMClassifier, GAMRegressor, SmoothTermDisplay
 from tests.figures import all_texts
 
 N = 150

@@ -172,8 +172,7 @@ def mixed_table(n_rows=150):
 
 def mixed_models():
     encoded = make_column_transformer(
-        (OneHotEncoder(), ["job"]),
-        (StandardScaler(), ["income", "age"]),
+        (OneHotEncoder(), ["job"]), (StandardScaler(), ["income", "age"])
     )
     yield make_pipeline(
         encoded, RandomForestClassifier(10, max_depth=4, random_state=0)
@@ -233,10 +232,7 @@ def test_next_ones_are_nearest_of_those_apart(name, objective):
     model = MODELS[name].fit(X, y)
     rows, costs = X[:4], np.array([1.0, 0.5, 2.0])
     search = ExactCounterfactual(
-        FrozenEstimator(model),
-        distance=COSTS,
-        n_counterfactuals=3,
-        objective=objective,
+        FrozenEstimator(model), distance=COSTS, n_counterfactuals=3, objective=objective
     )
     found = search.fit(X).explain(rows)
     assert found.optimal.all()

@@ -22,11 +22,7 @@ from sklearn_interpret.counterfactuals import (
     GrowingSpheres,
 )
 from sklearn_interpret.exceptions import NoCounterfactualWarning
-from sklearn_interpret.explanations import (
-    Condition,
-    RowExplanation,
-    RuleExplanation,
-)
+from sklearn_interpret.explanations import Condition, RowExplanation, RuleExplanation
 from tests.counterfactuals.data import logistic, mixed, polars_mixed
 from tests.figures import all_texts, draw
 
@@ -44,10 +40,7 @@ QUICK = {
 def explained():
     """A mixed table, and a fitted inspector that finds two rows for each."""
     X, y = mixed()
-    inspector = GrowingSpheres(
-        FrozenEstimator(logistic().fit(X, y)),
-        **QUICK,
-    )
+    inspector = GrowingSpheres(FrozenEstimator(logistic().fit(X, y)), **QUICK)
     return X, inspector.fit(X)
 
 
@@ -107,10 +100,7 @@ def test_predictor_is_inspected_on_the_rows(explained, drawn):
     X, inspector = explained
     given = X.copy()
     display = CounterfactualDisplay.from_estimator(
-        inspector.estimator_.estimator,
-        X,
-        row=3,
-        **QUICK,
+        inspector.estimator_.estimator, X, row=3, **QUICK
     )
     pd.testing.assert_frame_equal(given, X)
     pd.testing.assert_frame_equal(display.to_frame(), drawn.to_frame())

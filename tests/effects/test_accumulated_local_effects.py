@@ -260,9 +260,7 @@ def test_given_and_sorted_orders():
     X, model, ask = mixed_model()
     order = ["blue", "red", "amber", "green"]
     given = AccumulatedLocalEffects(
-        model,
-        features=["colour", "town"],
-        categorical_order={"colour": order},
+        model, features=["colour", "town"], categorical_order={"colour": order}
     ).fit(X)
     assert list(given.edges_[0]) == order
     expected = reference.first_order_levels(ask, rows_of(X), 2, order, np.ones(len(X)))
@@ -270,9 +268,7 @@ def test_given_and_sorted_orders():
     by_similarity = AccumulatedLocalEffects(model, features=["town"])
     assert_array_equal(given.edges_[1], by_similarity.fit(X).edges_[0])
     plain = AccumulatedLocalEffects(
-        model,
-        features=["colour", "town"],
-        categorical_order="sorted",
+        model, features=["colour", "town"], categorical_order="sorted"
     ).fit(X)
     # A category's own order is that of its dtype, a string's the alphabet.
     assert list(plain.edges_[0]) == ["red", "green", "blue", "amber"]
@@ -495,9 +491,7 @@ def test_bands_of_the_bootstrap_are_the_quantiles_of_refits():
     for _ in range(300):
         times = np.bincount(rng.integers(50, size=50), minlength=50)
         again = AccumulatedLocalEffects(
-            frozen(wave),
-            custom_values={0: edges, 1: effect.edges_[1][1]},
-            **params,
+            frozen(wave), custom_values={0: edges, 1: effect.edges_[1][1]}, **params
         ).fit(X, sample_weight=times)
         for kept, found in zip(draws, again.effects_, strict=True):
             kept.append(found)

@@ -108,10 +108,7 @@ def test_rows_of_weight_zero_are_in_no_fold():
     weights[::3] = 0
     kept = weights > 0
     half = np.arange(60) < 30
-    splits = [
-        (np.flatnonzero(half), np.flatnonzero(~half)),
-        (~half, half),
-    ]
+    splits = [(np.flatnonzero(half), np.flatnonzero(~half)), (~half, half)]
     inside = [(np.flatnonzero(half[kept]), np.flatnonzero(~half[kept]))]
     inside.append(inside[0][::-1])
     for cv, cv_inside in ((3, 3), (splits, inside), (iter(splits), inside)):

@@ -505,8 +505,7 @@ def test_an_ignored_feature_has_an_importance_of_zero(model, conditional):
 
 
 @pytest.mark.parametrize(
-    ("step", "cost"),
-    [(1.0, None), (100.0, "about 6 minutes"), (1e5, "about 4 days")],
+    ("step", "cost"), [(1.0, None), (100.0, "about 6 minutes"), (1e5, "about 4 days")]
 )
 def test_a_long_computation_is_announced(monkeypatch, step, cost):
     """The clock goes on by so much between two looks at it."""

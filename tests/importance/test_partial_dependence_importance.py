@@ -121,10 +121,7 @@ def test_rows_are_drawn_once():
 
 @pytest.mark.parametrize(
     "parameters, message",
-    [
-        ({"method": "recursion"}, "method"),
-        ({"threshold": None}, "threshold"),
-    ],
+    [({"method": "recursion"}, "method"), ({"threshold": None}, "threshold")],
 )
 def test_bad_parameters(parameters, message):
     X, y = linear_table()

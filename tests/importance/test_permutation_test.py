@@ -21,10 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._core.statistics.permutations import (
-    DISTRIBUTIONS,
-    upper_tail,
-)
+from sklearn_interpret._core.statistics.permutations import DISTRIBUTIONS, upper_tail
 from sklearn_interpret._model.replacement.all_pairs import loss_increases
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample

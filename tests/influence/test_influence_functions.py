@@ -321,10 +321,7 @@ def test_predictions_of_scores_are_the_models(model, rows, y):
 @pytest.mark.parametrize(
     ("model", "functional"),
     [
-        (
-            LogisticRegression(**SHARP),
-            lambda y, shares: roc_auc_score(y, shares[:, 1]),
-        ),
+        (LogisticRegression(**SHARP), lambda y, shares: roc_auc_score(y, shares[:, 1])),
         (LogisticRegression(**SHARP), lambda y, shares: gap(y, shares[:, 1])),
         (PoissonRegressor(**SHARP), gap),
         (LinearRegression(), lambda y, found: np.square(y - found)[::3].max()),

@@ -400,10 +400,7 @@ def test_frame():
     assert_allclose(frame.to_numpy()[:, 6:].T, ratios)
     assert CoefficientInference(LinearRegression()).fit(
         X, NUMBERS
-    ).to_frame().shape == (
-        4,
-        6,
-    )
+    ).to_frame().shape == (4, 6)
 
 
 @pytest.mark.parametrize("interval", ["wald", "profile"])

@@ -109,17 +109,11 @@ def test_priors_decide_on_the_size():
         assert max(sizes) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "accuracy"),
-    [("monks", 0.9074), ("wine", 0.9494)],
-)
+@pytest.mark.parametrize(("name", "accuracy"), [("monks", 0.9074), ("wine", 0.9494)])
 def test_as_accurate_as_sbrl(name, accuracy):
     # Pooled over ten folds, as Yang, Rudin and Seltzer's sbrl 1.4 has it on the rules
     # that are mined here: lambda 3, eta 1, alpha (1, 1), 10 chains of 30000 steps.
-    X, y = {
-        "monks": monks(),
-        "wine": load_wine(return_X_y=True),
-    }[name]
+    X, y = {"monks": monks(), "wine": load_wine(return_X_y=True)}[name]
     y = y == 1
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     model = BayesianRuleListClassifier(n_samples=100, random_state=0)

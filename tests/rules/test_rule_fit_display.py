@@ -7,11 +7,7 @@ from sklearn.datasets import make_friedman1
 
 pytest.importorskip("matplotlib")
 
-from sklearn_interpret.rules import (
-    OneRClassifier,
-    RuleFitDisplay,
-    RuleFitRegressor,
-)
+from sklearn_interpret.rules import OneRClassifier, RuleFitDisplay, RuleFitRegressor
 
 
 def test_bars_are_the_importances():
