@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -148,23 +146,6 @@ def test_rows_without_a_value_or_outside_are_counted():
     found = effect.transform(X)
     assert_array_equal(np.isnan(found[:, 0]), np.isnan(X[:, 0]))
     assert_array_equal(np.isnan(found[:, 1]), outside)
-
-
-@given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))
-def test_shifting_scaling_and_shuffling(shift, scale, seed):
-    X, _ = numeric_table(n_rows=30, seed=seed)
-    order = np.random.default_rng(seed).permutation(len(X))
-    plain = ConditionalDependence(frozen(wave), n_intervals=6).fit(X)
-    other = ConditionalDependence(
-        frozen(lambda c, a, b: shift + scale * wave(np.log(a), b, c)), n_intervals=6
-    ).fit(np.c_[X[:, 2], np.exp(X[:, 0]), X[:, 1]][order])
-    for j, place in enumerate((1, 2, 0)):
-        assert_allclose(
-            other.average_[place],
-            shift + scale * plain.average_[j],
-            rtol=1e-9,
-            atol=1e-9,
-        )
 
 
 def test_rows_are_sent_once_for_all_features():

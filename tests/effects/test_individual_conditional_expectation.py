@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -11,10 +9,8 @@ from sklearn.inspection import partial_dependence
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret.effects import (
-    IndividualConditionalExpectation,
-    PartialDependence,
-)
+from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
+from sklearn_interpret.effects import PartialDependence
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
 from tests.references import averages as reference
 from tests.references.models import asker, frozen, rows_of
@@ -35,7 +31,7 @@ def assert_as_scikit_learn(model, X, entry, weights=None, categorical=None):
         method="brute",
         kind="both",
     )
-    effect = IndividualConditionalExpectation(
+    effect = ICE(
         FrozenEstimator(model),
         features=[entry],
         categorical_features="auto" if categorical is None else categorical,
@@ -79,7 +75,7 @@ def test_scikit_learn_brute_force_on_categories(n_classes, entry):
 def test_the_definition():
     X, y = mixed_frame(n_rows=15)
     model = encoded(DecisionTreeRegressor(max_depth=4, random_state=0)).fit(X, y)
-    effect = IndividualConditionalExpectation(
+    effect = ICE(
         FrozenEstimator(model), features=["size", "colour"], grid_resolution=5
     ).fit(X)
     ask = asker(model, X)
@@ -97,7 +93,7 @@ def test_the_average_is_the_partial_dependence():
     weights = np.random.default_rng(1).integers(0, 3, len(X))
     model = FrozenEstimator(encoded(RandomForestRegressor(5, random_state=0)).fit(X, y))
     params = {"features": ["size", "rooms", ("size", "colour")], "grid_resolution": 7}
-    curves = IndividualConditionalExpectation(model, **params).fit(X, None, weights)
+    curves = ICE(model, **params).fit(X, None, weights)
     average = PartialDependence(model, **params).fit(X, None, weights)
     for ours, theirs in zip(curves.average_, average.average_, strict=True):
         assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
@@ -113,11 +109,9 @@ def saddle(a, b, c):
 def test_curves_centred_at_the_ends():
     X, _ = numeric_table(n_rows=20)
     params = {"features": [0, (0, 1)], "grid_resolution": 5}
-    plain = IndividualConditionalExpectation(frozen(saddle), **params).fit(X)
-    start = IndividualConditionalExpectation(
-        frozen(saddle), center="start", **params
-    ).fit(X)
-    end = IndividualConditionalExpectation(frozen(saddle), center="end", **params)
+    plain = ICE(frozen(saddle), **params).fit(X)
+    start = ICE(frozen(saddle), center="start", **params).fit(X)
+    end = ICE(frozen(saddle), center="end", **params)
     end.fit(X)
     curves, surfaces = plain.curves_
     assert_allclose(start.curves_[0], curves - curves[:, :1], **EXACT)
@@ -130,10 +124,8 @@ def test_curves_centred_at_the_ends():
 def test_curves_centred_at_a_value_between_points(center):
     X, _ = numeric_table(n_rows=20)
     params = {"features": [1], "grid_resolution": 5}
-    plain = IndividualConditionalExpectation(frozen(saddle), **params).fit(X)
-    centred = IndividualConditionalExpectation(
-        frozen(saddle), center=center, **params
-    ).fit(X)
+    plain = ICE(frozen(saddle), **params).fit(X)
+    centred = ICE(frozen(saddle), center=center, **params).fit(X)
     there = saddle(X[:, 0], 0.123, X[:, 2])
     assert_array_equal(centred.grid_values_[0], plain.grid_values_[0])
     assert_allclose(centred.curves_[0], plain.curves_[0] - there[:, None], **EXACT)
@@ -143,10 +135,8 @@ def test_curves_centred_at_a_level():
     X, y = mixed_frame()
     model = FrozenEstimator(encoded(RandomForestRegressor(5, random_state=0)).fit(X, y))
     params = {"features": ["colour", "size"]}
-    plain = IndividualConditionalExpectation(model, **params).fit(X)
-    centred = IndividualConditionalExpectation(
-        model, center={"colour": "blue"}, **params
-    ).fit(X)
+    plain = ICE(model, **params).fit(X)
+    centred = ICE(model, center={"colour": "blue"}, **params).fit(X)
     place = list(plain.grid_values_[0]).index("blue")
     assert_allclose(
         centred.curves_[0], plain.curves_[0] - plain.curves_[0][:, [place]], **EXACT
@@ -158,7 +148,7 @@ def test_slopes_and_their_spread():
     X, _ = numeric_table(n_rows=30)
     weights = np.random.default_rng(4).integers(1, 4, len(X))
     grid = np.linspace(-1, 1, 9)
-    effect = IndividualConditionalExpectation(
+    effect = ICE(
         frozen(lambda a, b, c: a * b + c**2),
         features=[0, 2, (0, 1)],
         custom_values={0: grid, 2: grid},
@@ -180,9 +170,9 @@ def test_slopes_and_their_spread():
 
 def test_slopes_of_categories_are_none():
     X, y = mixed_frame()
-    effect = IndividualConditionalExpectation(
-        encoded(Ridge()), features=["colour", "size"], derivative=True
-    ).fit(X, y)
+    effect = ICE(encoded(Ridge()), features=["colour", "size"], derivative=True).fit(
+        X, y
+    )
     assert effect.derivatives_[0] is None
     assert effect.derivatives_[1].shape == effect.curves_[1].shape
 
@@ -190,9 +180,9 @@ def test_slopes_of_categories_are_none():
 def test_heterogeneity_by_hand():
     X, _ = numeric_table(n_rows=20)
     weights = np.random.default_rng(4).integers(1, 4, len(X))
-    effect = IndividualConditionalExpectation(
-        frozen(saddle), features=[0, 1, 2, (0, 1)], grid_resolution=6
-    ).fit(X, sample_weight=weights)
+    effect = ICE(frozen(saddle), features=[0, 1, 2, (0, 1)], grid_resolution=6).fit(
+        X, sample_weight=weights
+    )
     for curves, found in zip(effect.curves_, effect.heterogeneity_, strict=True):
         shapes = [curve - curve.mean() for curve in np.repeat(curves, weights, axis=0)]
         assert found == pytest.approx(np.sqrt(np.var(shapes, axis=0).mean()), abs=1e-12)
@@ -203,7 +193,7 @@ def test_heterogeneity_by_hand():
 def test_heterogeneity_of_several_outputs():
     X, y = numeric_table()
     model = LogisticRegression().fit(X, classes(y, 3))
-    effect = IndividualConditionalExpectation(FrozenEstimator(model)).fit(X)
+    effect = ICE(FrozenEstimator(model)).fit(X)
     assert effect.heterogeneity_.shape == (3, 3)
     assert effect.curves_[0].shape[:2] == (3, len(X))
 
@@ -211,9 +201,9 @@ def test_heterogeneity_of_several_outputs():
 def test_importance_is_the_mean_reach_of_a_curve():
     X, _ = numeric_table(n_rows=20)
     weights = np.random.default_rng(4).integers(1, 4, len(X))
-    effect = IndividualConditionalExpectation(
-        frozen(saddle), features=[1, 2], grid_resolution=6
-    ).fit(X, sample_weight=weights)
+    effect = ICE(frozen(saddle), features=[1, 2], grid_resolution=6).fit(
+        X, sample_weight=weights
+    )
     for j, curves in zip((1, 2), effect.curves_, strict=True):
         spreads = [curve.var() for curve in np.repeat(curves, weights, axis=0)]
         assert effect.feature_importances_[j] == pytest.approx(np.mean(spreads) ** 0.5)
@@ -228,8 +218,8 @@ def test_transform_gives_the_curves_of_new_rows():
     fresh, _ = numeric_table(seed=9, n_rows=11)
     model = FrozenEstimator(LogisticRegression().fit(X, classes(y, 3)))
     params = {"features": [0, 2], "grid_resolution": 4, "center": "start"}
-    effect = IndividualConditionalExpectation(model, **params).fit(X)
-    again = IndividualConditionalExpectation(
+    effect = ICE(model, **params).fit(X)
+    again = ICE(
         model,
         **params,
         custom_values=dict(zip((0, 2), effect.grid_values_, strict=True)),
@@ -243,34 +233,12 @@ def test_transform_gives_the_curves_of_new_rows():
     assert len(set(names)) == len(names)
 
 
-@given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))
-def test_shifting_scaling_and_shuffling(shift, scale, seed):
-    X, _ = numeric_table(n_rows=15, seed=seed)
-    order = np.random.default_rng(seed).permutation(len(X))
-    plain = IndividualConditionalExpectation(frozen(saddle), grid_resolution=5).fit(X)
-    other = IndividualConditionalExpectation(
-        frozen(lambda c, a, b: shift + scale * saddle(a, b, c)), grid_resolution=5
-    ).fit(X[order][:, [2, 0, 1]])
-    for j, place in enumerate((1, 2, 0)):
-        assert_allclose(
-            other.curves_[place],
-            shift + scale * plain.curves_[j][order],
-            rtol=1e-10,
-            atol=1e-10,
-        )
-        assert other.heterogeneity_[place] == pytest.approx(
-            abs(scale) * plain.heterogeneity_[j], rel=1e-8, abs=1e-8
-        )
-
-
 def test_each_row_is_sent_once_per_point():
     X, _ = numeric_table(n_rows=30)
     model = frozen(saddle)
-    IndividualConditionalExpectation(model, grid_resolution=10).fit(X)
+    ICE(model, grid_resolution=10).fit(X)
     assert sum(model.estimator.sizes_) == 3 * 30 * 10
     assert len(model.estimator.sizes_) == 3
     model = frozen(saddle)
-    IndividualConditionalExpectation(
-        model, features=[0], grid_resolution=10, center=0.05
-    ).fit(X)
+    ICE(model, features=[0], grid_resolution=10, center=0.05).fit(X)
     assert sum(model.estimator.sizes_) == 30 * 11

@@ -6,9 +6,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
+from sklearn_interpret.effects import AccumulatedLocalEffectsDisplay as ALEDisplay
 from sklearn_interpret.effects import (
-    AccumulatedLocalEffects,
-    AccumulatedLocalEffectsDisplay,
     ConditionalDependence,
     EffectComparisonDisplay,
     PartialDependence,
@@ -41,7 +41,7 @@ def test_centred_at_the_mean_over_the_rows(weighted):
     display = EffectComparisonDisplay.from_estimator(
         model, X, feature=1, sample_weight=weights
     )
-    kinds = (PartialDependence, ConditionalDependence, AccumulatedLocalEffects)
+    kinds = (PartialDependence, ConditionalDependence, ALE)
     for kind, line in zip(kinds, display.lines_[0], strict=True):
         inspector = kind(_frozen(model), features=[1]).fit(X, sample_weight=weights)
         mean = np.average(inspector.transform(X)[:, 0], weights=weights)
@@ -184,9 +184,7 @@ def test_methods_share_one_order_of_levels(methods, ordered):
     X, y = mixed_frame(80)
     X["colour"] = X["colour"].cat.as_ordered() if ordered else X["colour"].astype(str)
     model = encoded(LinearRegression()).fit(X, y)
-    found = AccumulatedLocalEffectsDisplay.from_estimator(
-        model, X, features=["colour", ("size", "colour")]
-    )
+    found = ALEDisplay.from_estimator(model, X, features=["colour", ("size", "colour")])
     levels = found.edges[0].tolist()
     natural = ["red", "green", "blue", "amber"] if ordered else sorted(set(X["colour"]))
     assert (levels == natural) == ordered
@@ -206,7 +204,7 @@ def test_methods_share_one_order_of_levels(methods, ordered):
     note = "" if ordered else "\n(ordered by similarity)"
     assert ax.get_xlabel() == found.axes_.flat[0].get_xlabel() == "colour" + note
     assert found.axes_.flat[1].get_ylabel() == "colour" + note
-    plain = AccumulatedLocalEffectsDisplay.from_estimator(
+    plain = ALEDisplay.from_estimator(
         model, X, features=["colour"], categorical_order="sorted"
     )
     assert plain.axes_[0, 0].get_xlabel() == "colour"

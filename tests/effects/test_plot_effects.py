@@ -13,9 +13,9 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_interpret._plotting.colours import contrast, mixed, paper
+from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
+from sklearn_interpret.effects import AccumulatedLocalEffectsDisplay as ALEDisplay
 from sklearn_interpret.effects import (
-    AccumulatedLocalEffects,
-    AccumulatedLocalEffectsDisplay,
     ConditionalDependenceDisplay,
     PartialDependenceDisplay,
 )
@@ -89,9 +89,7 @@ def test_feature_without_any_value_says_so():
     X[:, 1] = np.nan
     model = _Foreign()
     with pytest.warns(UserWarning, match="no observed value"):
-        display = AccumulatedLocalEffectsDisplay.from_estimator(
-            model, X, features=[1, (0, 1)]
-        )
+        display = ALEDisplay.from_estimator(model, X, features=[1, (0, 1)])
     for ax in display.axes_.flat:
         assert [text.get_text() for text in ax.texts] == ["no observed value"]
     display.figure_.canvas.draw()
@@ -100,10 +98,10 @@ def test_feature_without_any_value_says_so():
 def test_bands_are_confidence_bands_when_asked():
     X, y = numeric_table(60)
     model = LinearRegression().fit(X, y)
-    bare = AccumulatedLocalEffectsDisplay.from_estimator(model, X, features=[0])
+    bare = ALEDisplay.from_estimator(model, X, features=[0])
     assert bare.bands_ == [[]]
     assert legend_texts(bare) == ["values in the data"]
-    display = AccumulatedLocalEffectsDisplay.from_estimator(
+    display = ALEDisplay.from_estimator(
         model, X, features=[0, (0, 1)], confidence_level=0.95
     )
     assert display.legend_.get_texts()[0].get_text() == "95 % confidence band"
@@ -154,9 +152,7 @@ def test_error_bars_along_categories():
 def test_second_order_effects_diverge_from_zero():
     X, y = numeric_table(200)
     model = HistGradientBoostingRegressor(max_iter=20).fit(X, y)
-    display = AccumulatedLocalEffectsDisplay.from_estimator(
-        model, X, features=[(0, 2)], n_intervals=8
-    )
+    display = ALEDisplay.from_estimator(model, X, features=[(0, 2)], n_intervals=8)
     low, high = display.contours_[0].get_clim()
     assert low == pytest.approx(-high)
     levels = display.contours_[0].levels
@@ -168,9 +164,7 @@ def test_rounding_errors_have_the_colour_of_zero():
     """An additive model has no second-order effect but what rounding leaves."""
     X, y = numeric_table(200)
     model = LinearRegression().fit(X, 1000 * y)
-    display = AccumulatedLocalEffectsDisplay.from_estimator(
-        model, X, features=[0, (0, 2)], n_intervals=8
-    )
+    display = ALEDisplay.from_estimator(model, X, features=[0, (0, 2)], n_intervals=8)
     assert display.contours_[1].get_clim()[1] >= 1.0
 
 
@@ -266,9 +260,7 @@ def test_levels_in_the_order_of_their_effect(n_levels):
 def test_an_order_by_effect_is_none_by_similarity():
     X, y = mixed_frame()
     model = encoded(LinearRegression()).fit(X, y)
-    display = AccumulatedLocalEffectsDisplay.from_estimator(
-        model, X, features=["town"], order="effect"
-    )
+    display = ALEDisplay.from_estimator(model, X, features=["town"], order="effect")
     (ax,) = display.axes_.flat
     assert ax.get_xlabel() == "town"
     names = [text.get_text() for text in ax.get_xticklabels()]
@@ -353,7 +345,7 @@ def test_marks_of_the_data_are_named():
 def test_a_colour_and_a_label_of_the_users():
     X, y = numeric_table()
     model = LinearRegression().fit(X, y)
-    display = AccumulatedLocalEffectsDisplay.from_estimator(
+    display = ALEDisplay.from_estimator(
         model,
         X,
         features=[0],
@@ -379,7 +371,7 @@ def test_two_models_on_the_same_axes(features, own):
     if not own:
         axes = plt.subplots(1, len(features))[1]
     for name, model in models.items():
-        display = AccumulatedLocalEffectsDisplay.from_estimator(
+        display = ALEDisplay.from_estimator(
             model, X, features=features, line_kw={"label": name}, ax=axes, n_intervals=5
         )
         displays.append(display)
@@ -429,9 +421,7 @@ def gap_table(n_rows=300):
 
 def test_cells_without_rows_are_hatched_and_not_on_the_scale():
     X, _ = gap_table()
-    display = AccumulatedLocalEffectsDisplay.from_estimator(
-        _Wild(), X, features=[(0, 1)], n_intervals=6
-    )
+    display = ALEDisplay.from_estimator(_Wild(), X, features=[(0, 1)], n_intervals=6)
     counts, effect = display.interval_counts[0], display.effects[0]
     assert (counts == 0).sum() > 10
     (ax,) = display.axes_.flat
@@ -448,9 +438,7 @@ def test_cells_without_rows_are_hatched_and_not_on_the_scale():
     assert largest <= high < 2 * largest
 
 
-@pytest.mark.parametrize(
-    "kind", [AccumulatedLocalEffectsDisplay, ConditionalDependenceDisplay]
-)
+@pytest.mark.parametrize("kind", [ALEDisplay, ConditionalDependenceDisplay])
 def test_levels_without_rows_are_hatched(kind):
     X, corner = gap_table(100)
     X = pd.DataFrame({"x": X[:, 0], "kind": np.array(["a", "b"])[corner]})
@@ -540,16 +528,16 @@ class _Levels(_Foreign):
 
 def test_inspector_with_other_rows_is_refused():
     X, y = numeric_table(40)
-    ale = AccumulatedLocalEffects(LinearRegression()).fit(X, y)
+    ale = ALE(LinearRegression()).fit(X, y)
     with pytest.raises(ValueError, match="X has 2 features"):
-        AccumulatedLocalEffectsDisplay.from_estimator(ale, X[:, :2])
+        ALEDisplay.from_estimator(ale, X[:, :2])
 
 
 @pytest.mark.parametrize("style", ["default", "dark_background", "ggplot"])
 def test_bands_and_the_line_at_zero_are_seen(style):
     grid = np.arange(3.0)
     with plt.style.context(style):
-        display = AccumulatedLocalEffectsDisplay(
+        display = ALEDisplay(
             [grid],
             [grid - 1],
             feature_names=["age"],

@@ -6,9 +6,9 @@ from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
 from sklearn_interpret.effects import (
-    IndividualConditionalExpectation,
-    IndividualConditionalExpectationDisplay,
+    IndividualConditionalExpectationDisplay as ICEDisplay,
 )
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
 
@@ -16,9 +16,7 @@ from tests.effects.data import classes, encoded, mixed_frame, numeric_table
 @pytest.fixture(scope="module")
 def fitted():
     X, y = numeric_table(150)
-    ice = IndividualConditionalExpectation(
-        LinearRegression(), features=[0, 2], grid_resolution=7, derivative=True
-    )
+    ice = ICE(LinearRegression(), features=[0, 2], grid_resolution=7, derivative=True)
     return ice.fit(X, y), X
 
 
@@ -28,9 +26,7 @@ def drawn_curves(display, panel=0):
 
 def test_curves_are_those_of_the_rows(fitted):
     ice, X = fitted
-    display = IndividualConditionalExpectationDisplay.from_estimator(
-        ice, X, n_curves=None
-    )
+    display = ICEDisplay.from_estimator(ice, X, n_curves=None)
     assert_array_equal(display.curve_rows_, np.arange(150))
     for panel in (0, 1):
         assert_array_equal(drawn_curves(display, panel), ice.curves_[panel])
@@ -41,7 +37,7 @@ def test_curves_are_those_of_the_rows(fitted):
 
 def test_some_curves_are_drawn_always_the_same(fitted):
     ice, X = fitted
-    display = IndividualConditionalExpectationDisplay.from_estimator(ice, X)
+    display = ICEDisplay.from_estimator(ice, X)
     assert len(display.curve_rows_) == 100
     assert np.all(np.diff(display.curve_rows_) > 0)
     assert_array_equal(drawn_curves(display), ice.curves_[0][display.curve_rows_])
@@ -53,7 +49,7 @@ def test_some_curves_are_drawn_always_the_same(fitted):
 
 def test_slopes_stand_below(fitted):
     ice, X = fitted
-    display = IndividualConditionalExpectationDisplay.from_estimator(ice, X)
+    display = ICEDisplay.from_estimator(ice, X)
     assert display.axes_.shape == (2, 2)
     for panel, line in enumerate(display.spread_lines_):
         assert line.axes is display.axes_[1, panel]
@@ -73,7 +69,7 @@ def test_slopes_on_given_axes(fitted):
 
     ice, X = fitted
     _, axes = plt.subplots(2, 2)
-    display = IndividualConditionalExpectationDisplay.from_estimator(ice, X, ax=axes)
+    display = ICEDisplay.from_estimator(ice, X, ax=axes)
     assert display.axes_ is not None
     assert [line.axes for line in display.spread_lines_] == list(axes[1])
 
@@ -81,7 +77,7 @@ def test_slopes_on_given_axes(fitted):
 def test_features_without_slopes_have_nothing_below():
     X, y = mixed_frame()
     model = encoded(LinearRegression()).fit(X, y)
-    display = IndividualConditionalExpectationDisplay.from_estimator(
+    display = ICEDisplay.from_estimator(
         model, X, features=["size", "town", ("size", "rooms")], derivative=True
     )
     assert [line is None for line in display.spread_lines_] == [False, True, True]
@@ -91,9 +87,7 @@ def test_features_without_slopes_have_nothing_below():
 def test_label_says_that_curves_are_centred(fitted):
     _, X = fitted
     model = LinearRegression().fit(X, X[:, 0])
-    display = IndividualConditionalExpectationDisplay.from_estimator(
-        model, X, features=[0], center="start"
-    )
+    display = ICEDisplay.from_estimator(model, X, features=[0], center="start")
     assert display.axes_[0, 0].get_ylabel() == "Prediction\n(centred ICE)"
     assert np.all(drawn_curves(display)[:, 0] == 0)
 
@@ -101,9 +95,7 @@ def test_label_says_that_curves_are_centred(fitted):
 def test_one_panel_per_output():
     X, y = numeric_table(60)
     model = LogisticRegression().fit(X, classes(y, 3))
-    display = IndividualConditionalExpectationDisplay.from_estimator(
-        model, X, features=[0, 1], grid_resolution=5
-    )
+    display = ICEDisplay.from_estimator(model, X, features=[0, 1], grid_resolution=5)
     assert display.axes_.shape == (2, 3)
     titles = [ax.get_title() for ax in display.axes_.flat]
     assert titles == ["low", "mid", "top"] * 2
@@ -112,7 +104,7 @@ def test_one_panel_per_output():
 @pytest.mark.parametrize("n_outputs", [3, 7, 10])
 def test_the_legend_tells_curves_and_means_of_all_outputs(n_outputs):
     grid, curves = np.arange(4.0), np.arange(n_outputs * 8.0).reshape(n_outputs, 2, 4)
-    display = IndividualConditionalExpectationDisplay(
+    display = ICEDisplay(
         [grid], [curves], [curves.mean(axis=1)], feature_names=["age"]
     ).plot()
     rows, mean = (handle.get_color() for handle in display.legend_.legend_handles)
@@ -124,7 +116,7 @@ def test_the_legend_tells_curves_and_means_of_all_outputs(n_outputs):
 def test_rows_of_a_subsample_keep_their_positions():
     X, y = numeric_table(60)
     model = LinearRegression().fit(X, y)
-    display = IndividualConditionalExpectationDisplay.from_estimator(
+    display = ICEDisplay.from_estimator(
         model, X, features=[0], subsample=10, random_state=3, grid_resolution=4
     )
     frame = display.to_frame()
@@ -140,11 +132,11 @@ def test_rows_of_a_subsample_keep_their_positions():
 def test_folds_average_each_rows_curve():
     X, y = numeric_table(40)
     models = [LinearRegression().fit(X[part::2], y[part::2]) for part in (0, 1)]
-    display = IndividualConditionalExpectationDisplay.from_cv_results(
+    display = ICEDisplay.from_cv_results(
         {"estimator": models}, X, features=[1], n_curves=None, grid_resolution=5
     )
     each = [
-        IndividualConditionalExpectationDisplay.from_estimator(
+        ICEDisplay.from_estimator(
             model, X, features=[1], n_curves=None, grid_resolution=5
         )
         for model in models
@@ -160,7 +152,7 @@ def legend_texts(display):
 
 def test_curves_and_their_mean_are_named(fitted):
     ice, X = fitted
-    display = IndividualConditionalExpectationDisplay.from_estimator(ice, X)
+    display = ICEDisplay.from_estimator(ice, X)
     assert legend_texts(display) == [
         "100 rows",
         "mean over all rows",
@@ -170,9 +162,7 @@ def test_curves_and_their_mean_are_named(fitted):
 
 def test_slopes_of_the_curves(fitted):
     ice, X = fitted
-    display = IndividualConditionalExpectationDisplay.from_estimator(
-        ice, X, kind="derivatives", n_curves=None
-    )
+    display = ICEDisplay.from_estimator(ice, X, kind="derivatives", n_curves=None)
     for panel in (0, 1):
         assert_array_equal(drawn_curves(display, panel), ice.derivatives_[panel])
         assert_allclose(
@@ -189,7 +179,7 @@ def test_slopes_of_the_curves(fitted):
 def test_slopes_of_numbers_alone():
     X, y = mixed_frame()
     model = encoded(LinearRegression()).fit(X, y)
-    kind = IndividualConditionalExpectationDisplay
+    kind = ICEDisplay
     kw = {"features": ["town", "size", ("size", "rooms")], "kind": "derivatives"}
     display = kind.from_estimator(model, X, derivative=True, **kw)
     assert [ax.get_xlabel() for ax in display.axes_[1]] == ["size"]
@@ -200,7 +190,7 @@ def test_slopes_of_numbers_alone():
 def test_slopes_over_folds():
     X, y = numeric_table(40)
     models = [LinearRegression().fit(X[part::2], y[part::2]) for part in (0, 1)]
-    display = IndividualConditionalExpectationDisplay.from_cv_results(
+    display = ICEDisplay.from_cv_results(
         {"estimator": models}, X, features=[1], derivative=True, kind="derivatives"
     )
     for model, line in zip(models, display.fold_lines_[0][0], strict=True):
@@ -212,7 +202,7 @@ def test_curves_coloured_by_a_number(derivative):
     X, _ = mixed_frame()
     X.loc[2, "rooms"] = np.nan
     model = _Sizes()
-    display = IndividualConditionalExpectationDisplay.from_estimator(
+    display = ICEDisplay.from_estimator(
         model,
         X,
         features=["size"],
@@ -239,7 +229,7 @@ def test_curves_coloured_by_a_number(derivative):
 def test_curves_coloured_by_a_category():
     X, y = mixed_frame()
     model = encoded(LinearRegression()).fit(X, y)
-    display = IndividualConditionalExpectationDisplay.from_estimator(
+    display = ICEDisplay.from_estimator(
         model, X, features=["size"], color_by="colour", n_curves=None, subsample=40
     )
     handles = dict(
@@ -256,7 +246,7 @@ def test_curves_coloured_by_a_category():
 
 
 def test_levels_beyond_the_palette_are_grey():
-    display = IndividualConditionalExpectationDisplay(
+    display = ICEDisplay(
         [np.arange(3.0)],
         [np.zeros((10, 3))],
         [np.zeros(3)],
@@ -271,7 +261,7 @@ def test_levels_beyond_the_palette_are_grey():
 
 def test_color_by_that_is_not_there(fitted):
     ice, X = fitted
-    kind = IndividualConditionalExpectationDisplay
+    kind = ICEDisplay
     with pytest.raises(ValueError, match="color_by has the position 7"):
         kind.from_estimator(ice, X, color_by=7)
     with pytest.raises(ValueError, match="needs the rows that were inspected"):
@@ -283,7 +273,7 @@ def test_two_models_on_the_same_axes(fitted):
     kw = {"derivative": True, "n_curves": 5, "features": [0, 1, 2], "n_cols": 2}
     axes, displays = None, []
     for name, slope in (("one", 1.0), ("two", -3.0)):
-        display = IndividualConditionalExpectationDisplay.from_estimator(
+        display = ICEDisplay.from_estimator(
             LinearRegression().fit(X, slope * X[:, 0]),
             X,
             ax=axes,

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 from sklearn.datasets import load_iris
@@ -11,11 +13,11 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from sklearn_interpret.effects import (
-    AccumulatedLocalEffects,
-    ConditionalDependence,
-    PartialDependence,
-)
+from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
+from sklearn_interpret.effects import ConditionalDependence, PartialDependence
+from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
+from tests.effects.data import numeric_table
+from tests.references.models import frozen
 
 TRUTH = (lambda x: x, lambda x: x**2)
 
@@ -45,7 +47,7 @@ def forest(request):
 
 def test_accumulated_local_effects_recover_the_terms_of_a_forest(forest):
     model, X = forest
-    local = AccumulatedLocalEffects(model).fit(X)
+    local = ALE(model).fit(X)
     average = PartialDependence(
         model,
         percentiles=(0.01, 0.99),
@@ -69,6 +71,38 @@ def test_conditional_means_mix_the_terms(forest):
         assert distance(points, curve, truth) > 0.2
 
 
+def wave(a, b, c):
+    return np.sin(3 * a) + a * b - c**2
+
+
+@settings(max_examples=15)
+@given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))
+@pytest.mark.parametrize("effect", [PartialDependence, ICE, ConditionalDependence, ALE])
+def test_shifting_scaling_and_shuffling(effect, shift, scale, seed):
+    """Effects are linear in the response, whatever the order of rows and columns."""
+    X, _ = numeric_table(n_rows=25, seed=seed)
+    order = np.random.default_rng(seed).permutation(len(X))
+    plain = effect(frozen(wave), features=[0, 1, 2, (0, 1)]).fit(X)
+    formula = frozen(lambda c, a, b: shift + scale * wave(a, b, c))
+    other = effect(formula, features=[1, 2, 0, (1, 2)]).fit(X[order][:, [2, 0, 1]])
+    names = ("average_", "standard_errors_")
+    if effect is ALE:
+        shift, names = 0, ("effects_", "local_effects_std_")
+    for ours, theirs in zip(
+        *(getattr(f, names[0]) for f in (plain, other)), strict=True
+    ):
+        assert_allclose(theirs, shift + scale * ours, rtol=1e-9, atol=1e-9)
+    if effect is ICE:
+        for ours, theirs in zip(plain.curves_, other.curves_, strict=True):
+            expected = shift + scale * ours[order]
+            assert_allclose(theirs, expected, rtol=1e-10, atol=1e-10)
+        spreads = [plain.heterogeneity_], [other.heterogeneity_]
+    else:
+        spreads = [getattr(fitted, names[1]) for fitted in (plain, other)]
+    for ours, theirs in zip(*spreads, strict=True):
+        assert_allclose(theirs, abs(scale) * ours, rtol=1e-7, atol=1e-7)
+
+
 def with_square(X):
     """The features, and the square of the second one."""
     return np.c_[X, X[:, 1] ** 2]
@@ -78,7 +112,7 @@ def test_a_correctly_specified_model_leaves_nothing_to_differ():
     X, y = correlated_data(0)
     linear = make_pipeline(FunctionTransformer(with_square), LinearRegression())
     model = FrozenEstimator(linear.fit(X, y))
-    local = AccumulatedLocalEffects(model).fit(X)
+    local = ALE(model).fit(X)
     average = PartialDependence(
         model,
         custom_values=dict(enumerate(local.edges_)),

@@ -26,11 +26,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.trees.effects import tree_effects
 from sklearn_interpret._core.trees.effects.curves import TreeCurves
-from sklearn_interpret.effects import (
-    AccumulatedLocalEffects,
-    IndividualConditionalExpectation,
-    PartialDependence,
-)
+from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
+from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
+from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.estimator_checks._results import fitted_results
 from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
 
@@ -138,8 +136,6 @@ def links():
 LINKS = links()
 MODELS = {**models(), **LINKS}
 
-ALE = AccumulatedLocalEffects
-ICE = IndividualConditionalExpectation
 
 ENTRIES = {
     "PD alone": (PartialDependence, {"grid_resolution": 9}),
@@ -219,8 +215,9 @@ def assert_close(left, right, where, atol):
     "name, entry",
     [
         (name, entry)
-        for name, entry in product(MODELS, ENTRIES)
-        if not (name in LINKS and ENTRIES[entry][0] is ALE)
+        for place, (name, entry) in enumerate(product(MODELS, ENTRIES))
+        # Every other pair: the number of entries is odd, so that all meet.
+        if place % 2 == 0 and not (name in LINKS and ENTRIES[entry][0] is ALE)
     ],
 )
 def test_trees_give_what_the_model_gives(name, entry):
