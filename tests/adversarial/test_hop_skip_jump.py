@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -129,54 +128,6 @@ def test_only_labels_are_asked_for_and_of_all_rows_at_once():
         exact = np.abs(some[:, :2].sum(axis=1) - 1) / np.sqrt(2)
         assert found.distances.mean() <= 1.3 * exact.mean()
     assert n_calls[1] < 3 * n_calls[0]
-
-
-def test_a_row_alone_gets_what_it_gets_among_others():
-    attack = HopSkipJump(SVC(), random_state=0).fit(X, Y)
-    together = attack.explain(X[40:60], Y[40:60])
-    for k in range(0, 20, 5):
-        alone = attack.explain(X[40 + k : 41 + k], Y[40 + k : 41 + k])
-        assert_allclose(alone.rows[0], together.rows[k], rtol=1e-10)
-
-
-@pytest.mark.parametrize("target", ["b", None])
-def test_frames_keep_categories_dtypes_and_what_is_frozen(target):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "double": rng.normal(size=90),
-            "single": rng.normal(size=90).astype("float32"),
-            "whole": rng.integers(0, 30, 90),
-            "kind": pd.Categorical(rng.choice(list("xyz"), 90)),
-            "frozen": rng.normal(size=90),
-            "constant": 1.0,
-        }
-    )
-    score = frame.double + frame.single + frame.whole / 10 + (frame.kind == "x")
-    y = np.array(list("abc"))[np.digitize(score, score.quantile([0.3, 0.7]))]
-    encode = make_column_transformer(
-        (OneHotEncoder(), ["kind"]), remainder="passthrough"
-    )
-    model = make_pipeline(encode, RandomForestClassifier(15, random_state=0))
-    vary = ["double", "single", "whole", "kind", "constant"]
-    attack = HopSkipJump(
-        model, target=target, features_to_vary=vary, n_steps=3, random_state=0
-    ).fit(frame, y)
-    before = frame.copy(deep=True)
-    found = attack.explain(frame)
-    pd.testing.assert_frame_equal(frame, before)
-    assert found.valid.all()
-    same = frame[["kind", "frozen", "constant"]]
-    pd.testing.assert_frame_equal(found.rows[list(same)], same)
-    assert_array_equal(found.rows.dtypes, frame.dtypes)
-    for name in ("double", "single", "whole"):
-        assert found.rows[name].between(frame[name].min(), frame[name].max()).all()
-    assert (found.changed[:, 2]).any()
-    answers = attack.predict(found.rows)
-    if target is None:
-        assert (answers != attack.predict(frame)).all()
-    else:
-        assert (answers == target).all()
 
 
 def test_whole_numbers_alone():

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
@@ -23,7 +22,7 @@ from sklearn.linear_model import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from sklearn_interpret._model.gradients.models import read_scores
@@ -296,36 +295,6 @@ def frame(n_rows=100):
     )
     score = X.a + X.single + 0.3 * X.n + (X.job == "x")
     return X, np.array(["no", "so", "yes"])[np.digitize(score, [1, 2.5])]
-
-
-@pytest.mark.parametrize(
-    ("last", "norm"),
-    [
-        *((LogisticRegression(max_iter=1000), norm) for norm in ORDERS),
-        (MLPClassifier(hidden_layer_sizes=5, max_iter=2000, random_state=0), "1"),
-        (SVC(), "inf"),
-    ],
-    ids=lambda part: part if isinstance(part, str) else type(part).__name__,
-)
-def test_frames(last, norm):
-    X, y = frame()
-    columns = make_column_transformer(
-        (StandardScaler(), ["a", "n", "single", "same"]), (OneHotEncoder(), ["job"])
-    )
-    attack = MinimalPerturbation(
-        make_pipeline(columns, last), norm=norm, features_to_vary=["a", "n", "single"]
-    ).fit(X, y)
-    rows = X[:5].copy()
-    found = attack.explain(rows)
-    pd.testing.assert_frame_equal(rows, X[:5])
-    assert found.valid.all()
-    pd.testing.assert_series_equal(found.rows.dtypes, X.dtypes)
-    pd.testing.assert_frame_equal(found.rows[["same", "job"]], rows[["same", "job"]])
-    for name in ("a", "n", "single"):
-        assert found.rows[name].between(X[name].min(), X[name].max()).all()
-    alone = attack.explain(X[3:4])
-    assert_allclose(alone.distances, found.distances[3:4], rtol=1e-7)
-    assert_allclose(alone.rows.n, found.rows.n[3:4])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -249,18 +249,6 @@ def test_any_forest(seed, norm, n_classes):
     check(model, *tasks(model, X, X[[seed % 120]], norm))
 
 
-def test_a_row_alone():
-    X, y = table(3)
-    model = CLASSIFIERS["boosting"].fit(X, y)
-    known, problem = tasks(model, X, X[:5], np.inf)
-    searched = TreePerturbation(known, 10.0)
-    together = searched.tries(problem, np.arange(5))
-    for i in range(5):
-        alone = searched.tries(problem, np.array([i]))
-        assert_array_equal(alone.values[0], together.values[i])
-        assert alone.lower_bounds[0] == together.lower_bounds[i]
-
-
 def test_other_models_and_norms():
     X, y = table()
     known, _ = tasks(LogisticRegression().fit(X, y), X, X, 2)

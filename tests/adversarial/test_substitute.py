@@ -1,17 +1,13 @@
 """Substitutes: queries counted, labels learned, and what the model itself says."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -151,30 +147,6 @@ def test_regressors_of_several_outputs(output):
     outcome = FastGradientSign(None, epsilon=3.0, desired=(0.5, 1.5), target=output)
     attack = of(FrozenEstimator(model), outcome, substitute=LinearRegression()).fit(X)
     assert_allclose(attack.substitute_.predict(X), X[:, output], atol=1e-9)
-
-
-def test_frames_of_many_dtypes():
-    X, y = table()
-    frame = pd.DataFrame(
-        {
-            "small": X[:, 0].astype("float32"),
-            "whole": np.rint(3 * X[:, 1]).astype("int8"),
-            "constant": 1.0,
-            "colour": pd.Categorical(np.where(X[:, 2] > 0, "red", "blue")),
-        }
-    )
-    encoders = make_column_transformer(
-        (OneHotEncoder(), ["colour"]), remainder="passthrough"
-    )
-    model = make_pipeline(encoders, RandomForestClassifier(10, random_state=0))
-    before = frame.copy(deep=True)
-    attack = of(model, n_rounds=1, substitute=None).fit(frame, y)
-    explanation = attack.explain(frame, y)
-    assert frame.equals(before)
-    assert explanation.rows.dtypes.equals(frame.dtypes)
-    kept = ["constant", "colour"]
-    assert explanation.rows[kept].equals(frame[kept])
-    assert_array_equal(explanation.valid, attack.predict(explanation.rows) != y)
 
 
 def test_one_label_is_nothing_to_learn():
