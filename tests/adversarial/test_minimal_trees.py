@@ -28,6 +28,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.adversarial._minimal_perturbation import TreePerturbation
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.counterfactuals.data import cell_ends
+from tests.counterfactuals.data import class_table as table
 
 COSTS = np.array([1.0, 0.5, 2.0])
 NORMS = [1, np.inf]
@@ -46,25 +47,9 @@ REGRESSORS = {
 }
 
 
-def table(n_classes=2, seed=0):
-    """A small table of single-precision numbers and its classes."""
-    X, y = make_classification(
-        120,
-        n_features=3,
-        n_informative=3,
-        n_redundant=0,
-        n_classes=n_classes,
-        n_clusters_per_class=1,
-        flip_y=0.1,
-        random_state=seed,
-    )
-    return X.astype(np.float32).astype(np.float64), y
-
-
-def tasks(model, X, rows, norm, outcome="other", ranges=None, vary=None):
+def tasks(model, X, rows, norm, outcome="other", ranges=None, vary=None, **more):
     """Tasks of known rows, and of some that are attacked."""
-    known = as_rows(X)
-    n_columns = known.n_columns
+    known, n_columns = as_rows(X), X.shape[1]
     actionability = Actionability(
         known,
         np.ones(known.n_rows),
@@ -72,8 +57,8 @@ def tasks(model, X, rows, norm, outcome="other", ranges=None, vary=None):
         vary=np.isin(np.arange(n_columns), range(n_columns) if vary is None else vary),
         ranges=ranges or {},
         directions={},
-        distance=dict(enumerate(COSTS)),
         norm=norm,
+        **{"distance": dict(enumerate(COSTS)), **more},
     )
     outcome = TargetOutcome.of(model, outcome)
     return SearchProblem(outcome, actionability, known), SearchProblem(
@@ -210,19 +195,7 @@ def test_no_time(norm):
 def test_little_time_leaves_a_gap():
     X, y = make_classification(400, 8, n_informative=8, n_redundant=0, random_state=0)
     model = RandomForestClassifier(30, max_depth=6, random_state=0).fit(X, y)
-    known = as_rows(X)
-    actionability = Actionability(
-        known,
-        np.ones(400),
-        categorical=np.zeros(8, dtype=bool),
-        vary=np.ones(8, dtype=bool),
-        ranges={},
-        directions={},
-        distance="std",
-        norm=np.inf,
-    )
-    problem = SearchProblem(TargetOutcome.of(model, "other"), actionability, known)
-    few = SearchProblem(problem.outcome, actionability, as_rows(X[:2]))
+    problem, few = tasks(model, X, X[:2], np.inf, distance="std")
     _, quick, low, holds = tried(problem, few, time_limit=0.05)
     _, slow, high, _ = tried(problem, few)
     assert holds.all()

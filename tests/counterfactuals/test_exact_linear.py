@@ -18,6 +18,7 @@ from sklearn.svm import SVC
 
 from sklearn_interpret.counterfactuals import ExactCounterfactual
 from sklearn_interpret.exceptions import UnreadableModelError
+from tests.counterfactuals.data import exact
 
 COSTS = dict(enumerate([1.0, 0.5, 2.0, 1.5]))
 UNIT_COSTS = np.array(list(COSTS.values()))
@@ -40,11 +41,8 @@ def coefficients(model):
 def test_one_feature_moves(data, share):
     X, y = data
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    search = ExactCounterfactual(
-        FrozenEstimator(model), desired=(share, None), distance=COSTS
-    )
     rows = X[model.predict_proba(X)[:, 1] < share][:5]
-    found = search.fit(X).explain(rows)
+    found = exact(model, X, desired=(share, None), distance=COSTS).explain(rows)
     coef, intercept = coefficients(model)
     needs = logit(share) - rows @ coef - intercept
     expected = needs * (UNIT_COSTS / np.abs(coef)).min()
@@ -58,15 +56,15 @@ def test_boxes_and_frozen_features(data):
     X, y = data
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     ranges = {j: (X[:, j].min(), X[:, j].max()) for j in range(4)}
-    search = ExactCounterfactual(
-        FrozenEstimator(model),
+    search = exact(
+        model,
+        X,
         desired=1,
         features_to_vary=[0, 2, 3],
         permitted_range=ranges,
         distance=COSTS,
     )
     rows = X[model.predict(X) == 0][:8]
-    search.fit(X)
     found = search.explain(rows)
     coef, intercept = coefficients(model)
     for i in found.origin.tolist():
@@ -108,8 +106,7 @@ def test_several_classes():
             need = scores[i, own[i]] - scores[i, other]
             ways.append(need * (UNIT_COSTS / np.abs(change)).min())
         assert_allclose(found.distances[i], min(ways), rtol=1e-6)
-    wished = ExactCounterfactual(FrozenEstimator(model), desired=1, distance=COSTS)
-    found = wished.fit(X).explain(X[::30])
+    found = exact(model, X, desired=1, distance=COSTS).explain(X[::30])
     assert (model.predict(found.rows) == 1).all()
 
 
@@ -131,14 +128,14 @@ def test_whole_numbers_and_levels(objective, max_changes):
     )
     model = make_pipeline(encoded, LogisticRegression()).fit(X, y)
     rows = X.iloc[:8]
-    search = ExactCounterfactual(
-        FrozenEstimator(model),
+    found = exact(
+        model,
+        X,
         permitted_range={"a": (0, 5), "b": (0, 5)},
         distance={"a": 1.0, "b": 1.1, "c": 1.7, "d": 0.8},
         objective=objective,
         max_changes=max_changes,
-    )
-    found = search.fit(X).explain(rows)
+    ).explain(rows)
     grid = pd.DataFrame(
         list(product(range(6), range(6), "xyz", "uv")), columns=X.columns
     )
@@ -163,10 +160,7 @@ def test_whole_numbers_and_levels(objective, max_changes):
 def test_regressor(data):
     X, y = data
     model = LinearRegression().fit(X, 3.0 * y + X[:, 0])
-    search = ExactCounterfactual(
-        FrozenEstimator(model), desired=(1.0, 1.2), distance=COSTS
-    )
-    found = search.fit(X).explain(X[:10])
+    found = exact(model, X, desired=(1.0, 1.2), distance=COSTS).explain(X[:10])
     answers = model.predict(X[:10])
     needs = np.maximum(np.maximum(1.0 - answers, answers - 1.2), 0)
     expected = needs * (UNIT_COSTS / np.abs(model.coef_)).min()
@@ -178,13 +172,9 @@ def test_regressor(data):
 def test_next_ones_take_the_next_best_features(data):
     X, y = data
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    search = ExactCounterfactual(
-        FrozenEstimator(model),
-        permitted_range="any",
-        distance=COSTS,
-        n_counterfactuals=5,
-    )
-    found = search.fit(X).explain(X[:5])
+    found = exact(
+        model, X, permitted_range="any", distance=COSTS, n_counterfactuals=5
+    ).explain(X[:5])
     coef, intercept = coefficients(model)
     costs = np.sort(UNIT_COSTS / np.abs(coef))
     needs = np.abs(X[:5] @ coef + intercept)
@@ -196,15 +186,15 @@ def test_next_ones_take_the_next_best_features(data):
 def test_boxes_are_as_wished_to_their_ends(data, desired):
     X, y = data
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    search = ExactCounterfactual(
-        FrozenEstimator(model),
+    rows = X[model.predict_proba(X)[:, 1] < 0.5][:5]
+    found = exact(
+        model,
+        X,
         desired=desired,
         permitted_range="any",
         region=True,
         n_counterfactuals=2,
-    )
-    rows = X[model.predict_proba(X)[:, 1] < 0.5][:5]
-    found = search.fit(X).explain(rows)
+    ).explain(rows)
     slopes, _ = coefficients(model)
     assert ((found.low <= found.rows) & (found.rows <= found.high)).all()
     for low, high in zip(found.low, found.high, strict=True):
