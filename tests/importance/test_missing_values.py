@@ -44,9 +44,12 @@ def holed_table():
 
 
 @pytest.mark.parametrize(
-    ("container", "frozen"), [*((kind, False) for kind in CONTAINERS), ("pandas", True)]
+    ("selector", "container", "frozen"),
+    [
+        *((SELECTORS[0], kind, False) for kind in CONTAINERS),
+        *((selector, "pandas", True) for selector in SELECTORS),
+    ],
 )
-@pytest.mark.parametrize("selector", SELECTORS, ids=lambda one: type(one).__name__)
 def test_rows_that_fit_takes_are_transformed(selector, container, frozen):
     X, y = holed_table()
     rows = CONTAINERS[container](X)

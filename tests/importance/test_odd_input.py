@@ -121,14 +121,6 @@ def test_weights_without_a_sum(which):
         inspectors(LinearRegression())[which].fit(X, Y, sample_weight=weights)
 
 
-@pytest.mark.parametrize("name", ["X", "y", "sample_weight"])
-def test_masked_arrays(name):
-    data = {"X": X, "y": Y, "sample_weight": np.ones(len(Y))}
-    data[name] = np.ma.array(data[name])
-    with pytest.raises(TypeError, match=rf"{name} is a masked array"):
-        inspectors(LinearRegression())[0].fit(**data)
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("which", [1, 5])
 def test_targets_too_large_for_squares(which):
