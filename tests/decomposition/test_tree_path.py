@@ -1,6 +1,7 @@
 """Contributions along decision paths, against literal walks over the trees."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -209,9 +210,8 @@ def test_other_libraries(library, kind):
 
 
 def test_categories_of_a_frame():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=list("abcd"))
-    frame.insert(1, "kind", pandas.Categorical(np.array(list("uvw"))[LABELS]))
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame.insert(1, "kind", pd.Categorical(np.array(list("uvw"))[LABELS]))
     model = HistGradientBoostingRegressor(
         max_iter=4, min_samples_leaf=3, categorical_features="from_dtype"
     )

@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import (
-    ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
@@ -212,15 +211,6 @@ def test_a_product_of_independent_uniform_features(sample_weight):
     terms = h.transform(X)
     pure = (X[:, 0] - m) * (X[:, 1] - m)
     assert_allclose(terms, np.c_[pure, 0 * pure, 0 * pure], atol=1e-12)
-
-
-def test_many_uniform_rows_come_near_the_population():
-    """v = 1/12 and m = 1/2: H^2 of the pair is 1/7."""
-    X = np.random.default_rng(1).uniform(size=(1000, 3))
-    trees = ExtraTreesRegressor(20, max_leaf_nodes=200, random_state=0)
-    h = HStatistic(trees).fit(X, X[:, 0] * X[:, 1] + X[:, 2])
-    assert_allclose(h.pairwise_[0, 1], 1 / 7, atol=0.02)
-    assert h.pairwise_[0, 2] < 0.02
 
 
 def test_three_way_interactions_of_a_product_of_three():
@@ -519,13 +509,6 @@ def test_rows_with_an_unknown_category():
         h.transform(other)
     with pytest.raises(ValueError, match="feature names should match"):
         h.transform(frame.iloc[:, :2])
-
-
-def test_every_pair_is_found_once():
-    for p, triples in ((3, 1), (4, 4)):
-        h = h_of(lambda *columns: np.prod(columns, axis=0), X[:, :p], three_way=True)
-        assert h.pairs_ == list(combinations(range(p), 2))
-        assert len(h.three_way_) == triples
 
 
 # Shares of nothing

@@ -60,11 +60,6 @@ def test_a_product_over_a_grid():
     assert_allclose(found.pairwise_, expected, atol=1e-12)
 
 
-def test_additive_models_have_none():
-    found = PartialDependenceInteraction(LinearRegression()).fit(X, Y)
-    assert_allclose(found.pairwise_, 0, atol=1e-12)
-
-
 def test_categories_groups_and_pairs():
     frame, y = mixed_frame()
     model = FrozenEstimator(encoded(SVR()).fit(frame, y))

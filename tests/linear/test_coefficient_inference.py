@@ -134,31 +134,7 @@ def test_quasi_dispersion_of_statsmodels(name):
     assert_allclose(inspector.dispersion_, peer.scale, rtol=1e-9)
 
 
-def test_logit_of_statsmodels():
-    api = pytest.importorskip("statsmodels.api")
-    y = (LABELS == "yes") * 1.0
-    peer = api.Logit(y, np.c_[X, np.ones(60)]).fit(disp=False, tol=1e-13)
-    inspector = CoefficientInference(MODELS["logistic"][0]).fit(X, LABELS)
-    assert_allclose(table(inspector), table_of(peer), rtol=1e-8)
-    assert_allclose(inspector.r2_, peer.prsquared, rtol=1e-9)
-
-
 # R's mtcars and warpbreaks.
-AUTOMATIC = np.array([1] * 3 + [0] * 14 + [1] * 3 + [0] * 5 + [1] * 7)
-CARS = np.transpose(
-    [
-        [
-            *[2.62, 2.875, 2.32, 3.215, 3.44, 3.46, 3.57, 3.19, 3.15, 3.44, 3.44],
-            *[4.07, 3.73, 3.78, 5.25, 5.424, 5.345, 2.2, 1.615, 1.835, 2.465, 3.52],
-            *[3.435, 3.84, 3.845, 1.935, 2.14, 1.513, 3.17, 2.77, 3.57, 2.78],
-        ],
-        [
-            *[110, 110, 93, 110, 175, 105, 245, 62, 95, 123, 123, 180, 180, 180, 205],
-            *[215, 230, 66, 52, 65, 97, 150, 150, 245, 175, 66, 91, 113, 264, 175],
-            *[335, 109],
-        ],
-    ]
-)
 BREAKS = np.array(
     [
         *[26, 30, 54, 25, 70, 52, 51, 26, 67, 18, 21, 29, 17, 12, 18, 35, 30, 36],
@@ -179,22 +155,6 @@ def looms_model():
         (levels, ["wool", "tension"]), verbose_feature_names_out=False
     )
     return make_pipeline(steps, PoissonRegressor(**NO_PENALTY))
-
-
-def test_logistic_regression_of_r():
-    """glm(am ~ wt + hp, binomial, mtcars); ends of profiles by uniroot on glm.fit."""
-    model = LogisticRegression(C=np.inf, max_iter=10_000)
-    inspector = CoefficientInference(model, interval="profile").fit(CARS, AUTOMATIC)
-    coef = [-8.0834751824446, 0.0362555960822165, 18.8662987172041]
-    errors = [3.0686751130547, 0.0177341536507693, 7.44355806020527]
-    pvalues = [0.00843381259970702, 0.04091464645902994, 0.01125819871661369]
-    low = [-13.0921, 0.0105942727649797, 8.3664978189327]
-    high = [-3.76953015350864, 0.0905523562994158, 40.5507475729561]
-    assert_allclose(inspector.coef_, coef, rtol=1e-9)
-    assert_allclose(inspector.standard_errors_, errors, rtol=1e-6)
-    assert_allclose(inspector.pvalues_, pvalues, rtol=1e-6)
-    assert_allclose(inspector.intervals_high_, high, rtol=1e-7)
-    assert_allclose(inspector.intervals_low_[1:], low[1:], rtol=1e-7)
 
 
 def test_counts_of_r():

@@ -1,6 +1,7 @@
 """MMDCritic: prototypes and criticisms by definition, of rows of any kind."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -193,12 +194,11 @@ def test_rows_of_a_frame_keep_their_labels():
 
 
 def test_an_unknown_level_is_far_from_all():
-    pandas = pytest.importorskip("pandas")
     frame = mixed("pandas")
     critic = MMDCritic(**FEW, gamma=4.0).fit(frame)
     new = critic.prototypes_.iloc[:1].copy()
     assert critic.transform(new)[0, 0] == 1
-    new["level"] = pandas.Series(["unheard of"], new.index, new["level"].dtype)
+    new["level"] = pd.Series(["unheard of"], new.index, new["level"].dtype)
     assert critic.transform(new)[0, 0] == pytest.approx(np.exp(-1))
 
 

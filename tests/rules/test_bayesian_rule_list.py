@@ -60,7 +60,6 @@ def test_credible_intervals_are_of_the_dirichlet_posterior():
 
 
 def test_table_of_rules_has_the_intervals():
-    pytest.importorskip("pandas")
     X, y = flags()
     model = BayesianRuleListClassifier(n_samples=50, random_state=0).fit(X, y)
     frame = model.to_frame()

@@ -54,7 +54,6 @@ def test_bad_input():
 
 
 def test_table():
-    pytest.importorskip("pandas")
     frame = RuleFitDisplay(["a", "b"], [1.0, -2.0], [0.1, 0.5], [1.0]).to_frame()
     assert frame["rule"].tolist() == ["b", "a"]
 
