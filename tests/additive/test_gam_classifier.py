@@ -29,16 +29,18 @@ def table(n_rows=200, seed=0):
     return X, rng.random(n_rows) < expit(2 * np.sin(2 * np.pi * X[:, 0]))
 
 
+X, Y = table()
+
+
 def test_the_penalised_likelihood_is_greatest():
-    X, y = table()
-    model = GAMClassifier(n_splines=7).fit(X, y)
+    model = GAMClassifier(n_splines=7).fit(X, Y)
     design = np.column_stack([np.ones(len(X)), b_splines(X[:, 0], 7)])
     roots = penalty_roots(7, model.smoothing_, True)
 
     def loss(b):
         scores = design @ b
-        value = 2 * (np.logaddexp(0, scores) - y * scores).sum()
-        slopes = 2 * design.T @ (expit(scores) - y)
+        value = 2 * (np.logaddexp(0, scores) - Y * scores).sum()
+        slopes = 2 * design.T @ (expit(scores) - Y)
         slopes[1:] += 2 * roots.T @ (roots @ b[1:])
         return value + np.sum((roots @ b[1:]) ** 2), slopes
 
@@ -47,9 +49,8 @@ def test_the_penalised_likelihood_is_greatest():
 
 
 def test_straight_lines_are_logistic_regression():
-    X, y = table()
-    model = GAMClassifier(terms={0: "linear"}, shrinkage=False).fit(X, y)
-    expected = LogisticRegression(C=1e10, tol=1e-10, max_iter=1000).fit(X, y)
+    model = GAMClassifier(terms={0: "linear"}, shrinkage=False).fit(X, Y)
+    expected = LogisticRegression(C=1e10, tol=1e-10, max_iter=1000).fit(X, Y)
     assert_allclose(
         model.decision_function(X), expected.decision_function(X), rtol=1e-4
     )
@@ -57,16 +58,15 @@ def test_straight_lines_are_logistic_regression():
 
 
 def test_is_the_binomial_regressor():
-    X, y = table()
-    classes = np.where(y, "yes", "no")
+    classes = np.where(Y, "yes", "no")
     model = GAMClassifier().fit(X, classes)
-    shares = GAMRegressor(family="binomial").fit(X, y)
+    shares = GAMRegressor(family="binomial").fit(X, Y)
     assert_allclose(model.predict_proba(X)[:, 1], shares.predict(X))
     assert model.classes_.tolist() == ["no", "yes"]
     assert_array_equal(model.predict(X), np.where(shares.predict(X) > 0.5, "yes", "no"))
     residuals = model.partial_residuals(X, classes) - model.transform(X)
     p = shares.predict(X)
-    assert_allclose(residuals[:, 0], (y - p) / (p * (1 - p)))
+    assert_allclose(residuals[:, 0], (Y - p) / (p * (1 - p)))
 
 
 def test_several_classes():
@@ -162,9 +162,8 @@ def test_one_class_is_refused():
 
 
 def test_the_last_iteration_is_warned_of():
-    X, y = table()
     with pytest.warns(ConvergenceWarning, match="max_iter=1 "):
-        GAMClassifier(max_iter=1).fit(X, y)
+        GAMClassifier(max_iter=1).fit(X, Y)
 
 
 @pytest.mark.parametrize(

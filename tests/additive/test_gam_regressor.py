@@ -24,21 +24,22 @@ def table(n_rows=120, n_values=40, seed=0):
     return X, np.sin(2 * np.pi * X[:, 0]) + rng.normal(size=n_rows) / 2
 
 
+X, Y = table()
+
+
 @pytest.mark.parametrize("shrinkage", [True, False])
 @pytest.mark.parametrize("smoothing", ["reml", "gcv", 3.0])
 def test_equals_dense_least_squares(shrinkage, smoothing):
-    X, y = table()
-    weights = np.random.default_rng(1).uniform(0.5, 2, size=len(y))
+    weights = np.random.default_rng(1).uniform(0.5, 2, size=len(Y))
     model = GAMRegressor(n_splines=8, smoothing=smoothing, shrinkage=shrinkage)
-    model.fit(X, y, sample_weight=weights)
-    expected = fitted_values(X, y, weights, 8, model.smoothing_, shrinkage)
+    model.fit(X, Y, sample_weight=weights)
+    expected = fitted_values(X, Y, weights, 8, model.smoothing_, shrinkage)
     assert_allclose(model.predict(X), expected, atol=1e-8)
 
 
 def test_restricted_likelihood_is_that_of_gaussian_processes():
-    X, y = table()
-    model = GAMRegressor(n_splines=8, smoothing=3.0).fit(X, y)
-    expected = restricted_likelihood(X, y, 8, model.smoothing_)
+    model = GAMRegressor(n_splines=8, smoothing=3.0).fit(X, Y)
+    expected = restricted_likelihood(X, Y, 8, model.smoothing_)
     assert model.reml_ == pytest.approx(expected, abs=1e-8)
 
 
@@ -55,16 +56,15 @@ def test_restricted_likelihood_is_greatest(seed):
 
 
 def test_cross_validation_score_is_least():
-    X, y = table()
-    model = GAMRegressor(n_splines=8, smoothing="gcv", shrinkage=False).fit(X, y)
+    model = GAMRegressor(n_splines=8, smoothing="gcv", shrinkage=False).fit(X, Y)
 
     def score(smoothing):
         hat = [
-            fitted_values(X, row, np.ones(len(y)), 8, smoothing, False)
-            for row in np.eye(len(y))
+            fitted_values(X, row, np.ones(len(Y)), 8, smoothing, False)
+            for row in np.eye(len(Y))
         ]
-        residuals = y - np.transpose(hat) @ y
-        return residuals @ residuals / (len(y) - np.trace(hat)) ** 2
+        residuals = Y - np.transpose(hat) @ Y
+        return residuals @ residuals / (len(Y) - np.trace(hat)) ** 2
 
     best = score(model.smoothing_)
     for factors in ((2, 1), (0.5, 1), (1, 2), (1, 0.5)):
@@ -306,13 +306,12 @@ def test_a_pair_leaves_out_what_has_a_term_of_its_own():
 
 def test_a_number_that_multiplies_a_curve_has_its_straight_line_once():
     """Else the model is collinear, and the intercept anything."""
-    X, y = table()
     terms = {0: "spline", 1: "linear"}
     model = GAMRegressor(terms=terms, by={0: 1}, n_splines=6, shrinkage=False)
-    assert model.fit(X, y).coef_.shape == (5 + 1,)
+    assert model.fit(X, Y).coef_.shape == (5 + 1,)
     assert np.diag(model.covariance_).max() < 100
     del terms[1]
-    assert model.fit(X, y).coef_.shape == (6,)
+    assert model.fit(X, Y).coef_.shape == (6,)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -350,8 +349,7 @@ def test_a_log_link_of_normal_targets_and_shares_of_trials():
 
 @pytest.mark.parametrize("extrapolation", ["linear", "constant"])
 def test_extrapolation(extrapolation):
-    X, y = table()
-    model = GAMRegressor(terms=[0], extrapolation=extrapolation).fit(X, y)
+    model = GAMRegressor(terms=[0], extrapolation=extrapolation).fit(X, Y)
     _, (low, a, b, end, c, d), _ = model.partial_effect(
         0, [-1, -1e-6, 0, 1, 1 + 1e-6, 2]
     )
@@ -361,7 +359,7 @@ def test_extrapolation(extrapolation):
         slopes = (b - a) * 1e6, (c - end) * 1e6
         assert_allclose([b - low, d - end], slopes, rtol=1e-6)
     with pytest.raises(ValueError, match="extrapolation='error'"):
-        model.set_params(extrapolation="error").fit(X, y).predict([[2.0, 0.0]])
+        model.set_params(extrapolation="error").fit(X, Y).predict([[2.0, 0.0]])
 
 
 def test_missing_values_are_a_level():
@@ -508,13 +506,12 @@ def test_extrapolation_is_warned_of_once():
 
 @pytest.mark.parametrize("scale", [1e-200, 1e155])
 def test_columns_of_any_scale(scale):
-    X, y = table()
     terms = {0: "spline", 1: "linear"}
-    expected = GAMRegressor(terms=terms, n_splines=6).fit(X, y)
-    model = GAMRegressor(terms=terms, n_splines=6).fit(scale * X, y)
+    expected = GAMRegressor(terms=terms, n_splines=6).fit(X, Y)
+    model = GAMRegressor(terms=terms, n_splines=6).fit(scale * X, Y)
     assert_allclose(model.predict(scale * X), expected.predict(X))
     with pytest.raises(ValueError, match="'x0' has values from 0 to 1e-300; accepted"):
-        model.fit(1e-300 * X, y)
+        model.fit(1e-300 * X, Y)
 
 
 @pytest.mark.parametrize("family", ["normal", "poisson", "binomial"])
@@ -539,10 +536,9 @@ def test_bands_allow_for_the_choice_of_smoothness(family):
 
 
 def test_added_covariance_is_that_of_a_mixture():
-    X, y = table()
-    model = GAMRegressor(terms={0: "linear"}).fit(X, y)
+    model = GAMRegressor(terms={0: "linear"}).fit(X, Y)
     x = (X[:, 0] - X[:, 0].mean()) / X[:, 0].std()
-    n, square, score = len(y), ((y - y.mean()) ** 2).sum(), x @ y
+    n, square, score = len(Y), ((Y - Y.mean()) ** 2).sum(), x @ Y
     center = np.log(n)
     rho = np.arange(center - 7 - np.log1p(n), center + 30, 0.01)
     slopes = score / (n + np.exp(rho))
@@ -552,7 +548,7 @@ def test_added_covariance_is_that_of_a_mixture():
     moment = model.scale_ / (n + np.exp(rho)) + (slopes - model.coef_[0]) ** 2
     expected = shares @ moment / shares.sum()
     assert model.covariance_[1, 1] == pytest.approx(expected, rel=0.02)
-    fixed = GAMRegressor(terms={0: "linear"}, smoothing=1.0).fit(X, y)
+    fixed = GAMRegressor(terms={0: "linear"}, smoothing=1.0).fit(X, Y)
     assert fixed.covariance_[1, 1] == pytest.approx(fixed.scale_ / (n + 1))
 
 
@@ -597,14 +593,13 @@ def test_bands_cover_the_mean_and_pvalues_of_noise_are_uniform(shrinkage):
 
 
 def test_the_test_of_a_straight_line_is_that_of_least_squares():
-    X, y = table()
-    model = GAMRegressor(terms={0: "linear", 1: "linear"}, shrinkage=False).fit(X, y)
-    design = np.column_stack([np.ones(len(y)), X])
-    coefficients, rest, *_ = np.linalg.lstsq(design, y)
-    errors = np.sqrt(np.diag(np.linalg.inv(design.T @ design)) * rest / (len(y) - 3))
+    model = GAMRegressor(terms={0: "linear", 1: "linear"}, shrinkage=False).fit(X, Y)
+    design = np.column_stack([np.ones(len(Y)), X])
+    coefficients, rest, *_ = np.linalg.lstsq(design, Y)
+    errors = np.sqrt(np.diag(np.linalg.inv(design.T @ design)) * rest / (len(Y) - 3))
     ratios = (coefficients / errors)[1:]
     assert_allclose(model.statistics_, ratios**2, rtol=1e-8)
-    assert_allclose(model.pvalues_, 2 * t.sf(abs(ratios), len(y) - 3))
+    assert_allclose(model.pvalues_, 2 * t.sf(abs(ratios), len(Y) - 3))
 
 
 def test_the_score_of_a_term_is_that_of_the_model_without_it():
@@ -648,7 +643,6 @@ def test_columns_that_say_nothing(shrinkage):
 
 
 def test_targets_that_are_met_exactly():
-    X, _ = table()
     model = GAMRegressor(terms=[0]).fit(X, 3 + 2 * X[:, 0])
     assert_allclose(model.predict(X), 3 + 2 * X[:, 0], rtol=1e-4)
     model.fit(X, np.full(len(X), 2.0))
@@ -678,15 +672,14 @@ def test_quantile_knots_follow_skewed_features():
 
 
 def test_grid_search_over_terms():
-    X, y = table()
     grid = {
         "gamregressor__terms": [{0: "linear"}, {0: "spline"}],
         "gamregressor__n_splines": [5, 10],
     }
     search = GridSearchCV(make_pipeline(StandardScaler(), GAMRegressor()), grid, cv=3)
-    assert search.fit(X, y).best_params_["gamregressor__terms"] == {0: "spline"}
+    assert search.fit(X, Y).best_params_["gamregressor__terms"] == {0: "spline"}
     grid = {"smoothing": ["reml", "gcv", 1e9], "n_splines": [{0: 5}, 9]}
-    search = GridSearchCV(GAMRegressor(), grid, cv=3).fit(X, y)
+    search = GridSearchCV(GAMRegressor(), grid, cv=3).fit(X, Y)
     assert search.best_params_["smoothing"] != 1e9
 
 
@@ -716,22 +709,20 @@ def test_grid_search_over_terms():
     ],
 )
 def test_bad_parameters(parameters, message):
-    X, y = table()
     with pytest.raises(ValueError, match=message):
-        GAMRegressor(**parameters).fit(X, y)
+        GAMRegressor(**parameters).fit(X, Y)
 
 
 def test_bad_input():
-    X, y = table()
-    model = GAMRegressor().fit(X, y)
+    model = GAMRegressor().fit(X, Y)
     with pytest.raises(ValueError, match="'z' is not among the terms: 'x0', 'x1'"):
         model.partial_effect("z")
     with pytest.raises(ValueError, match="alpha=2"):
         model.predict_interval(X, alpha=2)
     with pytest.raises(ValueError, match="has no intervals"):
-        GAMRegressor(family="binomial").fit(X, y > 0).predict_interval(X)
+        GAMRegressor(family="binomial").fit(X, Y > 0).predict_interval(X)
     with pytest.raises(ValueError, match="all targets are zero"):
-        GAMRegressor(family="poisson").fit(X, np.zeros(len(y)))
+        GAMRegressor(family="poisson").fit(X, np.zeros(len(Y)))
     with pytest.raises(ValueError, match="a term 'category' takes it"):
         GAMRegressor(terms={0: "spline"}).fit([["a"], ["b"]], [0.0, 1.0])
 

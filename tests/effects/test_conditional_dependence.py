@@ -13,6 +13,8 @@ from tests.references import averages as reference
 from tests.references.effects import interval_of
 from tests.references.models import asker, frozen, rows_of
 
+X, Y = numeric_table()
+
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 
 
@@ -22,7 +24,6 @@ def wave(a, b, c):
 
 @pytest.mark.parametrize("n_intervals", [1, 3, 10, 200])
 def test_the_definition_on_numbers(n_intervals):
-    X, _ = numeric_table()
     weights = np.random.default_rng(0).integers(0, 4, len(X))
     model = frozen(wave)
     effect = ConditionalDependence(model, n_intervals=n_intervals)
@@ -35,7 +36,6 @@ def test_the_definition_on_numbers(n_intervals):
 
 
 def test_edges_are_inverted_cdf_quantiles_after_the_minimum():
-    X, _ = numeric_table()
     weights = np.random.default_rng(0).integers(0, 4, len(X))
     effect = ConditionalDependence(frozen(wave), n_intervals=7)
     effect.fit(X, sample_weight=weights)
@@ -56,7 +56,6 @@ def test_few_values_stand_alone():
 
 
 def test_centres_errors_and_importances():
-    X, _ = numeric_table()
     weights = np.random.default_rng(0).integers(1, 4, len(X))
     effect = ConditionalDependence(frozen(wave), n_intervals=5)
     effect.fit(X, sample_weight=weights)
@@ -121,8 +120,7 @@ def test_pairs_with_empty_cells():
 
 
 def test_several_outputs_lead():
-    X, y = numeric_table()
-    model = LogisticRegression().fit(X, classes(y, 3))
+    model = LogisticRegression().fit(X, classes(Y, 3))
     effect = ConditionalDependence(FrozenEstimator(model), n_intervals=4).fit(X)
     assert effect.average_[0].shape == (3, 4)
     assert_allclose(effect.average_[0].sum(axis=0), 1)

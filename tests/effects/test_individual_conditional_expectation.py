@@ -15,6 +15,9 @@ from tests.effects.data import classes, encoded, mixed_frame, numeric_table
 from tests.references import averages as reference
 from tests.references.models import asker, frozen, rows_of
 
+X, Y = numeric_table()
+FRAME, FRAME_Y = mixed_frame()
+
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 
 
@@ -51,13 +54,12 @@ def assert_as_scikit_learn(model, X, entry, weights=None, categorical=None):
 @pytest.mark.parametrize("entry", [1, (0, 2)])
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 def test_scikit_learn_brute_force_on_numbers(n_classes, entry):
-    X, y = numeric_table()
     weights = np.random.default_rng(0).random(len(X))
     weights[:3] = 0
     if n_classes:
-        model = RandomForestClassifier(8, random_state=0).fit(X, classes(y, n_classes))
+        model = RandomForestClassifier(8, random_state=0).fit(X, classes(Y, n_classes))
     else:
-        model = RandomForestRegressor(8, random_state=0).fit(X, y)
+        model = RandomForestRegressor(8, random_state=0).fit(X, Y)
     assert_as_scikit_learn(model, X, entry)
     assert_as_scikit_learn(model, X, entry, weights)
 
@@ -65,11 +67,10 @@ def test_scikit_learn_brute_force_on_numbers(n_classes, entry):
 @pytest.mark.parametrize("entry", ["colour", "new", ("size", "town")])
 @pytest.mark.parametrize("n_classes", [0, 3])
 def test_scikit_learn_brute_force_on_categories(n_classes, entry):
-    X, y = mixed_frame()
     predictor = RandomForestClassifier if n_classes else RandomForestRegressor
     model = encoded(predictor(8, random_state=0))
-    model.fit(X, classes(y, n_classes) if n_classes else y)
-    assert_as_scikit_learn(model, X, entry, None, ["colour", "town", "new"])
+    model.fit(FRAME, classes(FRAME_Y, n_classes) if n_classes else FRAME_Y)
+    assert_as_scikit_learn(model, FRAME, entry, None, ["colour", "town", "new"])
 
 
 def test_the_definition():
@@ -89,12 +90,13 @@ def test_the_definition():
 
 
 def test_the_average_is_the_partial_dependence():
-    X, y = mixed_frame()
-    weights = np.random.default_rng(1).integers(0, 3, len(X))
-    model = FrozenEstimator(encoded(RandomForestRegressor(5, random_state=0)).fit(X, y))
+    weights = np.random.default_rng(1).integers(0, 3, len(FRAME))
+    model = FrozenEstimator(
+        encoded(RandomForestRegressor(5, random_state=0)).fit(FRAME, FRAME_Y)
+    )
     params = {"features": ["size", "rooms", ("size", "colour")], "grid_resolution": 7}
-    curves = ICE(model, **params).fit(X, None, weights)
-    average = PartialDependence(model, **params).fit(X, None, weights)
+    curves = ICE(model, **params).fit(FRAME, None, weights)
+    average = PartialDependence(model, **params).fit(FRAME, None, weights)
     for ours, theirs in zip(curves.average_, average.average_, strict=True):
         assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
 
@@ -132,11 +134,12 @@ def test_curves_centred_at_a_value_between_points(center):
 
 
 def test_curves_centred_at_a_level():
-    X, y = mixed_frame()
-    model = FrozenEstimator(encoded(RandomForestRegressor(5, random_state=0)).fit(X, y))
+    model = FrozenEstimator(
+        encoded(RandomForestRegressor(5, random_state=0)).fit(FRAME, FRAME_Y)
+    )
     params = {"features": ["colour", "size"]}
-    plain = ICE(model, **params).fit(X)
-    centred = ICE(model, center={"colour": "blue"}, **params).fit(X)
+    plain = ICE(model, **params).fit(FRAME)
+    centred = ICE(model, center={"colour": "blue"}, **params).fit(FRAME)
     place = list(plain.grid_values_[0]).index("blue")
     assert_allclose(
         centred.curves_[0], plain.curves_[0] - plain.curves_[0][:, [place]], **EXACT
@@ -169,9 +172,8 @@ def test_slopes_and_their_spread():
 
 
 def test_slopes_of_categories_are_none():
-    X, y = mixed_frame()
     effect = ICE(encoded(Ridge()), features=["colour", "size"], derivative=True).fit(
-        X, y
+        FRAME, FRAME_Y
     )
     assert effect.derivatives_[0] is None
     assert effect.derivatives_[1].shape == effect.curves_[1].shape
@@ -191,8 +193,7 @@ def test_heterogeneity_by_hand():
 
 
 def test_heterogeneity_of_several_outputs():
-    X, y = numeric_table()
-    model = LogisticRegression().fit(X, classes(y, 3))
+    model = LogisticRegression().fit(X, classes(Y, 3))
     effect = ICE(FrozenEstimator(model)).fit(X)
     assert effect.heterogeneity_.shape == (3, 3)
     assert effect.curves_[0].shape[:2] == (3, len(X))
@@ -214,9 +215,8 @@ def test_importance_is_the_mean_reach_of_a_curve():
 
 
 def test_transform_gives_the_curves_of_new_rows():
-    X, y = numeric_table()
     fresh, _ = numeric_table(seed=9, n_rows=11)
-    model = FrozenEstimator(LogisticRegression().fit(X, classes(y, 3)))
+    model = FrozenEstimator(LogisticRegression().fit(X, classes(Y, 3)))
     params = {"features": [0, 2], "grid_resolution": 4, "center": "start"}
     effect = ICE(model, **params).fit(X)
     again = ICE(

@@ -37,6 +37,8 @@ from tests.references import averages as reference
 from tests.references.memory import peak_memory
 from tests.references.models import asker, frozen, rows_of
 
+X, Y = numeric_table()
+
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 DISPLAYS = {PartialDependence: PartialDependenceDisplay, ICE: ICEDisplay}
 
@@ -91,15 +93,13 @@ def test_scikit_learn_brute_force_on_numbers(n_classes, entry, weighted):
 @pytest.mark.parametrize("method", ["decision_function", "predict_proba"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_scikit_learn_brute_force_by_response_method(n_classes, method):
-    X, y = numeric_table()
-    model = LogisticRegression().fit(X, classes(y, n_classes))
+    model = LogisticRegression().fit(X, classes(Y, n_classes))
     assert_as_scikit_learn(model, X, 0, None, response_method=method)
 
 
 @pytest.mark.parametrize("weighted", ["unweighted", "weighted"])
 def test_scikit_learn_brute_force_on_several_outputs(weighted):
-    X, y = numeric_table()
-    model = RandomForestRegressor(8, random_state=0).fit(X, np.c_[y, -y, X[:, 0]])
+    model = RandomForestRegressor(8, random_state=0).fit(X, np.c_[Y, -Y, X[:, 0]])
     assert_as_scikit_learn(model, X, (0, 1), weights_of(weighted, len(X)))
 
 
@@ -153,11 +153,10 @@ def test_the_definition(entry):
 
 
 def test_centring_subtracts_the_mean_of_the_curve_at_the_rows():
-    X, y = numeric_table()
     weights = np.random.default_rng(2).integers(1, 4, len(X)).astype(float)
     params = {"features": [0, (0, 1)], "grid_resolution": 9}
-    plain = PartialDependence(Ridge(), **params).fit(X, y, weights)
-    centred = PartialDependence(Ridge(), centered=True, **params).fit(X, y, weights)
+    plain = PartialDependence(Ridge(), **params).fit(X, Y, weights)
+    centred = PartialDependence(Ridge(), centered=True, **params).fit(X, Y, weights)
     at_rows = np.interp(X[:, 0], plain.grid_values_[0], plain.average_[0])
     assert_allclose(
         centred.average_[0],
@@ -203,9 +202,8 @@ def test_transform_is_the_curve_at_the_rows():
 
 
 def test_importance_is_the_spread_of_the_curve():
-    X, y = numeric_table()
     weights = np.random.default_rng(2).integers(1, 4, len(X))
-    effect = PartialDependence(Ridge(), features=[0, 2]).fit(X, y, weights)
+    effect = PartialDependence(Ridge(), features=[0, 2]).fit(X, Y, weights)
     repeated = np.repeat(effect.transform(X), weights, axis=0)
     assert_allclose(
         effect.feature_importances_, [repeated[:, 0].std(), 0, repeated[:, 1].std()]
@@ -314,32 +312,30 @@ def refused(model, X, match, sample_weight=None, **params):
 
 
 def test_recursion_is_refused_where_it_would_be_wrong():
-    X, y = numeric_table()
     weights = np.arange(1.0, len(X) + 1)
-    tree = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y)
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, Y)
     refused(tree, X, "sample_weight", sample_weight=weights)
     refused(tree, X, "categorical", categorical_features=[0])
     refused(tree, X, "response_method", response_method="predict")
-    refused(LinearRegression().fit(X, y), X, "LinearRegression")
-    forest = RandomForestClassifier(3, random_state=0).fit(X, classes(y, 2))
+    refused(LinearRegression().fit(X, Y), X, "LinearRegression")
+    forest = RandomForestClassifier(3, random_state=0).fit(X, classes(Y, 2))
     refused(forest, X, "RandomForestClassifier")
     started = GradientBoostingRegressor(
         init=Ridge(), n_estimators=3, random_state=0
-    ).fit(X, y)
+    ).fit(X, Y)
     refused(started, X, "init")
-    weighted = HistGradientBoostingRegressor(max_iter=3).fit(X, y, weights)
+    weighted = HistGradientBoostingRegressor(max_iter=3).fit(X, Y, weights)
     refused(weighted, X, "recursion")
-    poisson = HistGradientBoostingRegressor(max_iter=3, loss="poisson").fit(X, y**2)
+    poisson = HistGradientBoostingRegressor(max_iter=3, loss="poisson").fit(X, Y**2)
     refused(poisson, X, "poisson")
 
 
 def test_recursion_is_refused_for_several_outputs():
-    X, y = numeric_table()
     for model in (
         DecisionTreeRegressor(max_depth=2, random_state=0),
         RandomForestRegressor(3, random_state=0),
     ):
-        refused(model.fit(X, np.c_[y, -2 * y]), X, "outputs")
+        refused(model.fit(X, np.c_[Y, -2 * Y]), X, "outputs")
 
 
 # Weights, invariances, closed forms
@@ -359,8 +355,7 @@ def wave(a, b, c):
 
 
 def test_of_a_linear_model_it_is_a_line():
-    X, y = numeric_table()
-    effect = PartialDependence(LinearRegression()).fit(X, y)
+    effect = PartialDependence(LinearRegression()).fit(X, Y)
     model = effect.estimator_
     for j, (grid, average) in enumerate(
         zip(effect.grid_values_, effect.average_, strict=True)
@@ -370,7 +365,6 @@ def test_of_a_linear_model_it_is_a_line():
 
 
 def test_of_an_additive_model_it_is_the_term():
-    X, _ = numeric_table()
     effect = PartialDependence(
         frozen(lambda a, b, c: np.exp(a) + b**3 + 5), features=[0, 1, 2, (0, 1)]
     ).fit(X)
@@ -512,9 +506,8 @@ def test_standard_errors_of_shapes_are_those_of_centred_curves(method, n_outputs
 @pytest.mark.parametrize("method", ["tree", "brute"])
 def test_the_shape_of_an_effect_without_interactions_is_exact(method):
     """The level of its curve is uncertain all the same."""
-    X, y = numeric_table()
     model = GradientBoostingRegressor(n_estimators=30, max_depth=1, random_state=0).fit(
-        X, 100 * y
+        X, 100 * Y
     )
     effect = PartialDependence(FrozenEstimator(model), method=method).fit(X)
     assert effect.standard_errors_[0].min() > 1

@@ -21,6 +21,11 @@ from sklearn_interpret.effects import (
 )
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
 
+FRAME, FRAME_Y = mixed_frame()
+OF_FRAMES = encoded(LinearRegression()).fit(FRAME, FRAME_Y)
+X, Y = numeric_table(60)
+LINEAR = LinearRegression().fit(X, Y)
+
 
 def test_arrays_by_hand():
     display = PartialDependenceDisplay(
@@ -40,8 +45,7 @@ def test_arrays_by_hand():
 
 
 def test_labels():
-    X, y = numeric_table(40)
-    model = LogisticRegression().fit(X, classes(y, 2))
+    model = LogisticRegression().fit(X, classes(Y, 2))
     display = PartialDependenceDisplay.from_estimator(model, X, features=[1])
     (ax,) = display.axes_.flat
     assert ax.get_xlabel() == "x1"
@@ -59,8 +63,7 @@ def log_odds(model, X):
 
 
 def test_recursion_names_its_response():
-    X, y = numeric_table(60)
-    model = HistGradientBoostingRegressor(max_iter=5).fit(X, y)
+    model = HistGradientBoostingRegressor(max_iter=5).fit(X, Y)
     display = PartialDependenceDisplay.from_estimator(
         model, X, features=[0], method="recursion"
     )
@@ -96,13 +99,11 @@ def test_feature_without_any_value_says_so():
 
 
 def test_bands_are_confidence_bands_when_asked():
-    X, y = numeric_table(60)
-    model = LinearRegression().fit(X, y)
-    bare = ALEDisplay.from_estimator(model, X, features=[0])
+    bare = ALEDisplay.from_estimator(LINEAR, X, features=[0])
     assert bare.bands_ == [[]]
     assert legend_texts(bare) == ["values in the data"]
     display = ALEDisplay.from_estimator(
-        model, X, features=[0, (0, 1)], confidence_level=0.95
+        LINEAR, X, features=[0, (0, 1)], confidence_level=0.95
     )
     assert display.legend_.get_texts()[0].get_text() == "95 % confidence band"
     assert display.intervals_low[1] is None
@@ -113,8 +114,7 @@ def test_bands_are_confidence_bands_when_asked():
 
 def test_bands_of_partial_dependence_are_those_of_its_shape():
     """An effect without interactions is exact, however uncertain its level."""
-    X, y = numeric_table(60)
-    model = LinearRegression().fit(X, 100 * y)
+    model = LinearRegression().fit(X, 100 * Y)
     display = PartialDependenceDisplay.from_estimator(model, X, features=[0, (0, 1)])
     assert display.legend_.get_texts()[0].get_text() == (
         "± 2 standard errors of the shape"
@@ -132,10 +132,8 @@ def test_bands_of_partial_dependence_are_those_of_its_shape():
 
 
 def test_error_bars_along_categories():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
     display = PartialDependenceDisplay.from_estimator(
-        model, X, features=["size", "colour"]
+        OF_FRAMES, FRAME, features=["size", "colour"]
     )
     assert isinstance(display.bands_[0][0], PolyCollection)
     bars = display.bands_[1][0]
@@ -145,7 +143,7 @@ def test_error_bars_along_categories():
     ends = np.array([segment[:, 1] for segment in bars.get_segments()])
     assert_allclose(ends, frame[["low", "high"]])
     shares = [segment[1, 1] for segment in display.rug_[1].get_segments()]
-    counts = X["colour"].value_counts()[frame["x"]].to_numpy()
+    counts = FRAME["colour"].value_counts()[frame["x"]].to_numpy()
     assert_allclose(np.array(shares) / max(shares), counts / counts.max())
 
 
@@ -169,8 +167,7 @@ def test_rounding_errors_have_the_colour_of_zero():
 
 
 def test_outputs_of_a_pair_share_their_colours():
-    X, y = numeric_table(60)
-    model = LogisticRegression().fit(X, classes(y, 3))
+    model = LogisticRegression().fit(X, classes(Y, 3))
     display = PartialDependenceDisplay.from_estimator(
         model, X, features=[(0, 1)], grid_resolution=5
     )
@@ -258,9 +255,9 @@ def test_levels_in_the_order_of_their_effect(n_levels):
 
 
 def test_an_order_by_effect_is_none_by_similarity():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
-    display = ALEDisplay.from_estimator(model, X, features=["town"], order="effect")
+    display = ALEDisplay.from_estimator(
+        OF_FRAMES, FRAME, features=["town"], order="effect"
+    )
     (ax,) = display.axes_.flat
     assert ax.get_xlabel() == "town"
     names = [text.get_text() for text in ax.get_xticklabels()]
@@ -327,17 +324,19 @@ def legend_texts(display):
 
 
 def test_marks_of_the_data_are_named():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
     entries = ["size", "town", ("size", "rooms"), ("size", "town")]
-    display = PartialDependenceDisplay.from_estimator(model, X, features=entries)
+    display = PartialDependenceDisplay.from_estimator(
+        OF_FRAMES, FRAME, features=entries
+    )
     assert legend_texts(display) == [
         "± 2 standard errors of the shape",
         "values in the data",
         "share of the rows",
         "rows (jittered at levels)",
     ]
-    display = PartialDependenceDisplay.from_estimator(model, X, features=entries[2:3])
+    display = PartialDependenceDisplay.from_estimator(
+        OF_FRAMES, FRAME, features=entries[2:3]
+    )
     assert legend_texts(display) == ["rows"]
     assert display.plot(rug=False).legend_ is None
 
@@ -396,19 +395,17 @@ def test_two_models_on_the_same_axes(features, own):
 
 
 def test_two_models_side_by_side_at_levels():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
-    other = encoded(LinearRegression()).fit(X, -y)
+    other = encoded(LinearRegression()).fit(FRAME, -FRAME_Y)
     kw = {"features": ["town"], "order": "effect"}
-    first = PartialDependenceDisplay.from_estimator(model, X, **kw)
+    first = PartialDependenceDisplay.from_estimator(OF_FRAMES, FRAME, **kw)
     second = PartialDependenceDisplay.from_estimator(
-        model, X, ax=first.axes_, line_kw={"label": "other"}, **kw
+        OF_FRAMES, FRAME, ax=first.axes_, line_kw={"label": "other"}, **kw
     )
     x, beside = (one.lines_[0][0].get_xdata() for one in (first, second))
     assert np.all(np.abs(x - beside) > 0.1)
     assert np.all(np.abs(x - beside) < 0.5)
     with pytest.raises(ValueError, match="in another order"):
-        PartialDependenceDisplay.from_estimator(other, X, ax=first.axes_, **kw)
+        PartialDependenceDisplay.from_estimator(other, FRAME, ax=first.axes_, **kw)
 
 
 def gap_table(n_rows=300):
@@ -466,10 +463,8 @@ def test_long_names_keep_what_tells_them_apart():
 
 
 def test_grouped_features():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
     display = PartialDependenceDisplay.from_estimator(
-        model, X, features=["both"], feature_groups={"both": ["town", "new"]}
+        OF_FRAMES, FRAME, features=["both"], feature_groups={"both": ["town", "new"]}
     )
     (ax,) = display.axes_.flat
     assert ax.get_xlabel() == "both"
@@ -478,12 +473,10 @@ def test_grouped_features():
 
 
 def test_subfigure():
-    X, y = numeric_table(40)
-    model = LinearRegression().fit(X, y)
     figure = plt.figure(layout="constrained")
     left, right = figure.subfigures(1, 2)
     ax = left.subplots()
-    display = PartialDependenceDisplay.from_estimator(model, X, ax=ax)
+    display = PartialDependenceDisplay.from_estimator(LINEAR, X, ax=ax)
     assert display.figure_ is left
     assert right.axes == []
     figure.canvas.draw()
@@ -491,7 +484,6 @@ def test_subfigure():
 
 def test_foreign_predictor():
     """A predictor of no scikit-learn class is taken as fitted."""
-    X, _ = numeric_table(40)
     display = PartialDependenceDisplay.from_estimator(_Foreign(), X, features=[0])
     assert_allclose(
         display.lines_[0][0].get_ydata(), 2 * display.lines_[0][0].get_xdata()
@@ -527,8 +519,7 @@ class _Levels(_Foreign):
 
 
 def test_inspector_with_other_rows_is_refused():
-    X, y = numeric_table(40)
-    ale = ALE(LinearRegression()).fit(X, y)
+    ale = ALE(LinearRegression()).fit(X, Y)
     with pytest.raises(ValueError, match="X has 2 features"):
         ALEDisplay.from_estimator(ale, X[:, :2])
 

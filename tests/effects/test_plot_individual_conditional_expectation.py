@@ -12,6 +12,9 @@ from sklearn_interpret.effects import (
 )
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
 
+FRAME, FRAME_Y = mixed_frame()
+OF_FRAMES = encoded(LinearRegression()).fit(FRAME, FRAME_Y)
+
 
 @pytest.fixture(scope="module")
 def fitted():
@@ -75,10 +78,8 @@ def test_slopes_on_given_axes(fitted):
 
 
 def test_features_without_slopes_have_nothing_below():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
     display = ICEDisplay.from_estimator(
-        model, X, features=["size", "town", ("size", "rooms")], derivative=True
+        OF_FRAMES, FRAME, features=["size", "town", ("size", "rooms")], derivative=True
     )
     assert [line is None for line in display.spread_lines_] == [False, True, True]
     assert [ax is None for ax in display.axes_[1]] == [False, True, True]
@@ -177,14 +178,12 @@ def test_slopes_of_the_curves(fitted):
 
 
 def test_slopes_of_numbers_alone():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
     kind = ICEDisplay
     kw = {"features": ["town", "size", ("size", "rooms")], "kind": "derivatives"}
-    display = kind.from_estimator(model, X, derivative=True, **kw)
+    display = kind.from_estimator(OF_FRAMES, FRAME, derivative=True, **kw)
     assert [ax.get_xlabel() for ax in display.axes_[1]] == ["size"]
     with pytest.raises(ValueError, match="derivative=True"):
-        kind.from_estimator(model, X, **kw)
+        kind.from_estimator(OF_FRAMES, FRAME, **kw)
 
 
 def test_slopes_over_folds():
@@ -227,10 +226,13 @@ def test_curves_coloured_by_a_number(derivative):
 
 
 def test_curves_coloured_by_a_category():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
     display = ICEDisplay.from_estimator(
-        model, X, features=["size"], color_by="colour", n_curves=None, subsample=40
+        OF_FRAMES,
+        FRAME,
+        features=["size"],
+        color_by="colour",
+        n_curves=None,
+        subsample=40,
     )
     handles = dict(
         zip(legend_texts(display), display.legend_.legend_handles, strict=True)
@@ -239,7 +241,7 @@ def test_curves_coloured_by_a_category():
     assert [text for text in handles if text.startswith("colour")] == names
     rows = display.rows
     for colour, value in zip(
-        display.curves_[0].get_colors(), X["colour"].iloc[rows], strict=True
+        display.curves_[0].get_colors(), FRAME["colour"].iloc[rows], strict=True
     ):
         assert to_hex(colour) == to_hex(handles[f"colour: {value}"].get_color())
     assert display.colorbars_[0] is None

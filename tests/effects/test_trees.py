@@ -47,6 +47,9 @@ def table(*, missing=False):
     return X, y
 
 
+X, Y = table()
+
+
 def frame():
     """The same with a column of categories, and missing values in two columns."""
     X, y = table()
@@ -64,14 +67,13 @@ def cut(y, n_classes):
 
 def models():
     """Fitted models of every kind, with their rows and how they are asked."""
-    X, y = table()
     holes, _ = table(missing=True)
     named, _ = frame()
     boosted = {"max_iter": 10, "min_samples_leaf": 5}
     seeded = {"random_state": 0}
     scores = {"response_method": "decision_function"}
-    several = np.column_stack([y, -(y**2)])
-    labels = np.column_stack([cut(y, 3), cut(y, 2)])
+    several = np.column_stack([Y, -(Y**2)])
+    labels = np.column_stack([cut(Y, 3), cut(Y, 2)])
     trees = HistGradientBoostingClassifier(**boosted)
     columns = make_column_transformer(
         (OneHotEncoder(sparse_output=False, handle_unknown="ignore"), ["d"]),
@@ -82,16 +84,16 @@ def models():
         **boosted, categorical_features="from_dtype"
     )
     return {
-        "tree": (DecisionTreeRegressor(**seeded).fit(X, y), X, {}),
+        "tree": (DecisionTreeRegressor(**seeded).fit(X, Y), X, {}),
         "boosting": (
-            GradientBoostingRegressor(n_estimators=10, random_state=0).fit(X, y),
+            GradientBoostingRegressor(n_estimators=10, random_state=0).fit(X, Y),
             X,
             {},
         ),
         "two targets": (RandomForestRegressor(5, **seeded).fit(X, several), X, {}),
-        "missing": (ExtraTreesRegressor(5, **seeded).fit(holes, y), holes, {}),
+        "missing": (ExtraTreesRegressor(5, **seeded).fit(holes, Y), holes, {}),
         "probability": (
-            RandomForestClassifier(5, **seeded).fit(X, cut(y, 2)),
+            RandomForestClassifier(5, **seeded).fit(X, cut(Y, 2)),
             X,
             {"target": 0},
         ),
@@ -100,12 +102,12 @@ def models():
             X,
             {},
         ),
-        "scores": (trees.fit(holes, cut(y, 3)), holes, scores),
-        "categories": (by_dtype.fit(named, y), named, {}),
-        "columns encoded": (piped.fit(named, y), named, {}),
+        "scores": (trees.fit(holes, cut(Y, 3)), holes, scores),
+        "categories": (by_dtype.fit(named, Y), named, {}),
+        "columns encoded": (piped.fit(named, Y), named, {}),
         "categories as arrays": (
             HistGradientBoostingRegressor(**boosted, categorical_features=[3]).fit(
-                holes, y
+                holes, Y
             ),
             holes,
             {},
@@ -115,7 +117,6 @@ def models():
 
 def links():
     """Models whose response is a function of a sum of trees, likewise."""
-    X, y = table()
     holes, _ = table(missing=True)
     named, _ = frame()
     boosted = {"max_iter": 5, "min_samples_leaf": 5}
@@ -124,11 +125,11 @@ def links():
     counts = HistGradientBoostingRegressor(
         **boosted, loss="poisson", categorical_features="from_dtype"
     )
-    forest = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, cut(y, 2))
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, cut(Y, 2))
     return {
-        "logistic": (two.fit(holes, cut(y, 2)), holes, {"target": 0}),
-        "softmax": (three.fit(X, cut(y, 3)), X, {}),
-        "log link": (counts.fit(named, np.abs(y)), named, {}),
+        "logistic": (two.fit(holes, cut(Y, 2)), holes, {"target": 0}),
+        "softmax": (three.fit(X, cut(Y, 3)), X, {}),
+        "log link": (counts.fit(named, np.abs(Y)), named, {}),
         "centred": (forest, X, {"response_method": "centered_log_proba"}),
     }
 
@@ -262,16 +263,14 @@ def test_other_libraries(library, entry):
 
 @pytest.mark.parametrize("inspector_class", [PartialDependence, ICE, ALE])
 def test_where_trees_cannot_be_had(inspector_class):
-    X, y = table()
-    model = FrozenEstimator(LinearRegression().fit(X, y))
+    model = FrozenEstimator(LinearRegression().fit(X, Y))
     inspector_class(model, features=[0]).fit(X)
     with pytest.raises(UnreadableModelError, match="LinearRegression can't be read"):
         inspector_class(model, features=[0], method="tree").fit(X)
 
 
 def test_differences_want_a_plain_sum():
-    X, y = table()
-    model = HistGradientBoostingClassifier(max_iter=3).fit(X, cut(y, 2))
+    model = HistGradientBoostingClassifier(max_iter=3).fit(X, cut(Y, 2))
     effect = ALE(FrozenEstimator(model), features=[0]).fit(X)
     with pytest.raises(UnreadableModelError, match='"decision_function" is'):
         effect.set_params(method="tree").fit(X)
@@ -288,8 +287,7 @@ class Counting(GradientBoostingRegressor):
 
 @pytest.mark.parametrize("inspector_class", [PartialDependence, ICE])
 def test_labels_are_those_of_the_model(inspector_class):
-    X, y = table()
-    model = HistGradientBoostingClassifier(max_iter=3).fit(X, cut(y, 2))
+    model = HistGradientBoostingClassifier(max_iter=3).fit(X, cut(Y, 2))
     effect = inspector_class(
         FrozenEstimator(model), features=[0], response_method="predict"
     )
@@ -301,8 +299,7 @@ def test_labels_are_those_of_the_model(inspector_class):
 @pytest.mark.filterwarnings("ignore:divide by zero")  # the model's
 @pytest.mark.parametrize("inspector_class", [PartialDependence, ICE])
 def test_logarithms_of_zero_are_refused(inspector_class):
-    X, y = table()
-    model = RandomForestClassifier(2, random_state=0).fit(X, cut(y, 2))
+    model = RandomForestClassifier(2, random_state=0).fit(X, cut(Y, 2))
     for method in ("tree", "brute"):
         inspector = inspector_class(
             FrozenEstimator(model), response_method="predict_log_proba", method=method
@@ -313,8 +310,7 @@ def test_logarithms_of_zero_are_refused(inspector_class):
 
 @pytest.mark.parametrize("inspector_class", [PartialDependence, ICE, ALE])
 def test_the_model_is_asked_for_a_few_rows_only(inspector_class):
-    X, y = table()
-    model = Counting(n_estimators=3).fit(X, y)
+    model = Counting(n_estimators=3).fit(X, Y)
     model.asked_ = 0
     inspector_class(FrozenEstimator(model)).fit(X)
     assert 0 < model.asked_ <= 8
@@ -329,8 +325,7 @@ class Shifted(GradientBoostingRegressor):
 
 
 def test_a_model_that_is_not_its_trees_is_asked():
-    X, y = table()
-    model = Shifted(n_estimators=3).fit(X, y)
+    model = Shifted(n_estimators=3).fit(X, Y)
     effect = PartialDependence(FrozenEstimator(model), features=[0]).fit(X)
     brute = effect.average_[0]
     expected = effect.set_params(method="brute").fit(X).average_[0]
@@ -354,8 +349,7 @@ def test_values_that_the_model_refuses_are_refused(inspector_class, bad, method)
 
 @pytest.mark.filterwarnings("ignore:overflow")  # the model's, before it refuses
 def test_a_point_that_the_model_refuses_is_refused():
-    X, y = table()
-    model = GradientBoostingRegressor(n_estimators=3, random_state=0).fit(X, y)
+    model = GradientBoostingRegressor(n_estimators=3, random_state=0).fit(X, Y)
     custom = {0: [0.0, 1e300]}
     effect = PartialDependence(FrozenEstimator(model), custom_values=custom)
     for method in ("tree", "brute"):
@@ -364,8 +358,7 @@ def test_a_point_that_the_model_refuses_is_refused():
 
 
 def test_standard_errors_wait_until_they_are_asked_for(monkeypatch):
-    X, y = table()
-    model = GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, y)
+    model = GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, Y)
     effect = PartialDependence(FrozenEstimator(model), features=[0, (1, 2)])
     assert not hasattr(effect, "standard_errors_")
     asked = []

@@ -18,11 +18,12 @@ from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance import PartialDependenceImportance
 from tests.importance.quick import linear_table, mixed_frame
 
+X, Y = linear_table()
+
 
 def test_linear_models_in_closed_form():
     """Along an even grid a line's deviation is its slope times that of the grid."""
-    X, y = linear_table()
-    model = LinearRegression().fit(X, y)
+    model = LinearRegression().fit(X, Y)
     importance = PartialDependenceImportance(FrozenEstimator(model), grid_resolution=7)
     importance.fit(X)
     low, high = np.quantile(X, [0.05, 0.95], axis=0, method="inverted_cdf")
@@ -52,8 +53,7 @@ def test_categories_have_a_quarter_of_their_range(kind):
 
 
 def test_outputs_are_averaged():
-    X, y = linear_table()
-    model = LogisticRegression().fit(X, np.digitize(y, [-1, 1]))
+    model = LogisticRegression().fit(X, np.digitize(Y, [-1, 1]))
     each = [
         PartialDependenceImportance(FrozenEstimator(model), target=label).fit(X)
         for label in model.classes_
@@ -85,10 +85,9 @@ def test_groups_move_over_their_joint_values():
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_trees_and_predictions_agree(linked):
-    X, y = linear_table()
-    model = HistGradientBoostingRegressor(max_iter=5).fit(X, y)
+    model = HistGradientBoostingRegressor(max_iter=5).fit(X, Y)
     if linked:
-        model = HistGradientBoostingClassifier(max_iter=5).fit(X, y > y.mean())
+        model = HistGradientBoostingClassifier(max_iter=5).fit(X, np.mean(Y) < Y)
     found = [
         PartialDependenceImportance(FrozenEstimator(model), method=method).fit(X)
         for method in ("tree", "brute", "auto")
@@ -100,7 +99,6 @@ def test_trees_and_predictions_agree(linked):
 
 
 def test_a_flat_feature_has_none_and_is_left_out():
-    X, _ = linear_table()
     model = HistGradientBoostingRegressor(max_iter=3, max_depth=1).fit(X, X[:, 0])
     importance = PartialDependenceImportance(FrozenEstimator(model)).fit(X)
     assert importance.feature_importances_[0] > 0
@@ -109,8 +107,7 @@ def test_a_flat_feature_has_none_and_is_left_out():
 
 
 def test_rows_are_drawn_once():
-    X, y = linear_table()
-    model = FrozenEstimator(LinearRegression().fit(X, y))
+    model = FrozenEstimator(LinearRegression().fit(X, Y))
     importance = PartialDependenceImportance(model, subsample=7, random_state=0).fit(X)
     again = PartialDependenceImportance(model, subsample=7, random_state=0).fit(X)
     full = PartialDependenceImportance(model).fit(X)
@@ -124,6 +121,5 @@ def test_rows_are_drawn_once():
     [({"method": "recursion"}, "method"), ({"threshold": None}, "threshold")],
 )
 def test_bad_parameters(parameters, message):
-    X, y = linear_table()
     with pytest.raises(ValueError, match=message):
-        PartialDependenceImportance(LinearRegression(), **parameters).fit(X, y)
+        PartialDependenceImportance(LinearRegression(), **parameters).fit(X, Y)

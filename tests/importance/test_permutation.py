@@ -23,6 +23,9 @@ from sklearn_interpret.importance import PermutationImportance
 from tests.importance.data import labels_of, table
 from tests.references.models import Formula
 
+X, Y = table()
+LINEAR = LinearRegression().fit(X, Y)
+
 
 def fitted(model, X, y, weights=None, **parameters):
     """An inspector around the fitted model as it is."""
@@ -114,12 +117,10 @@ SEVERAL = {
 
 
 def test_several_scores_are_each_alone():
-    X, y = table()
-    model = LinearRegression().fit(X, y)
-    together = fitted(model, X, y, scoring=SEVERAL)
+    together = fitted(LINEAR, X, Y, scoring=SEVERAL)
     assert list(together.results_) == list(SEVERAL)
     for name, scoring in SEVERAL.items():
-        alone = fitted(model, X, y, scoring=scoring)
+        alone = fitted(LINEAR, X, Y, scoring=scoring)
         bunch = together.results_[name]
         assert_array_equal(bunch.importances, alone.importances_)
         assert_array_equal(bunch.importances_mean, alone.importances_mean_)
@@ -130,10 +131,8 @@ def test_several_scores_are_each_alone():
 
 
 def test_losses_and_scores_have_opposite_signs_and_the_same_importance():
-    X, y = table()
-    model = LinearRegression().fit(X, y)
-    loss = fitted(model, X, y, scoring=mean_absolute_error)
-    score = fitted(model, X, y, scoring="neg_mean_absolute_error")
+    loss = fitted(LINEAR, X, Y, scoring=mean_absolute_error)
+    score = fitted(LINEAR, X, Y, scoring="neg_mean_absolute_error")
     assert loss.baseline_score_ == -score.baseline_score_ > 0
     assert_allclose(loss.importances_, score.importances_)
 
@@ -142,10 +141,8 @@ def test_losses_and_scores_have_opposite_signs_and_the_same_importance():
     "scoring", [None, "r2", "neg_mean_absolute_error", mean_absolute_error]
 )
 def test_ratios(scoring):
-    X, y = table()
-    model = LinearRegression().fit(X, y)
-    ratio = fitted(model, X, y, scoring=scoring, comparison="ratio")
-    plain = fitted(model, X, y, scoring=scoring)
+    ratio = fitted(LINEAR, X, Y, scoring=scoring, comparison="ratio")
+    plain = fitted(LINEAR, X, Y, scoring=scoring)
     before = plain.baseline_score_
     if scoring is not mean_absolute_error:
         before = -before if scoring == "neg_mean_absolute_error" else 1 - before
@@ -155,10 +152,8 @@ def test_ratios(scoring):
 
 @pytest.mark.parametrize("method", ["permutation", "split"])
 def test_draws_differ(method):
-    X, y = table()
-    model = LinearRegression().fit(X, y)
     one, other = (
-        fitted(model, X, y, method=method, random_state=seed).importances_
+        fitted(LINEAR, X, Y, method=method, random_state=seed).importances_
         for seed in (0, 1)
     )
     assert (one != other).any()
@@ -240,10 +235,9 @@ class Overwriting(LinearRegression):
 
 @pytest.mark.parametrize("method", ["permutation", "exact"])
 def test_models_that_write_to_their_input(method):
-    X, y = table()
     given = X.copy()
-    found = fitted(Overwriting().fit(X, y), X, y, method=method)
-    expected = fitted(LinearRegression().fit(X, y), X, y, method=method)
+    found = fitted(Overwriting().fit(X, Y), X, Y, method=method)
+    expected = fitted(LinearRegression().fit(X, Y), X, Y, method=method)
     assert_array_equal(X, given)
     assert_allclose(found.importances_, expected.importances_, rtol=1e-12)
 
@@ -361,9 +355,8 @@ BAD = [
 
 @pytest.mark.parametrize(("parameters", "error", "message"), BAD)
 def test_bad_parameters(parameters, error, message):
-    X, y = table()
     with pytest.raises(error, match=message):
-        PermutationImportance(LinearRegression(), **parameters).fit(X, y)
+        PermutationImportance(LinearRegression(), **parameters).fit(X, Y)
 
 
 def root_mean_square(y_true, y_pred, sample_weight=None):
@@ -371,20 +364,18 @@ def root_mean_square(y_true, y_pred, sample_weight=None):
 
 
 def test_losses_that_are_no_means_are_not_taken_over_all_pairs():
-    X, y = table()
     inspector = PermutationImportance(LinearRegression(), scoring=root_mean_square)
-    assert inspector.fit(X, y).importances_mean_[0] > 0
+    assert inspector.fit(X, Y).importances_mean_[0] > 0
     with pytest.raises(ValueError, match="halves"):
-        inspector.set_params(method="exact").fit(X, y)
+        inspector.set_params(method="exact").fit(X, Y)
 
 
 def test_no_ratio_to_a_perfect_model():
-    X, y = table()
     model = LinearRegression().fit(X, X[:, 0])
     perfect = Formula(lambda a, b, c, d: a).fit(X)
     with pytest.raises(ValueError, match="divides by the loss"):
         fitted(perfect, X, X[:, 0], comparison="ratio")
-    assert fitted(model, X, y, comparison="ratio").importances_mean_[3] > 0.9
+    assert fitted(model, X, Y, comparison="ratio").importances_mean_[3] > 0.9
 
 
 def test_scores_without_weights():
@@ -399,32 +390,28 @@ def test_scores_without_weights():
 
 
 def test_targets_and_rows_are_needed():
-    X, y = table()
-    model = LinearRegression().fit(X, y)
     for method in ("permutation", "exact", "split"):
         with pytest.raises(ValueError, match="requires y"):
-            fitted(model, X, None, method=method)
+            fitted(LINEAR, X, None, method=method)
         with pytest.raises(ValueError, match="n_samples = 1"):
-            fitted(model, X[:1], y[:1], method=method)
+            fitted(LINEAR, X[:1], Y[:1], method=method)
     with pytest.raises(ValueError, match="one value"):
-        fitted(model, X, np.ones(40), method="exact")
+        fitted(LINEAR, X, np.ones(40), method="exact")
     weights = np.where(np.arange(40) == 3, 1.0, 1e-20)
     with pytest.raises(ValueError, match=r"row 3 .* sample_weight"):
-        fitted(model, X, y, weights, method="exact")
+        fitted(LINEAR, X, Y, weights, method="exact")
 
 
 def test_a_class_that_the_model_does_not_know():
-    X, y = table()
-    model = LogisticRegression().fit(X, labels_of(y, 2))
+    model = LogisticRegression().fit(X, labels_of(Y, 2))
     with pytest.raises(ValueError, match="'yes'"):
-        fitted(model, X, labels_of(y, 3), method="exact")
+        fitted(model, X, labels_of(Y, 3), method="exact")
 
 
 def test_what_a_model_ignores_has_no_importance():
-    X, y = table()
     model = Formula(lambda a, b, c, d: a * b).fit(X)
     for method in ("permutation", "exact", "split"):
         for conditional in (False, True):
-            found = fitted(model, X, y, method=method, conditional=conditional)
+            found = fitted(model, X, Y, method=method, conditional=conditional)
             assert_allclose(found.importances_[2:], 0, atol=1e-12)
             assert not np.signbit(found.importances_[2:]).any()

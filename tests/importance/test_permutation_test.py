@@ -29,6 +29,8 @@ from sklearn_interpret.exceptions import FixedSumWarning
 from sklearn_interpret.importance import PermutationImportance, PermutationTest
 from tests.importance.quick import Covariances, linear_table, mixed_frame
 
+X, Y = linear_table()
+
 # The test of the importances that models have themselves.
 of_its_own = partial(PermutationTest, importance_getter="auto")
 
@@ -103,15 +105,14 @@ def test_importances_of_held_out_rows_have_no_scale():
 
 @pytest.mark.parametrize("getter", ["auto", "feature_importances_"])
 def test_importances_of_a_fixed_sum_are_warned_of(getter):
-    X, y = linear_table()
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
     test = PermutationTest(
         tree, n_permutations=4, importance_getter=getter, random_state=0
     )
     with pytest.warns(FixedSumWarning, match="sum to 1 for all targets"):
-        test.fit(X, y)
-    of_its_own(LinearRegression(), n_permutations=4).fit(X, y)  # without a warning
-    of_its_own(tree, n_permutations=4).fit(X[:, :1], y)  # nothing to share with
+        test.fit(X, Y)
+    of_its_own(LinearRegression(), n_permutations=4).fit(X, Y)  # without a warning
+    of_its_own(tree, n_permutations=4).fit(X[:, :1], Y)  # nothing to share with
 
 
 def test_classes_that_are_rare():
@@ -161,9 +162,8 @@ def test_real_features_are_found_in_forests(model):
 
 
 def test_pvalues_count_the_null_importances():
-    X, y = linear_table()
     test = of_its_own(LinearRegression(), n_permutations=25, random_state=0)
-    test.fit(X, y)
+    test.fit(X, Y)
     assert test.null_importances_.shape == (25, 4)
     assert_allclose(test.importances_[:, 0], np.abs(test.estimator_.coef_))
     assert_array_equal(test.importances_mean_, test.feature_importances_)
@@ -214,7 +214,6 @@ def test_fitted_distributions_at_their_edges():
 
 
 def test_a_distribution_of_positive_numbers_needs_them():
-    X, y = linear_table()
     test = of_its_own(
         DecisionTreeRegressor(max_depth=1, random_state=0),
         n_permutations=8,
@@ -222,17 +221,16 @@ def test_a_distribution_of_positive_numbers_needs_them():
         random_state=0,
     )
     with pytest.raises(ValueError, match=r"distribution='gamma' is for positive.*'x0'"):
-        test.fit(X, y)
+        test.fit(X, Y)
 
 
 def test_frozen_models_are_tested_by_clones_of_theirs():
-    X, y = linear_table()
-    model = LinearRegression().fit(X, y)
+    model = LinearRegression().fit(X, Y)
     coefficients = model.coef_.copy()
     frozen = of_its_own(FrozenEstimator(model), n_permutations=5, random_state=0)
     fresh = of_its_own(LinearRegression(), n_permutations=5, random_state=0)
-    frozen.fit(X, y)
-    fresh.fit(X, y)
+    frozen.fit(X, Y)
+    fresh.fit(X, Y)
     assert_array_equal(model.coef_, coefficients)
     assert_allclose(frozen.null_importances_, fresh.null_importances_)
     assert_allclose(frozen.pvalues_, fresh.pvalues_)
@@ -241,13 +239,12 @@ def test_frozen_models_are_tested_by_clones_of_theirs():
 
 
 def test_groups_are_tested_by_their_sum():
-    X, y = linear_table()
     groups = {"first": [0, 2]}
     alone = of_its_own(LinearRegression(), n_permutations=9, random_state=0)
-    alone.fit(X, y)
+    alone.fit(X, Y)
     test = of_its_own(
         LinearRegression(), n_permutations=9, random_state=0, feature_groups=groups
-    ).fit(X, y)
+    ).fit(X, Y)
     assert test.player_names_ == ["first", "x1", "x3"]
     null = alone.null_importances_
     expected = np.column_stack([null[:, 0] + null[:, 2], null[:, 1], null[:, 3]])
@@ -303,12 +300,11 @@ def test_fit_parameters_reach_every_fit():
 
 
 def test_where_importances_are_found():
-    X, y = linear_table()
     pipeline = make_pipeline(StandardScaler(), LinearRegression())
     found = [
         PermutationTest(
             pipeline, n_permutations=4, random_state=0, importance_getter=getter
-        ).fit(X, y)
+        ).fit(X, Y)
         for getter in (
             "auto",
             "named_steps.linearregression.coef_",
@@ -318,7 +314,7 @@ def test_where_importances_are_found():
     for test in found:
         assert_allclose(test.pvalues_, found[0].pvalues_)
         assert_allclose(test.importances_, found[0].importances_)
-    labels = np.digitize(y, [-1, 1])
+    labels = np.digitize(Y, [-1, 1])
     test = of_its_own(LogisticRegression(), n_permutations=3, random_state=0)
     test.fit(X, labels)
     coefficients = np.abs(test.estimator_.coef_).sum(axis=0)
@@ -352,15 +348,14 @@ def test_pipelines_that_change_the_columns():
 
 
 def test_inside_of_scikit_learn():
-    X, y = linear_table()
     test = PermutationTest(LinearRegression(), n_permutations=19, random_state=0)
-    selector = SelectFromModel(test, threshold=0.5).fit(X, y)
+    selector = SelectFromModel(test, threshold=0.5).fit(X, Y)
     assert selector.get_support().tolist() == [True, True, False, False]
     pipeline = make_pipeline(test.set_params(alpha=0.2), LinearRegression())
     search = GridSearchCV(
         pipeline, {"permutationtest__alpha": [0.1, 0.2]}, cv=2, error_score="raise"
     )
-    assert search.fit(X, y).best_score_ > 0.9
+    assert search.fit(X, Y).best_score_ > 0.9
 
 
 @pytest.mark.parametrize(
@@ -374,15 +369,13 @@ def test_inside_of_scikit_learn():
     ],
 )
 def test_bad_parameters(parameters, message):
-    X, y = linear_table()
     with pytest.raises(ValueError, match=message):
-        of_its_own(LinearRegression(), **parameters).fit(X, y)
+        of_its_own(LinearRegression(), **parameters).fit(X, Y)
 
 
 def test_models_without_importances():
-    X, y = linear_table()
     with pytest.raises(ValueError, match="none of coef_, feature_importances_ in the"):
-        of_its_own(KNeighborsRegressor()).fit(X, y)
+        of_its_own(KNeighborsRegressor()).fit(X, Y)
 
 
 def test_targets_in_a_column():

@@ -27,17 +27,18 @@ def flags(n_rows=60):
     return X, np.where(rng.random(n_rows) < 0.15, "a", y)
 
 
+X, Y = flags()
+
+
 def test_a_known_list_is_found():
-    X, y = flags()
-    model = BayesianRuleListClassifier(n_samples=300, random_state=0).fit(X, y)
+    model = BayesianRuleListClassifier(n_samples=300, random_state=0).fit(X, Y)
     assert len(model.rules_) == 3
     rows = [["t", "t"], ["t", "f"], ["f", "t"], ["f", "f"]]
     assert model.predict(rows).tolist() == ["a", "a", "b", "c"]
 
 
 def test_posterior_is_of_lists_of_conditions():
-    X, y = flags()
-    model = BayesianRuleListClassifier(n_samples=500, random_state=0).fit(X, y)
+    model = BayesianRuleListClassifier(n_samples=500, random_state=0).fit(X, Y)
     lists, shares = map(list, zip(*model.posterior_, strict=True))
     assert len(set(lists)) == len(lists)
     assert sum(shares) == pytest.approx(1)
@@ -60,8 +61,7 @@ def test_credible_intervals_are_of_the_dirichlet_posterior():
 
 
 def test_table_of_rules_has_the_intervals():
-    X, y = flags()
-    model = BayesianRuleListClassifier(n_samples=50, random_state=0).fit(X, y)
+    model = BayesianRuleListClassifier(n_samples=50, random_state=0).fit(X, Y)
     frame = model.to_frame()
     assert [name for name in frame if "share" in name] == [
         f"{what}share of {label}" for what in ("", "low ", "high ") for label in "abc"
