@@ -328,19 +328,6 @@ def test_pyale_on_categories():
     assert_allclose(effect.effects_[0], theirs["eff"], **EXACT)
 
 
-def test_alibi_first_order():
-    ale = pytest.importorskip("alibi.explainers.ale", exc_type=ImportError)
-    X, y = numeric_table(n_rows=200)
-    y = np.c_[y, -(y**2)]
-    model = RandomForestRegressor(5, random_state=0).fit(X, y)
-    effect = ALE(FrozenEstimator(model), n_intervals=12).fit(X)
-    theirs = ale.ALE(model.predict).explain(
-        X, grid_points=dict(enumerate(effect.edges_))
-    )
-    for ours, values in zip(effect.effects_, theirs.ale_values, strict=True):
-        assert_allclose(ours, values.T, **EXACT)
-
-
 # Confidence bands
 
 

@@ -451,20 +451,10 @@ def test_one_of_several_scores(regression):
         )
 
 
-def test_wrong_estimators(regression):
+def test_targets_of_a_test_sample_need_its_rows(regression):
     model, X, y = regression
-    draw = PermutationImportanceDisplay.from_estimator
-    with pytest.raises(ValueError, match="pass X, or a fitted inspector"):
-        draw(model)
-    with pytest.raises(ValueError, match="requires y"):
-        draw(model, X)
     with pytest.raises(ValueError, match="need X_test"):
-        draw(model, X, y, y_test=y)
-    fitted = PermutationImportance(FrozenEstimator(model)).fit(X, y)
-    with pytest.raises(ValueError, match="n_repeats can only be set before its fit"):
-        draw(fitted, n_repeats=3)
-    with pytest.raises(ValueError, match="sample_weight can only be set before"):
-        draw(fitted, sample_weight=np.ones(60))
+        PermutationImportanceDisplay.from_estimator(model, X, y, y_test=y)
 
 
 @pytest.fixture(scope="module")
@@ -529,10 +519,6 @@ def test_folds_of_inspectors(folds):
     display = PermutationImportanceDisplay.from_cv_results(of_spreads, X, y)
     expected = [one.importances_mean_ for one in of_spreads["estimator"]]
     assert_allclose(display.importances, np.transpose(expected))
-    narrow = PartialDependenceImportance(LinearRegression()).fit(X[NAMES[:2]], y)
-    mixed = {"estimator": [of_spreads["estimator"][0], narrow]}
-    with pytest.raises(ValueError, match="different features, which cannot"):
-        PermutationImportanceDisplay.from_cv_results(mixed, X, y)
 
 
 def test_fitted_inspectors_of_folds_are_shown_as_they_are(folds, monkeypatch):
@@ -545,10 +531,6 @@ def test_fitted_inspectors_of_folds_are_shown_as_they_are(folds, monkeypatch):
     expected = [one.importances_mean_ for one in results["estimator"]]
     assert_allclose(display.importances, np.transpose(expected))
     assert display.test_importances is None
-    with pytest.raises(ValueError, match="sample_weight can only be set before"):
-        PermutationImportanceDisplay.from_cv_results(
-            results, X, y, sample_weight=np.ones(60)
-        )
     mixed = {"estimator": [results["estimator"][0], other]}
     with pytest.raises(ValueError, match="different quantities, which cannot"):
         PermutationImportanceDisplay.from_cv_results(mixed, X, y)

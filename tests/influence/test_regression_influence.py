@@ -275,28 +275,6 @@ def test_formulas_of_r(name):
         assert_allclose(found, expected, rtol=1e-5, atol=1e-6, err_msg=measure)
 
 
-@pytest.mark.parametrize("name", ["logistic", "poisson", "gamma"])
-def test_statsmodels_glm(name):
-    """Leverages, Cook's distances and dispersion; its other measures are others."""
-    api = pytest.importorskip("statsmodels.api")
-    model, y, _ = MODELS[name]
-    families = {
-        "logistic": api.families.Binomial(),
-        "poisson": api.families.Poisson(),
-        "gamma": api.families.Gamma(link=api.families.links.Log()),
-    }
-    numbers = (y == "yes") * 1.0 if name == "logistic" else y
-    peer = api.GLM(numbers, np.c_[X, np.ones(30)], family=families[name])
-    peer = peer.fit(tol=1e-13)
-    inspector = RegressionInfluence(model).fit(X, y)
-    assert_allclose(inspector.dispersion_, peer.scale, rtol=1e-6)
-    hat = peer.get_hat_matrix_diag(observed=False)
-    assert_allclose(inspector.leverages_, hat, rtol=1e-6)
-    if name != "gamma":  # where its leverages are of the observed information
-        cook = peer.get_influence().cooks_distance[0]
-        assert_allclose(inspector.cooks_distances_, cook, rtol=1e-5)
-
-
 PENALISED = [
     (LogisticRegression(**SHARP), LABELS),
     (LogisticRegression(solver="liblinear", **SHARP), LABELS),
