@@ -99,6 +99,9 @@ MODELS = {
 }
 
 
+KINDS = {"linear": LogisticRegression(), "tree": DecisionTreeClassifier(max_depth=4)}
+
+
 @pytest.mark.parametrize(("name", "k"), [("tree", 2), ("forest", 0), ("boosting", 2)])
 def test_trees(name, k, data):
     X, y = data
@@ -196,11 +199,7 @@ def test_whole_numbers_that_keep_their_sum(kind):
 def test_single_precision_and_rows_that_break_a_constraint(kind, data):
     X, y = data
     X = pd.DataFrame(X.astype(np.float32), columns=["a", "b", "c"])
-    model = {
-        "linear": LogisticRegression(),
-        "tree": DecisionTreeClassifier(max_depth=4),
-    }
-    model = model[kind].fit(X, y)
+    model = KINDS[kind].fit(X, y)
     coefficients = {"a": 1.0, "b": 0.3, "c": -0.7}
     values = X.astype(float) @ list(coefficients.values())
     bound = float(np.median(values))
@@ -218,11 +217,7 @@ def test_single_precision_and_rows_that_break_a_constraint(kind, data):
 @pytest.mark.parametrize("kind", ["linear", "tree"])
 def test_the_constraints_make_it_impossible(kind, data):
     X, y = data
-    model = {
-        "linear": LogisticRegression(),
-        "tree": DecisionTreeClassifier(max_depth=4),
-    }
-    model = model[kind].fit(X, y)
+    model = KINDS[kind].fit(X, y)
     keep = [({j: sign}, sign * X[0, j]) for j in range(3) for sign in (1, -1)]
     search = exact(model, constraints=keep, max_changes=3).fit(X)
     with pytest.warns(NoCounterfactualWarning, match="constraints leave no row"):
@@ -254,10 +249,8 @@ def test_bad_constraints(name):
     search = ExactCounterfactual(FrozenEstimator(model), constraints=BAD[name])
     table = X if name == "category" else X[["a"]]
     if name == "category":
-        model.n_features_in_, model.feature_names_in_ = (
-            2,
-            np.array(["a", "job"], object),
-        )
+        model.n_features_in_ = 2
+        model.feature_names_in_ = np.array(["a", "job"], object)
     with pytest.raises((ValueError, TypeError), match="constraints"):
         search.fit(table)
 

@@ -128,19 +128,6 @@ def test_how_rows_are_found():
     assert searching.fit(X).method_ == "search"
 
 
-@every_method
-def test_one_row_gets_what_it_gets_among_many(method):
-    inspector = method(
-        FrozenEstimator(Scores().fit(MIXED)), n_counterfactuals=2, random_state=0
-    ).fit(MIXED)
-    together = inspector.explain(MIXED[:3])
-    for row in range(2):
-        alone = inspector.explain(MIXED[row : row + 1])
-        assert_allclose(alone.distances, together[row].distances, rtol=1e-10)
-        numbers = ["a", "b", "n", "small", "single"]
-        assert_allclose(alone.rows[numbers], together[row].rows[numbers], rtol=1e-10)
-
-
 def test_all_rows_are_asked_about_together():
     """More rows take hardly more calls of the model."""
     calls = []

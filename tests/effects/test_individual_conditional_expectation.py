@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.inspection import partial_dependence
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeRegressor
 
@@ -19,58 +18,6 @@ X, Y = numeric_table()
 FRAME, FRAME_Y = mixed_frame()
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
-
-
-def assert_as_scikit_learn(model, X, entry, weights=None, categorical=None):
-    """Same curves and averages as the brute force on its own grid."""
-    parts = entry if isinstance(entry, tuple) else (entry,)
-    theirs = partial_dependence(
-        model,
-        X,
-        list(parts),
-        sample_weight=weights,
-        categorical_features=categorical,
-        grid_resolution=6,
-        method="brute",
-        kind="both",
-    )
-    effect = ICE(
-        FrozenEstimator(model),
-        features=[entry],
-        categorical_features="auto" if categorical is None else categorical,
-        custom_values=dict(zip(parts, theirs["grid_values"], strict=True)),
-    ).fit(X, sample_weight=weights)
-    kept = slice(None) if weights is None else weights > 0
-    curves = theirs["individual"][:, kept]
-    assert_allclose(effect.curves_[0].reshape(curves.shape), curves, **EXACT)
-    average = theirs["average"]
-    assert_allclose(effect.average_[0].reshape(average.shape), average, **EXACT)
-    assert_array_equal(
-        effect.sample_indices_,
-        np.flatnonzero(np.ones(len(X)) if weights is None else kept),
-    )
-
-
-@pytest.mark.parametrize("entry", [1, (0, 2)])
-@pytest.mark.parametrize("n_classes", [0, 2, 3])
-def test_scikit_learn_brute_force_on_numbers(n_classes, entry):
-    weights = np.random.default_rng(0).random(len(X))
-    weights[:3] = 0
-    if n_classes:
-        model = RandomForestClassifier(8, random_state=0).fit(X, classes(Y, n_classes))
-    else:
-        model = RandomForestRegressor(8, random_state=0).fit(X, Y)
-    assert_as_scikit_learn(model, X, entry)
-    assert_as_scikit_learn(model, X, entry, weights)
-
-
-@pytest.mark.parametrize("entry", ["colour", "new", ("size", "town")])
-@pytest.mark.parametrize("n_classes", [0, 3])
-def test_scikit_learn_brute_force_on_categories(n_classes, entry):
-    predictor = RandomForestClassifier if n_classes else RandomForestRegressor
-    model = encoded(predictor(8, random_state=0))
-    model.fit(FRAME, classes(FRAME_Y, n_classes) if n_classes else FRAME_Y)
-    assert_as_scikit_learn(model, FRAME, entry, None, ["colour", "town", "new"])
 
 
 def test_the_definition():

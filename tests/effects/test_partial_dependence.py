@@ -53,7 +53,7 @@ def weights_of(kind, n_rows):
 
 
 def assert_as_scikit_learn(model, X, entry, weights, categorical=None, **params):
-    """Same averages as the brute force on its own grid."""
+    """Same averages and curves as the brute force on its own grid."""
     parts = entry if isinstance(entry, tuple) else (entry,)
     theirs = partial_dependence(
         model,
@@ -63,20 +63,23 @@ def assert_as_scikit_learn(model, X, entry, weights, categorical=None, **params)
         categorical_features=categorical,
         grid_resolution=7,
         method="brute",
-        kind="average",
+        kind="both",
         **params,
     )
-    custom = dict(zip(parts, theirs["grid_values"], strict=True))
-    effect = PartialDependence(
-        FrozenEstimator(model),
-        features=[entry],
-        categorical_features="auto" if categorical is None else categorical,
-        custom_values=custom,
-        **params,
-    ).fit(X, sample_weight=weights)
-    average = theirs["average"]
-    ours = effect.average_[0].reshape(average.shape)
-    assert_allclose(ours, average, **EXACT)
+    params |= {
+        "features": [entry],
+        "categorical_features": "auto" if categorical is None else categorical,
+        "custom_values": dict(zip(parts, theirs["grid_values"], strict=True)),
+    }
+    model, average = FrozenEstimator(model), theirs["average"]
+    effect = PartialDependence(model, **params).fit(X, sample_weight=weights)
+    assert_allclose(effect.average_[0].reshape(average.shape), average, **EXACT)
+    effect = ICE(model, **params).fit(X, sample_weight=weights)
+    assert_allclose(effect.average_[0].reshape(average.shape), average, **EXACT)
+    kept = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
+    assert_array_equal(effect.sample_indices_, kept)
+    curves = theirs["individual"][:, kept]
+    assert_allclose(effect.curves_[0].reshape(curves.shape), curves, **EXACT)
 
 
 @pytest.mark.parametrize("weighted", ["unweighted", "weighted"])
@@ -420,6 +423,16 @@ def test_peak_memory_does_not_grow_with_the_grid():
     assert peaks[2] < 8 * 2**20
 
 
+def curves_by_hand(model, X, columns, points):
+    """Responses (n_outputs, n_rows, n_points) to rows with columns set to points."""
+    curves = []
+    for point in points:
+        altered = X.copy()
+        altered[:, columns] = point
+        curves.append(model.predict(altered).reshape(len(X), -1))
+    return np.transpose(curves)
+
+
 @pytest.mark.parametrize("entry", [0, (0, 1)], ids=["one-way", "two-way"])
 def test_standard_errors_of_centred_curves_are_those_of_their_shape(entry):
     """Each row's curve centred by the rows' weights on its points, then the spread."""
@@ -438,11 +451,7 @@ def test_standard_errors_of_centred_curves_are_those_of_their_shape(entry):
     columns = [entry] if isinstance(entry, int) else list(entry)
     points = np.stack(np.meshgrid(*[grid] * len(columns), indexing="ij"), axis=-1)
     flat = points.reshape(-1, len(columns))
-    curves = np.empty((len(X), len(flat)))
-    for place, point in enumerate(flat):
-        altered = X.copy()
-        altered[:, columns] = point
-        curves[:, place] = model.predict(altered)
+    curves = curves_by_hand(model, X, columns, flat)[0]
     at_rows = RegularGridInterpolator(
         [grid] * len(columns), np.eye(len(flat)).reshape(*points.shape[:-1], -1)
     )(np.clip(X[:, columns], grid[0], grid[-1]))
@@ -484,11 +493,7 @@ def test_standard_errors_of_shapes_are_those_of_centred_curves(method, n_outputs
     for j in range(3):
         grid = effect.grid_values_[j]
         points = np.append(grid, np.nan) if j == 0 else grid
-        curves = np.empty((n_outputs, len(X), len(points)))
-        for place, point in enumerate(points):
-            altered = X.copy()
-            altered[:, j] = point
-            curves[:, :, place] = model.predict(altered).reshape(len(X), -1).T
+        curves = curves_by_hand(model, X, [j], points[:, None])
         missing = np.isnan(X[:, j])
         at_rows = np.zeros((len(X), len(points)))
         at_rows[missing, -1] = 1
