@@ -1,7 +1,6 @@
 """Attack by labels alone: closed forms, trees by hand, tables, bad input."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,8 +10,6 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -163,15 +160,6 @@ def test_missing_numbers_stay_missing():
     assert_array_equal(np.isnan(found.rows), np.isnan(holes[:60]))
 
 
-def test_bounds_are_kept():
-    attack = HopSkipJump(SVC(), bounds={2: (1.0, 4.0), 3: (0, 9)}, random_state=0)
-    found = attack.fit(X, Y).explain(X[50:60])
-    assert found.valid.any()
-    outside = X[50:60, 2] > 4
-    assert_array_equal(found.rows[outside, 2], X[50:60][outside, 2])
-    assert (found.rows[~outside, 2] <= 4).all()
-
-
 def test_farther_known_rows_where_the_nearest_do_not_hold():
     """The nearest by the free column satisfy the target by the frozen one only."""
     rng = np.random.default_rng(0)
@@ -197,14 +185,6 @@ def test_no_known_row_as_wished():
     assert found.reasons[0].startswith("with its fixed features no near known row")
     assert_array_equal(found.rows, rows)
     assert attack.robust_score(rows) == 1
-
-
-def test_nothing_that_may_vary():
-    frame = pd.DataFrame({"kind": pd.Categorical(list("xyxy"))})
-    model = make_pipeline(OneHotEncoder(), LogisticRegression())
-    attack = HopSkipJump(model, random_state=0).fit(frame, [0, 1, 0, 1])
-    with pytest.warns(NoCounterfactualWarning):
-        assert not attack.explain(frame).valid.any()
 
 
 def test_robust_scores_fall_with_the_size():

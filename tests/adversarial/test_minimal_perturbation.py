@@ -213,7 +213,7 @@ def by_penalty(model, row, own, low, high):
 def test_smooth_models_beside_penalties(iris, estimator):
     X, y, _ = iris
     X, y = X[50:], y[50:]
-    model, rows = estimator.fit(X, y), X[::25]
+    model, rows = estimator.fit(X, y), X[::40]
     found = attacked(model, X, rows)
     check_rows(found, model, rows, "2")
     assert found.lower_bounds is None
@@ -237,7 +237,7 @@ def test_smooth_search_of_a_linear_model_is_exact(iris, norm, target):
     linear.coef_ = (network.coefs_[0] @ network.coefs_[1]).T
     linear.intercept_ = network.intercepts_[0] @ network.coefs_[1]
     linear.intercept_ += network.intercepts_[1]
-    rows = X[::25]
+    rows = X[::50]
     found = attacked(network, X, rows, norm=norm, target=target)
     exact = attacked(linear, X, rows, norm=norm, target=target)
     assert_allclose(found.distances, exact.distances, rtol=1e-4)

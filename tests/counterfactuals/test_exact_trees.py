@@ -140,7 +140,7 @@ def mixed_models():
 def test_mixed_tables(model):
     X, y = mixed_table()
     model.fit(X, y)
-    rows = X.iloc[:12]
+    rows = X.iloc[:6]
     costs = {"age": 0.1, "income": 1.0, "job": 2.0}
     found = exact(model, X, distance=costs).explain(rows)
     assert found.optimal.all()

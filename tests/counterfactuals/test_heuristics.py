@@ -68,7 +68,7 @@ def _exchanged(row, donor, columns):
 
 def on_cancer(model):
     X, y = CANCER
-    return model.fit(X, y), X, X[::112]
+    return model.fit(X, y), X, X[::190]
 
 
 CASES = {

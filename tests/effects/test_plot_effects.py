@@ -472,16 +472,6 @@ def test_grouped_features():
     assert display.to_frame()["x"].iloc[0] == ("Aalen", False)
 
 
-def test_subfigure():
-    figure = plt.figure(layout="constrained")
-    left, right = figure.subfigures(1, 2)
-    ax = left.subplots()
-    display = PartialDependenceDisplay.from_estimator(LINEAR, X, ax=ax)
-    assert display.figure_ is left
-    assert right.axes == []
-    figure.canvas.draw()
-
-
 def test_foreign_predictor():
     """A predictor of no scikit-learn class is taken as fitted."""
     display = PartialDependenceDisplay.from_estimator(_Foreign(), X, features=[0])

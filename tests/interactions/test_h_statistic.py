@@ -427,27 +427,6 @@ def test_additive_models_have_no_interactions(case):
     assert_allclose(h.transform(X), 0, atol=1e-12)
 
 
-@given(case=formulas)
-def test_features_in_another_order(case):
-    rng = np.random.default_rng(case["seed"])
-    X = drawn_table(rng, case)
-    model = GradientBoostingRegressor(n_estimators=3, random_state=0)
-    table = rng.random((40, X.shape[1]))
-    model.fit(table, rng.normal(size=40))
-    order = rng.permutation(X.shape[1])
-    back = np.argsort(order)
-    straight = HStatistic(FrozenEstimator(model), method="brute").fit(X)
-    shuffled = HStatistic(
-        FrozenEstimator(model),
-        response_method=lambda estimator, X: estimator.predict(X[:, back]),
-    ).fit(X[:, order])
-    assert_allclose(
-        shuffled.pairwise_, straight.pairwise_[np.ix_(order, order)], atol=1e-12
-    )
-    assert_allclose(shuffled.overall_, straight.overall_[order], atol=1e-12)
-    assert_allclose(shuffled.total_, straight.total_, atol=1e-12)
-
-
 @given(case=formulas, shift=st.floats(-5, 5), scale=st.sampled_from([-3.0, 1e-3, 40]))
 def test_the_units_of_the_response(case, shift, scale):
     rng = np.random.default_rng(case["seed"])
@@ -640,12 +619,12 @@ def test_memory_until_the_warning_of_many_pairs(
 
 
 def test_memory_is_that_of_few_rows_at_once(wide_trees):
-    rows = np.random.default_rng(0).normal(size=(5_000, WIDE.shape[1]))
+    rows = np.random.default_rng(0).normal(size=(2_500, WIDE.shape[1]))
     h = HStatistic(wide_trees, features=range(100), pairs=[(0, 1)])
     h.fit(rows[:50])  # what is made once
-    with config_context(working_memory=4):
+    with config_context(working_memory=2):
         peak = peak_memory(lambda: h.fit(rows))
-    # One number per row and feature takes 4 MB.
+    # One number per row and feature takes 2 MB.
     assert peak < 1.5 * 8 * len(rows) * 100
 
 
