@@ -3,7 +3,6 @@
 import warnings
 from contextlib import nullcontext
 from decimal import Decimal
-from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,6 @@ from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
 from sklearn_interpret.exceptions import (
     ConstantFeatureWarning,
     EmptyIntervalWarning,
-    InspectionWarning,
     LowWeightWarning,
     UnseenCategoryWarning,
 )
@@ -352,21 +350,6 @@ def test_tiny_and_huge_weights(effect, scale):
 
 
 @every_effect
-def test_new_rows_of_other_features(effect):
-    fitted = fit(effect, MIXED, features=["size"])
-    with pytest.raises(ValueError, match="sise"):
-        fitted.transform(MIXED.rename(columns={"size": "sise"}))
-    with pytest.raises(ValueError, match="same order"):
-        fitted.transform(MIXED[MIXED.columns[::-1]])
-    with pytest.raises(ValueError, match="new"):
-        fitted.transform(MIXED[["size", "rooms", "colour", "town"]])
-    with pytest.raises(ValueError, match="new"):
-        fitted.transform(MIXED[["size", "rooms", "colour", "town"]][:0])
-    with pytest.raises(ValueError, match="input_features"):
-        fitted.get_feature_names_out(["a"])
-
-
-@every_effect
 def test_new_rows_of_pairs_only(effect):
     fitted = fit(effect, MIXED, features=[("size", "new")])
     with pytest.raises(ValueError, match="features has pairs only"):
@@ -401,38 +384,6 @@ def test_new_rows_in_another_container(effect):
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         found = fitted.transform(pl.from_pandas(MIXED))
     assert_allclose(found, fitted.transform(MIXED))
-
-
-def bounded(*columns):
-    """A response in [-1, 1] that every column moves."""
-    response = np.zeros(len(columns[0]))
-    for place, column in enumerate(columns):
-        hashes = [crc32(f"{place} {value}".encode()) % 1000 for value in column]
-        response += np.cos(np.array(hashes, dtype=float))
-    return response / len(columns)
-
-
-@every_effect
-@pytest.mark.parametrize("n_rows", [1, 2, 9])
-def test_effects_stay_within_the_responses(effect, n_rows):
-    """Of small tables of every kind of column; tests/fuzzing.py has odder ones."""
-    rows = MIXED[:n_rows].copy()
-    rows["empty"] = np.nan
-    rows.loc[0, ["size", "town"]] = [np.nan, None]
-    params = {"grid_resolution": 4} if effect in GRID else {"n_intervals": 4}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InspectionWarning)
-        params["features"] = [*rows.columns, ("size", "town"), ("empty", "rooms")]
-        fitted = fit(effect, rows, formula=bounded, **params)
-        found = fitted.transform(rows)
-    for name, values in zip(fitted.effect_names_, values_of(fitted), strict=True):
-        if effect is not ConditionalDependence or isinstance(name, str):
-            assert np.isfinite(values).all()
-            assert np.abs(values).max(initial=0) <= (1 if effect in GRID else 40)
-    assert found.shape == (n_rows, len(fitted.get_feature_names_out()))
-    assert not np.isinf(found).any()
-    assert fitted.feature_importances_.shape == (rows.shape[1],)
-    assert (fitted.feature_importances_ >= 0).all()
 
 
 def test_the_formula_speaks_for_itself():

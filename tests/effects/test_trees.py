@@ -269,13 +269,6 @@ def test_where_trees_cannot_be_had(inspector_class):
         inspector_class(model, features=[0], method="tree").fit(X)
 
 
-def test_differences_want_a_plain_sum():
-    model = HistGradientBoostingClassifier(max_iter=3).fit(X, cut(Y, 2))
-    effect = ALE(FrozenEstimator(model), features=[0]).fit(X)
-    with pytest.raises(UnreadableModelError, match='"decision_function" is'):
-        effect.set_params(method="tree").fit(X)
-
-
 class Counting(GradientBoostingRegressor):
     """Notes how many rows it is asked for."""
 
@@ -285,13 +278,15 @@ class Counting(GradientBoostingRegressor):
         return super().predict(X)
 
 
-@pytest.mark.parametrize("inspector_class", [PartialDependence, ICE])
-def test_labels_are_those_of_the_model(inspector_class):
+@pytest.mark.parametrize(
+    ("inspector_class", "response"),
+    [(PartialDependence, "predict"), (ICE, "predict"), (ALE, "predict_proba")],
+)
+def test_responses_that_are_no_sum_of_trees_are_asked_for(inspector_class, response):
+    """Labels; for accumulated differences, probabilities too."""
     model = HistGradientBoostingClassifier(max_iter=3).fit(X, cut(Y, 2))
-    effect = inspector_class(
-        FrozenEstimator(model), features=[0], response_method="predict"
-    )
-    effect.fit(X)
+    params = {"features": [0], "response_method": response}
+    effect = inspector_class(FrozenEstimator(model), **params).fit(X)
     with pytest.raises(UnreadableModelError, match='"decision_function" is'):
         effect.set_params(method="tree").fit(X)
 
