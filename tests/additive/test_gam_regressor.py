@@ -302,10 +302,10 @@ def test_a_pair_leaves_out_what_has_a_term_of_its_own():
     X = rng.random((400, 2))
     y = np.sin(3 * X[:, 0]) * X[:, 1] + rng.normal(size=400) / 10
     alone = GAMRegressor(terms=[(0, 1)]).fit(X, y)
-    beside = GAMRegressor(terms=[0, 1, (0, 1)]).fit(X, y)
+    both = GAMRegressor(terms=[0, 1, (0, 1)]).fit(X, y)
     assert alone.coef_.shape == (63,)
-    assert beside.coef_.shape == (19 + 19 + 49,)
-    assert alone.score(X, y) == pytest.approx(beside.score(X, y), abs=0.02)
+    assert both.coef_.shape == (19 + 19 + 49,)
+    assert alone.score(X, y) == pytest.approx(both.score(X, y), abs=0.02)
 
 
 def test_a_number_that_multiplies_a_curve_has_its_straight_line_once():

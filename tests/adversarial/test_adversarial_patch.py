@@ -193,7 +193,7 @@ def test_regressors_have_intervals():
     assert_array_equal(explanation.valid, model.predict(explanation.rows) >= 3300)
 
 
-def test_rows_that_are_as_wished_already_stay_so():
+def test_rows_that_satisfy_the_target_stay():
     always = LinearRegression().fit(X, np.zeros(len(X)))
     attack = AdversarialPatch(FrozenEstimator(always), desired=(-1, 1), **QUICK).fit(X)
     assert_array_equal(attack.success_rates_, 1)

@@ -174,7 +174,7 @@ def test_farther_known_rows_where_the_nearest_do_not_hold():
     assert_allclose(found.rows[:, 1], 2, atol=1e-4)
 
 
-def test_no_known_row_as_wished():
+def test_no_known_row_satisfies_the_target():
     model = Labels(lambda X: X[:, 0] > 2)
     attack = HopSkipJump(model, features_to_vary=[1], random_state=0)
     rows = np.array([[0.0, 1.0], [3.0, 2.0], [4.0, 3.0]])

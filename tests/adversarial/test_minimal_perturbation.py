@@ -165,8 +165,8 @@ def test_whole_numbers(norm, target):
     assert found.valid.all()
     best = []
     for row, of_row in zip(rows, own, strict=True):
-        wished = answers != of_row if target is None else answers == target
-        moves = every[wished] - row
+        wanted = answers != of_row if target is None else answers == target
+        moves = every[wanted] - row
         best.append(np.linalg.norm(moves, ORDERS[norm], axis=1).min())
     assert (found.lower_bounds <= np.array(best) + 1e-9).all()
     assert (found.distances >= np.array(best) - 1e-9).all()
@@ -210,7 +210,7 @@ def by_penalty(model, row, own, low, high):
     ],
     ids=["network", "scaled", "vectors"],
 )
-def test_smooth_models_beside_penalties(iris, estimator):
+def test_smooth_models_against_penalties(iris, estimator):
     X, y, _ = iris
     X, y = X[50:], y[50:]
     model, rows = estimator.fit(X, y), X[::40]

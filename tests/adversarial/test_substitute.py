@@ -114,7 +114,7 @@ def test_valid_is_what_the_model_says():
     assert curve[2] <= curve[1] < curve[0]
 
 
-def test_the_attack_says_what_is_wished_and_may_change():
+def test_the_attack_says_the_target_and_what_may_change():
     limits = {"features_to_vary": [0, 1], "bounds": (-1, 1), "target": "high"}
     attack = of(
         RandomForestClassifier(10, random_state=0), FastGradientSign(None, **limits)

@@ -1,4 +1,4 @@
-"""What all counterfactual methods share: wishes, limits, containers, statuses."""
+"""What all counterfactual methods share: outcomes, limits, containers, statuses."""
 
 import warnings
 

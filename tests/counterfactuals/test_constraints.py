@@ -111,12 +111,12 @@ def test_trees(name, k, data):
         coefficients, bounds = binding(row, nearest)
         constraints = as_pairs(coefficients, bounds)
         best = nearest_by_changes(model, row, coefficients, bounds)
-        wishes = [
+        outcomes = [
             ({}, best[3]),
             ({"max_changes": 2}, best[2]),
             ({"objective": "n_changed"}, best[np.isfinite(best).argmax()]),
         ]
-        for outcome, expected in wishes:
+        for outcome, expected in outcomes:
             search = exact(model, constraints=constraints, **outcome).fit(X)
             found = search.explain(row[None])
             assert found.optimal.all()

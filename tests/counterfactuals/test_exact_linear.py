@@ -183,7 +183,7 @@ def test_next_ones_take_the_next_best_features(data):
 
 
 @pytest.mark.parametrize("desired", ["other", (0.6, 0.9)])
-def test_boxes_are_as_wished_to_their_ends(data, desired):
+def test_boxes_satisfy_the_target_to_their_ends(data, desired):
     X, y = data
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     rows = X[model.predict_proba(X)[:, 1] < 0.5][:5]

@@ -77,7 +77,7 @@ def fitted(model, X, rng):
 
 
 def goal(model, X, rng):
-    """What may be wished of a model, and whether it answers rows so."""
+    """A target outcome of a model, and whether rows satisfy it."""
     if hasattr(model, "classes_"):
         wanted = rng.choice(["other", *model.classes_.tolist()[:2]])
         if wanted == "other":
@@ -95,7 +95,7 @@ def goal(model, X, rng):
 
 
 def check_box(found, row, holds, own, dtype):
-    """Whether the model answers corners and points of a row's box as wished."""
+    """Whether corners and points of a row's box satisfy the target."""
     low, high = (part[found.origin == row][0] for part in (found.low, found.high))
     at = found.rows[found.origin == row][0].astype(float)
     assert ((low <= at) & (at <= high)).all()

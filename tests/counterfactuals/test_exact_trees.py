@@ -254,7 +254,7 @@ def least_of_box(tree, low, high, node=0):
 
 
 @pytest.mark.parametrize("most", [None, 2])
-def test_boxes_are_as_wished_and_cannot_be_wider(most):
+def test_boxes_satisfy_the_target_and_cannot_be_wider(most):
     X, y = table(seed=1)
     model = RandomForestClassifier(9, max_depth=4, random_state=0).fit(X, y)
     rows = X[model.predict(X) == 0][:10]

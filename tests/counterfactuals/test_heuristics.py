@@ -232,7 +232,7 @@ def test_all_limits_are_kept(
 
 
 def check_answers(model, desired, before, after):
-    """The model, asked again, answers as wished."""
+    """The model, asked again, satisfies the target."""
     if isinstance(desired, tuple):
         low, high = (
             end if end is not None else at

@@ -58,7 +58,7 @@ def around(model, X=TEXTS, **params):
 
 
 def smallest_size(text, holds, most=99):
-    """Size of the smallest set of words whose removal is as wished, or None."""
+    """Size of the smallest set of words whose removal satisfies the target, or None."""
     text = text.lower()
     words = sorted(set(text.replace(",", " ").replace("!", " ").split()))
     for size in range(1, min(most, len(words)) + 1):

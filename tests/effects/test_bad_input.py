@@ -177,7 +177,7 @@ def test_dates(library):
     model = {"formula": lambda day, a: np.asarray(a, dtype=float)}
     with pytest.raises(ValueError, match=r"'day' is not numeric.*categorical_features"):
         fit(PartialDependence, rows, **model)
-    # They may stand beside the feature, and may be levels.
+    # They may stand next to the feature, and may be levels.
     fit(PartialDependence, rows, features=["a"], **model)
     fitted = fit(
         PartialDependence, rows, features=["day"], categorical_features=["day"], **model

@@ -152,7 +152,7 @@ def test_from_arrays():
 
 
 def test_a_method_keeps_its_colour():
-    """Alone, or beside others in any order: two figures can be read together."""
+    """Alone, or with others in any order: two figures can be read together."""
     whole = EffectComparisonDisplay.from_estimator(
         LINEAR, X, feature=0, methods=METHODS
     )

@@ -266,7 +266,7 @@ def test_an_order_by_effect_is_none_by_similarity():
 
 
 @pytest.mark.parametrize("n_entries", [1, 31])  # laid out by matplotlib, and by us
-def test_long_names_beside_a_colour_bar_are_not_cut(n_entries):
+def test_long_names_next_to_a_colour_bar_are_not_cut(n_entries):
     levels = np.array([f"level number {k} of a feature" for k in range(4)])
     display = PartialDependenceDisplay(
         [(np.arange(3.0), levels)] * n_entries,
@@ -401,9 +401,9 @@ def test_two_models_side_by_side_at_levels():
     second = PartialDependenceDisplay.from_estimator(
         OF_FRAMES, FRAME, ax=first.axes_, line_kw={"label": "other"}, **kw
     )
-    x, beside = (one.lines_[0][0].get_xdata() for one in (first, second))
-    assert np.all(np.abs(x - beside) > 0.1)
-    assert np.all(np.abs(x - beside) < 0.5)
+    x, other_x = (one.lines_[0][0].get_xdata() for one in (first, second))
+    assert np.all(np.abs(x - other_x) > 0.1)
+    assert np.all(np.abs(x - other_x) < 0.5)
     with pytest.raises(ValueError, match="in another order"):
         PartialDependenceDisplay.from_estimator(other, FRAME, ax=first.axes_, **kw)
 

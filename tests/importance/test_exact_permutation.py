@@ -108,7 +108,7 @@ def test_classification(model, kind, n_classes, comparison):
     y = labels_of(y, n_classes)
     model = model.fit(X, y)
     answer, loss = {
-        "accuracy": (model.predict, lambda label, told: float(label != told)),
+        "accuracy": (model.predict, lambda label, answer: float(label != answer)),
         "neg_log_loss": (model.predict_proba, log_loss_of(model.classes_)),
         "neg_brier_score": (model.predict_proba, brier_of(model.classes_)),
     }[kind]

@@ -36,7 +36,7 @@ of_its_own = partial(PermutationTest, importance_getter="auto")
 
 
 def test_pvalues_of_noise_are_uniform():
-    """Of features beside a real one, which has the smallest p-value there is."""
+    """Of features next to a real one, which has the smallest p-value there is."""
     rng = np.random.default_rng(0)
     noise, real = [], []
     for seed in range(100):
@@ -56,7 +56,7 @@ def test_pvalues_of_noise_are_uniform():
     "model, n_tables",
     [(LinearRegression(), 15), (DecisionTreeRegressor(max_depth=3, random_state=0), 5)],
 )
-def test_pvalues_hold_beside_a_strong_feature(model, n_tables):
+def test_pvalues_hold_next_to_a_strong_feature(model, n_tables):
     """Those of noise are uniform, and a weaker feature is found."""
     found = []
     for seed in range(n_tables):
@@ -147,7 +147,7 @@ def test_what_the_held_out_importances_need():
     ],
 )
 def test_real_features_are_found_in_forests(model):
-    """Also beside a feature of many values, which impurity importances favour."""
+    """Also next to a feature of many values, which impurity importances favour."""
     X, y = linear_table(150)
     X[:, :2] = np.sign(X[:, :2])
     y = 2 * X[:, 0] - X[:, 1]

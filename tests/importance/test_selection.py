@@ -44,7 +44,7 @@ class LastColumn(RegressorMixin, BaseEstimator):
 
 
 def pandas_frame():
-    """A category, a text and missing values beside pandas' own whole numbers."""
+    """A category, a text and missing values next to pandas' own whole numbers."""
     return pd.DataFrame(
         {
             "colour": pd.Categorical(["red", None, "blue", "red"] * 3),
@@ -57,7 +57,7 @@ def pandas_frame():
 
 
 def polars_frame():
-    """Categories and texts beside whole numbers."""
+    """Categories and texts next to whole numbers."""
     columns = {
         "colour": pl.Series(["red", None, "blue", "red"] * 3, dtype=pl.Categorical),
         "text": ["a", "b", None, "a"] * 3,

@@ -74,7 +74,7 @@ def test_bars_of_explained_rows(diagnostics, row):
     assert display.ax_.get_title() == title
 
 
-def test_features_of_rows_stand_beside_their_names(diagnostics):
+def test_features_of_rows_stand_next_to_their_names(diagnostics):
     features = ["income", "age"]
     display = InfluenceDisplay.from_estimator(diagnostics, features=features)
     text = display.ax_.get_yticklabels()[0].get_text()

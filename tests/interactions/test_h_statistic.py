@@ -503,9 +503,9 @@ def off_the_data(scale, offset):
 @pytest.mark.parametrize("scale, offset", [(1, 0), (1e8, 0), (1, 1e5)])
 def test_a_response_that_varies_between_the_rows_only(scale, offset):
     table, formula = off_the_data(scale, offset)
-    with pytest.warns(UndefinedShareWarning) as told:
+    with pytest.warns(UndefinedShareWarning) as caught:
         h = h_of(formula, table, three_way=True)
-    messages = [str(one.message) for one in told]
+    messages = [str(one.message) for one in caught]
     assert [message.split("_ is")[0] for message in messages] == [
         "pairwise",
         "overall",

@@ -452,7 +452,7 @@ def test_separated_classes():
 @pytest.mark.parametrize("name", ["logistic", "poisson"])
 @pytest.mark.parametrize("interval", ["wald", "profile"])
 def test_a_separated_term_leaves_the_others_theirs(name, interval):
-    """They are those of the rows that are not told apart."""
+    """They are those of the rows that are not separated."""
     some = np.arange(60) < 8
     model, y = MODELS[name]
     y = np.where(some, "yes" if name == "logistic" else 0, y)
@@ -506,7 +506,7 @@ def test_separated_and_dependent_terms():
     ):
         inspector.fit(columns, y)
     assert np.isnan(inspector.pvalues_).tolist() == [1, 0, 0, 1, 1, 0]
-    # Three rows of one place are not told apart, and leave one residual for the two.
+    # Three rows of one place are not separated, and leave one residual for the two.
     x, y = [[0], [1], [1], [1], [2]], [0, 0, 1, 1, 1]
     with pytest.warns(SeparationWarning, match="'x0', 'intercept'"):
         inspector.set_params(dispersion="quasi").fit(x, y)

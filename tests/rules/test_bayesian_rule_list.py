@@ -120,11 +120,11 @@ def test_as_accurate_as_sbrl(name, accuracy):
     assert right >= accuracy - 2 * np.sqrt(accuracy * (1 - accuracy) / len(y))
 
 
-def test_chains_that_disagree_are_told():
+def test_chains_that_disagree_are_warned_of():
     X, y = load_digits(return_X_y=True)
     model = BayesianRuleListClassifier(n_chains=2, n_samples=20, random_state=0)
-    with pytest.warns(DisagreeingChainsWarning, match="Raise n_samples=20") as told:
+    with pytest.warns(DisagreeingChainsWarning, match="Raise n_samples=20") as caught:
         model.fit(X, y)
     assert model.r_hat_ > 1.1
-    assert f"r_hat_={model.r_hat_:.3g}" in str(told[0].message)
-    assert told[0].filename == __file__
+    assert f"r_hat_={model.r_hat_:.3g}" in str(caught[0].message)
+    assert caught[0].filename == __file__

@@ -24,7 +24,7 @@ def test_bars_are_the_importances():
     assert few.axes_[0].get_yticklabels()[-1].get_text().startswith("mean of")
 
 
-def test_long_rules_break_beside_numbers():
+def test_long_rules_break_next_to_numbers():
     rule = "versicolor: petal length (cm) <= 5.25 and 0.8 < petal width (cm) <= 1.75"
     display = RuleFitDisplay([rule], [1.0], [1.0], [1.0, 0.5]).plot()
     words = display.axes_[0].get_yticklabels()[0].get_text()

@@ -304,9 +304,9 @@ OF_RARE = [
 
 @pytest.mark.parametrize("model", OF_RARE, ids=str)
 def test_a_class_that_is_never_predicted_is_named(model):
-    with pytest.warns(NoRuleWarning, match=r"the class 'ill' \(9 of 300") as told:
+    with pytest.warns(NoRuleWarning, match=r"the class 'ill' \(9 of 300") as caught:
         model.fit(IMBALANCED, RARER)
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
     assert set(model.predict(IMBALANCED)) == {"healthy"}
 
 
