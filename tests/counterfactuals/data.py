@@ -154,7 +154,7 @@ def candidates(model, row, limits=None):
 
 
 def brute_force(model, row, costs, holds, most_changes=None, before=(), limits=None):
-    """Least distance of rows that satisfy the target, and the fewest changes with theirs.
+    """Least distance of rows that satisfy the target, and fewest changes with theirs.
 
     Of changes of each row before, no more than half are changes of these.
     """

@@ -25,13 +25,6 @@ LABELS = np.array(["no", "so", "yes"])[np.digitize(Y, [0.0, 1.0])]
 draw = DecisionPathDisplay.from_estimator
 
 
-@pytest.fixture(autouse=True)
-def _no_windows():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    yield
-    plt.close("all")
-
-
 @pytest.mark.parametrize("tree", [0, 2])
 def test_nodes_of_a_forest_are_those_of_its_tree(tree):
     forest = RandomForestRegressor(3, random_state=0).fit(X, Y)
