@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
@@ -44,6 +45,8 @@ def test_some_curves_are_drawn_always_the_same(fitted):
     assert len(display.curve_rows_) == 100
     assert np.all(np.diff(display.curve_rows_) > 0)
     assert_array_equal(drawn_curves(display), ice.curves_[0][display.curve_rows_])
+    names = ["100 rows", "mean over all rows", "values in the data"]
+    assert legend_texts(display) == names
     rows = display.curve_rows_
     assert_array_equal(rows, display.plot().curve_rows_)
     assert not np.array_equal(rows, display.plot(random_state=1).curve_rows_)
@@ -133,32 +136,23 @@ def test_rows_of_a_subsample_keep_their_positions():
 def test_folds_average_each_rows_curve():
     X, y = numeric_table(40)
     models = [LinearRegression().fit(X[part::2], y[part::2]) for part in (0, 1)]
+    params = {"features": [1], "grid_resolution": 5, "derivative": True}
     display = ICEDisplay.from_cv_results(
-        {"estimator": models}, X, features=[1], n_curves=None, grid_resolution=5
+        {"estimator": models}, X, n_curves=None, **params
     )
     each = [
-        ICEDisplay.from_estimator(
-            model, X, features=[1], n_curves=None, grid_resolution=5
-        )
+        ICE(FrozenEstimator(model), custom_values={1: display.grid_values[0]}, **params)
         for model in models
     ]
-    assert_allclose(
-        drawn_curves(display), np.mean([drawn_curves(one) for one in each], axis=0)
-    )
+    curves = [ice.fit(X).curves_[0] for ice in each]
+    assert_allclose(drawn_curves(display), np.mean(curves, axis=0))
+    display.plot(kind="derivatives")
+    for model, line in zip(models, display.fold_lines_[0][0], strict=True):
+        assert_allclose(line.get_ydata(), model.coef_[1])
 
 
 def legend_texts(display):
     return [text.get_text() for text in display.legend_.get_texts()]
-
-
-def test_curves_and_their_mean_are_named(fitted):
-    ice, X = fitted
-    display = ICEDisplay.from_estimator(ice, X)
-    assert legend_texts(display) == [
-        "100 rows",
-        "mean over all rows",
-        "values in the data",
-    ]
 
 
 def test_slopes_of_the_curves(fitted):
@@ -184,16 +178,6 @@ def test_slopes_of_numbers_alone():
     assert [ax.get_xlabel() for ax in display.axes_[1]] == ["size"]
     with pytest.raises(ValueError, match="derivative=True"):
         kind.from_estimator(OF_FRAMES, FRAME, **kw)
-
-
-def test_slopes_over_folds():
-    X, y = numeric_table(40)
-    models = [LinearRegression().fit(X[part::2], y[part::2]) for part in (0, 1)]
-    display = ICEDisplay.from_cv_results(
-        {"estimator": models}, X, features=[1], derivative=True, kind="derivatives"
-    )
-    for model, line in zip(models, display.fold_lines_[0][0], strict=True):
-        assert_allclose(line.get_ydata(), model.coef_[1])
 
 
 @pytest.mark.parametrize("derivative", [False, True])

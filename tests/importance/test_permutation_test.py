@@ -14,7 +14,6 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -351,10 +350,7 @@ def test_inside_of_scikit_learn():
     selector = SelectFromModel(test, threshold=0.5).fit(X, Y)
     assert selector.get_support().tolist() == [True, True, False, False]
     pipeline = make_pipeline(test.set_params(alpha=0.2), LinearRegression())
-    search = GridSearchCV(
-        pipeline, {"permutationtest__alpha": [0.1, 0.2]}, cv=2, error_score="raise"
-    )
-    assert search.fit(X, Y).best_score_ > 0.9
+    assert pipeline.fit(X, Y).score(X, Y) > 0.9
 
 
 @pytest.mark.parametrize(

@@ -101,17 +101,6 @@ def test_frames_of_polars_stay_what_they_are(selector):
     assert selector.get_feature_names_out().tolist() == KEPT
 
 
-def test_frames_of_one_library_can_become_those_of_the_other():
-    selector = choosing(SELECTORS[0]).fit(pandas_frame(), TARGETS)
-    kept = selector.set_output(transform="polars").transform(pandas_frame())
-    assert isinstance(kept, pl.DataFrame)
-    assert kept.columns == KEPT
-    selector = choosing(SELECTORS[0]).fit(polars_frame(), TARGETS)
-    kept = selector.set_output(transform="pandas").transform(polars_frame())
-    assert isinstance(kept, pd.DataFrame)
-    assert kept.columns.tolist() == KEPT
-
-
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array, sparse.csc_matrix])
 @of_each
 def test_arrays_stay_what_they_are(selector, make):
@@ -133,11 +122,3 @@ def test_no_column_may_be_kept(make):
     with pytest.warns(UserWarning, match="No features were selected"):
         kept = selector.transform(X)
     assert kept.shape == (12, 0)
-
-
-@pytest.mark.parametrize("make", [pandas_frame, polars_frame])
-def test_other_columns_are_refused(make):
-    X = make()
-    selector = choosing(SELECTORS[0]).fit(X, TARGETS)
-    with pytest.raises(ValueError, match="feature names should match"):
-        selector.transform(X[KEPT])
