@@ -63,62 +63,46 @@ def order_of(levels):
     return {"features": ["colour"], "categorical_order": {"colour": levels}}
 
 
+COLOUR = {"features": ["colour"]}
 TOWN = {"features": ["town"], "categorical_features": []}
 GROUP = {"feature_groups": {"g": ["colour", "new"]}}
-SHORT_GROUPS = [
-    {"features": ["g"], "custom_values": {"g": [("red", True), group]}} | GROUP
-    for group in ("red", ("blue",), ("blue", True, 1))
-]
-COLOUR = {"features": ["colour"]}
+WITH_MEMBER = {"features": [("g", "new")]} | GROUP
 LISTS = {"colour": [["red"], ["blue"]]}
 DOUBLE = ["red", "red", "green", "blue", "amber"]
-# Partial dependence stands for all with the same base.
+WEIGHTS = [
+    (-np.ones(30), "negative; its smallest is -1"),
+    (np.zeros(30), "[Ss]ample.weight"),
+    (np.ones(3), "sample_weight"),
+    (np.ones((30, 1)), "[Ss]ample weights must be 1D"),
+    (np.full(30, np.nan), "sample_weight contains NaN"),
+    (np.full(30, np.inf), "sample_weight contains infinity"),
+]
+# What partial dependence refuses for all with the same base.
+OF_THE_BASE = [
+    (np.empty((0, 3)), {}, r"0 sample\(s\)"),
+    (np.empty((3, 0)), {}, r"0 feature\(s\)"),
+    *((X, {"sample_weight": weights}, message) for weights, message in WEIGHTS),
+    (MIXED, TOWN, "'town' is not numeric"),
+    (MIXED, COLOUR | {"custom_values": LISTS}, "'colour' has a value that cannot be"),
+    (MIXED, WITH_MEMBER, r"\('g', 'new'\), whose parts share"),
+    (FRAME, {"custom_values": {"alpa": [1]}}, r"custom_values .*'alpa'; did you mean"),
+]
+OF_CENTERS = [
+    *((X, {"center": bad}, "center") for bad in ("nowhere", np.nan, [1])),
+    *((X, {"center": bad}, "center") for bad in ({0: "x"}, {7: 0})),
+    (MIXED, COLOUR | {"center": "violet"}, "center='violet' .*'colour'.*levels"),
+    (X, {"features": [(0, 1)], "center": 0.5}, r"center=0\.5 is for features alone"),
+]
+OF_ORDERS = [
+    (MIXED, order_of(["red", "green"]), "'colour' must have each of its levels once"),
+    (MIXED, order_of(DOUBLE), "each of its levels once"),
+    (MIXED, order_of(3), "'colour' must be a sequence"),
+    (MIXED, order_of([["red"]]), "'colour' must be a sequence"),
+]
 REFUSED = [
-    (PartialDependence, np.empty((0, 3)), {}, r"0 sample\(s\)"),
-    (PartialDependence, np.empty((3, 0)), {}, r"0 feature\(s\)"),
-    (PartialDependence, X, {"sample_weight": -np.ones(30)}, "negative; its smallest"),
-    (PartialDependence, X, {"sample_weight": np.zeros(30)}, "[Ss]ample.weight"),
-    (PartialDependence, X, {"sample_weight": np.ones(3)}, "sample_weight"),
-    (PartialDependence, X, {"sample_weight": np.ones((30, 1))}, "weights must be 1D"),
-    (
-        PartialDependence,
-        X,
-        {"sample_weight": np.full(30, np.nan)},
-        "weight contains NaN",
-    ),
-    (PartialDependence, X, {"sample_weight": np.full(30, np.inf)}, "contains infinity"),
-    (PartialDependence, MIXED, TOWN, "'town' is not numeric"),
-    (PartialDependence, MIXED, COLOUR | {"custom_values": LISTS}, "cannot be a level"),
-    (
-        PartialDependence,
-        MIXED,
-        {"features": [("g", "new")]} | GROUP,
-        "whose parts share",
-    ),
-    (
-        PartialDependence,
-        FRAME,
-        {"custom_values": {"alpa": [1]}},
-        "'alpa'; did you mean",
-    ),
-    *((ICE, X, {"center": bad}, "center") for bad in ("nowhere", np.nan, [1])),
-    *((ICE, X, {"center": bad}, "center") for bad in ({0: "x"}, {7: 0})),
-    (ICE, MIXED, COLOUR | {"center": "violet"}, "center='violet' .*'colour'.*levels"),
-    (
-        ICE,
-        X,
-        {"features": [(0, 1)], "center": 0.5},
-        r"center=0\.5 is for features alone",
-    ),
-    (ALE, MIXED, order_of(["red", "green"]), "'colour' must have each of its levels"),
-    (ALE, MIXED, order_of(DOUBLE), "each of its levels once"),
-    (ALE, MIXED, order_of(3), "'colour' must be a sequence"),
-    (ALE, MIXED, order_of([["red"]]), "'colour' must be a sequence"),
-    *(
-        (effect, MIXED, bad, "'g' has 2 col")
-        for effect in EFFECTS
-        for bad in SHORT_GROUPS
-    ),
+    *((PartialDependence, *case) for case in OF_THE_BASE),
+    *((ICE, *case) for case in OF_CENTERS),
+    *((ALE, *case) for case in OF_ORDERS),
 ]
 
 
@@ -126,6 +110,14 @@ REFUSED = [
 def test_refused(effect, rows, params, message):
     with pytest.raises(ValueError, match=message):
         fit(effect, rows, **params)
+
+
+@every_effect
+@pytest.mark.parametrize("group", ["red", ("blue",), ("blue", True, 1)])
+def test_custom_levels_of_a_group(effect, group):
+    custom = {"features": ["g"], "custom_values": {"g": [("red", True), group]}}
+    with pytest.raises(ValueError, match=r"'g' has 2 columns.* tuples of 2"):
+        fit(effect, MIXED, **custom, **GROUP)
 
 
 @pytest.mark.parametrize(
