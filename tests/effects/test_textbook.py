@@ -75,6 +75,14 @@ def wave(a, b, c):
     return np.sin(3 * a) + a * b - c**2
 
 
+def levels_and_spreads(fitted):
+    """Values that are shifted with the response, and those that are only scaled."""
+    if isinstance(fitted, ALE):
+        return fitted.effects_, fitted.local_effects_std_
+    is_ice = isinstance(fitted, ICE)
+    return fitted.average_, fitted.heterogeneity_ if is_ice else fitted.standard_errors_
+
+
 @settings(max_examples=15)
 @given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))
 @pytest.mark.parametrize("effect", [PartialDependence, ICE, ConditionalDependence, ALE])
@@ -85,22 +93,17 @@ def test_shifting_scaling_and_shuffling(effect, shift, scale, seed):
     plain = effect(frozen(wave), features=[0, 1, 2, (0, 1)]).fit(X)
     formula = frozen(lambda c, a, b: shift + scale * wave(a, b, c))
     other = effect(formula, features=[1, 2, 0, (1, 2)]).fit(X[order][:, [2, 0, 1]])
-    names = ("average_", "standard_errors_")
-    if effect is ALE:
-        shift, names = 0, ("effects_", "local_effects_std_")
-    for ours, theirs in zip(
-        *(getattr(f, names[0]) for f in (plain, other)), strict=True
-    ):
-        assert_allclose(theirs, shift + scale * ours, rtol=1e-9, atol=1e-9)
+    levels, spreads = levels_and_spreads(plain)
+    other_levels, other_spreads = levels_and_spreads(other)
+    shifted = 0 if effect is ALE else shift  # differences have no level
+    for ours, theirs in zip(levels, other_levels, strict=True):
+        assert_allclose(theirs, shifted + scale * ours, rtol=1e-9, atol=1e-9)
+    for ours, theirs in zip(spreads, other_spreads, strict=True):
+        assert_allclose(theirs, abs(scale) * ours, rtol=1e-7, atol=1e-7)
     if effect is ICE:
         for ours, theirs in zip(plain.curves_, other.curves_, strict=True):
             expected = shift + scale * ours[order]
             assert_allclose(theirs, expected, rtol=1e-10, atol=1e-10)
-        spreads = [plain.heterogeneity_], [other.heterogeneity_]
-    else:
-        spreads = [getattr(fitted, names[1]) for fitted in (plain, other)]
-    for ours, theirs in zip(*spreads, strict=True):
-        assert_allclose(theirs, abs(scale) * ours, rtol=1e-7, atol=1e-7)
 
 
 def with_square(X):
