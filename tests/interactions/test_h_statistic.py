@@ -619,12 +619,12 @@ def test_memory_until_the_warning_of_many_pairs(
 
 
 def test_memory_is_that_of_few_rows_at_once(wide_trees):
-    rows = np.random.default_rng(0).normal(size=(2_500, WIDE.shape[1]))
+    rows = np.random.default_rng(0).normal(size=(5_000, WIDE.shape[1]))
     h = HStatistic(wide_trees, features=range(100), pairs=[(0, 1)])
     h.fit(rows[:50])  # what is made once
-    with config_context(working_memory=2):
+    with config_context(working_memory=4):
         peak = peak_memory(lambda: h.fit(rows))
-    # One number per row and feature takes 2 MB.
+    # One number per row and feature takes 4 MB.
     assert peak < 1.5 * 8 * len(rows) * 100
 
 
