@@ -75,12 +75,12 @@ def test_the_sign_of_the_slope():
 def test_many_steps_succeed_at_least_as_often(model, norm):
     shared = {"epsilon": 0.5, "norm": norm}
     model = FrozenEstimator(model.fit(X, Y))
-    one = FastGradientSign(model, **shared).fit(X).explain(X, Y)
-    many = ProjectedGradient(model, **shared, random_state=0).fit(X).explain(X, Y)
+    rows, y = X[::3], Y[::3]
+    one = FastGradientSign(model, **shared).fit(X).explain(rows, y)
+    many = ProjectedGradient(model, **shared, random_state=0).fit(X).explain(rows, y)
     assert (many.valid >= one.valid).all()
     assert many.valid.sum() > (one.status == "unchanged").sum()
-    wrong = model.predict(many.rows) != Y
-    assert_array_equal(many.valid, wrong)
+    assert_array_equal(many.valid, model.predict(many.rows) != y)
     assert (many.distances <= 0.5 * (1 + 1e-9)).all()
     assert (many.rows >= X.min(axis=0)).all()
     assert (many.rows <= X.max(axis=0)).all()

@@ -117,8 +117,7 @@ def check(model, known, problem, **limits):
 
 
 @pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("outcome", ["other", 1])
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("n_classes", "outcome"), [(2, "other"), (3, "other"), (3, 1)])
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_nearest_of_all_cells(name, n_classes, outcome, norm):
     X, y = table(n_classes)
@@ -217,7 +216,7 @@ def test_few_numbers_change():
 @settings(max_examples=10)
 @given(st.integers(0, 10_000), st.sampled_from(NORMS), st.sampled_from([2, 3]))
 def test_any_forest(seed, norm, n_classes):
-    X, y = table(n_classes, seed % 50)
+    X, y = table(n_classes, seed=seed % 50)
     model = ExtraTreesClassifier(4, max_depth=4, random_state=seed).fit(X, y)
     check(model, *tasks(model, X, X[[seed % 120]], norm))
 

@@ -140,7 +140,7 @@ def lives(n_rows, seed=0):
     ("kind", "permitted"), [("linear", None), ("linear", "any"), ("tree", None)]
 )
 def test_what_changes_stays_within_the_data(method, kind, permitted):
-    known, asked = lives(40), lives(3, seed=1)
+    known, asked = lives(40), lives(5, seed=1)
     asked.loc[:2, ["age", "visits"]] = [[80, 4], [30, 40], [5, -3]]
     model = make_pipeline(
         make_column_transformer(

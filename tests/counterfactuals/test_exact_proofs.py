@@ -197,16 +197,16 @@ def test_rounding_of_large_terms(offset, scaled):
     )
     model = make_pipeline(StandardScaler(), linear) if scaled else linear
     model.fit(X, y)
-    found = exact(model, X, region=True).explain(X[:100])
+    found = exact(model, X, region=True).explain(X[:50])
     assert (found.status == "found").all()
-    answers = model.predict(X[:100])
+    answers = model.predict(X[:50])
     assert (model.predict(found.rows) != answers).all()
     assert (found.lower_bounds <= found.distances).all()
     rng = np.random.default_rng(0)
     far = 10 * X.std(axis=0)
     low, high = (
-        np.maximum(found.low, X[:100] - far),
-        np.minimum(found.high, X[:100] + far),
+        np.maximum(found.low, X[:50] - far),
+        np.minimum(found.high, X[:50] + far),
     )
     low, high = np.minimum(low, found.rows), np.maximum(high, found.rows)
     for _ in range(20):

@@ -309,7 +309,7 @@ def test_boxes_of_several_classes(desired):
 @pytest.mark.parametrize("model", list(mixed_models()), ids=["pipeline", "categories"])
 def test_boxes_in_mixed_tables(model):
     X, y = mixed_table()
-    rows = X.iloc[:8]
+    rows = X.iloc[:4]
     found = exact(model.fit(X, y), X, region=True, features_to_vary=[0, 1, 2]).explain(
         rows
     )
