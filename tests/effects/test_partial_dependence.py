@@ -344,15 +344,6 @@ def test_recursion_is_refused_for_several_outputs():
 # Weights, invariances, closed forms
 
 
-def attributes(effect):
-    """All numbers of a fitted effect, by name."""
-    return {
-        name: value
-        for name, value in vars(effect).items()
-        if name.endswith("_") and isinstance(value, list | np.ndarray)
-    }
-
-
 def wave(a, b, c):
     return np.sin(3 * a) + a * b - c**2
 

@@ -72,7 +72,6 @@ def model_name(part):
 
 
 every_linear = pytest.mark.parametrize(("model", "rows", "y"), LINEAR, ids=model_name)
-every_other = pytest.mark.parametrize(("model", "rows", "y"), OTHERS, ids=model_name)
 
 
 def losses(model, rows, y, known=None):
