@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import clone
@@ -29,46 +29,44 @@ def table(n_rows=200, seed=0):
     return X, rng.random(n_rows) < expit(2 * np.sin(2 * np.pi * X[:, 0]))
 
 
+X, Y = table()
+
+
 def test_the_penalised_likelihood_is_greatest():
-    X, y = table()
-    model = GAMClassifier(n_splines=7).fit(X, y)
+    model = GAMClassifier(n_splines=7).fit(X, Y)
     design = np.column_stack([np.ones(len(X)), b_splines(X[:, 0], 7)])
     roots = penalty_roots(7, model.smoothing_, True)
 
     def loss(b):
         scores = design @ b
-        value = 2 * (np.logaddexp(0, scores) - y * scores).sum()
-        slopes = 2 * design.T @ (expit(scores) - y)
+        value = 2 * (np.logaddexp(0, scores) - Y * scores).sum()
+        slopes = 2 * design.T @ (expit(scores) - Y)
         slopes[1:] += 2 * roots.T @ (roots @ b[1:])
         return value + np.sum((roots @ b[1:]) ** 2), slopes
 
     found = minimize(loss, np.zeros(8), jac=True, options={"gtol": 1e-9})
-    np.testing.assert_allclose(model.decision_function(X), design @ found.x, atol=1e-4)
+    assert_allclose(model.decision_function(X), design @ found.x, atol=1e-4)
 
 
 def test_straight_lines_are_logistic_regression():
-    X, y = table()
-    model = GAMClassifier(terms={0: "linear"}, shrinkage=False).fit(X, y)
-    expected = LogisticRegression(C=1e10, tol=1e-10, max_iter=1000).fit(X, y)
-    np.testing.assert_allclose(
+    model = GAMClassifier(terms={0: "linear"}, shrinkage=False).fit(X, Y)
+    expected = LogisticRegression(C=1e10, tol=1e-10, max_iter=1000).fit(X, Y)
+    assert_allclose(
         model.decision_function(X), expected.decision_function(X), rtol=1e-4
     )
-    np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), 1e-4)
+    assert_allclose(model.predict_proba(X), expected.predict_proba(X), 1e-4)
 
 
 def test_is_the_binomial_regressor():
-    X, y = table()
-    classes = np.where(y, "yes", "no")
+    classes = np.where(Y, "yes", "no")
     model = GAMClassifier().fit(X, classes)
-    shares = GAMRegressor(family="binomial").fit(X, y)
-    np.testing.assert_allclose(model.predict_proba(X)[:, 1], shares.predict(X))
+    shares = GAMRegressor(family="binomial").fit(X, Y)
+    assert_allclose(model.predict_proba(X)[:, 1], shares.predict(X))
     assert model.classes_.tolist() == ["no", "yes"]
-    np.testing.assert_array_equal(
-        model.predict(X), np.where(shares.predict(X) > 0.5, "yes", "no")
-    )
+    assert_array_equal(model.predict(X), np.where(shares.predict(X) > 0.5, "yes", "no"))
     residuals = model.partial_residuals(X, classes) - model.transform(X)
     p = shares.predict(X)
-    np.testing.assert_allclose(residuals[:, 0], (y - p) / (p * (1 - p)))
+    assert_allclose(residuals[:, 0], (Y - p) / (p * (1 - p)))
 
 
 def test_several_classes():
@@ -79,18 +77,14 @@ def test_several_classes():
     assert model.effective_dof_.shape == model.pvalues_.shape == (3, 4)
     assert model.intercept_.shape == model.reml_.shape == (3,)
     proba = model.predict_proba(X)
-    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    assert_allclose(proba.sum(axis=1), 1)
     effects = model.transform(X).reshape(len(X), 3, 4)
-    np.testing.assert_allclose(
-        effects.sum(axis=2) + model.intercept_, model.decision_function(X)
-    )
+    assert_allclose(effects.sum(axis=2) + model.intercept_, model.decision_function(X))
     names = model.get_feature_names_out()
     assert names[[0, 5]].tolist() == ["x0_0", "x1_1"]
     assert model.partial_effect(2)[1].shape == (100, 3)
     alone = GAMClassifier(n_splines=8).fit(X, y == 1)
-    np.testing.assert_allclose(
-        model.decision_function(X)[:, 1], alone.decision_function(X)
-    )
+    assert_allclose(model.decision_function(X)[:, 1], alone.decision_function(X))
 
 
 def test_classes_that_are_told_apart_without_error():
@@ -168,9 +162,8 @@ def test_one_class_is_refused():
 
 
 def test_the_last_iteration_is_warned_of():
-    X, y = table()
     with pytest.warns(ConvergenceWarning, match="max_iter=1 "):
-        GAMClassifier(max_iter=1).fit(X, y)
+        GAMClassifier(max_iter=1).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -199,10 +192,10 @@ def test_terms_are_explained():
     assert explanation.columns == ((0,), (0, 1))
     assert explanation.feature_names == ("a", "a:b")
     assert list(explanation.output_names) == ["u", "v", "w"]
-    np.testing.assert_allclose(explanation.additivity_error(), 0, atol=1e-12)
-    np.testing.assert_allclose(explanation.predictions, model.decision_function(X[:5]))
+    assert_allclose(explanation.additivity_error(), 0, atol=1e-12)
+    assert_allclose(explanation.predictions, model.decision_function(X[:5]))
     starts = X["exposure"].to_numpy()[:5, None] + model.intercept_
-    np.testing.assert_allclose(explanation.base_values, starts)
+    assert_allclose(explanation.base_values, starts)
     two = GAMClassifier(terms=["a"], smoothing=3.0).fit(X, y == "w")
     explanation = two.explain(X[:5])
     assert explanation.values.shape == (5, 1)

@@ -1,10 +1,12 @@
 """GAMRegressor against dense references, mgcv, and what it promises."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 from scipy.stats import gamma, kstest, nbinom, t
-from sklearn.linear_model import LinearRegression, PoissonRegressor
+from sklearn.linear_model import PoissonRegressor
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -22,21 +24,22 @@ def table(n_rows=120, n_values=40, seed=0):
     return X, np.sin(2 * np.pi * X[:, 0]) + rng.normal(size=n_rows) / 2
 
 
+X, Y = table()
+
+
 @pytest.mark.parametrize("shrinkage", [True, False])
 @pytest.mark.parametrize("smoothing", ["reml", "gcv", 3.0])
 def test_equals_dense_least_squares(shrinkage, smoothing):
-    X, y = table()
-    weights = np.random.default_rng(1).uniform(0.5, 2, size=len(y))
+    weights = np.random.default_rng(1).uniform(0.5, 2, size=len(Y))
     model = GAMRegressor(n_splines=8, smoothing=smoothing, shrinkage=shrinkage)
-    model.fit(X, y, sample_weight=weights)
-    expected = fitted_values(X, y, weights, 8, model.smoothing_, shrinkage)
-    np.testing.assert_allclose(model.predict(X), expected, atol=1e-8)
+    model.fit(X, Y, sample_weight=weights)
+    expected = fitted_values(X, Y, weights, 8, model.smoothing_, shrinkage)
+    assert_allclose(model.predict(X), expected, atol=1e-8)
 
 
 def test_restricted_likelihood_is_that_of_gaussian_processes():
-    X, y = table()
-    model = GAMRegressor(n_splines=8, smoothing=3.0).fit(X, y)
-    expected = restricted_likelihood(X, y, 8, model.smoothing_)
+    model = GAMRegressor(n_splines=8, smoothing=3.0).fit(X, Y)
+    expected = restricted_likelihood(X, Y, 8, model.smoothing_)
     assert model.reml_ == pytest.approx(expected, abs=1e-8)
 
 
@@ -53,16 +56,15 @@ def test_restricted_likelihood_is_greatest(seed):
 
 
 def test_cross_validation_score_is_least():
-    X, y = table()
-    model = GAMRegressor(n_splines=8, smoothing="gcv", shrinkage=False).fit(X, y)
+    model = GAMRegressor(n_splines=8, smoothing="gcv", shrinkage=False).fit(X, Y)
 
     def score(smoothing):
         hat = [
-            fitted_values(X, row, np.ones(len(y)), 8, smoothing, False)
-            for row in np.eye(len(y))
+            fitted_values(X, row, np.ones(len(Y)), 8, smoothing, False)
+            for row in np.eye(len(Y))
         ]
-        residuals = y - np.transpose(hat) @ y
-        return residuals @ residuals / (len(y) - np.trace(hat)) ** 2
+        residuals = Y - np.transpose(hat) @ Y
+        return residuals @ residuals / (len(Y) - np.trace(hat)) ** 2
 
     best = score(model.smoothing_)
     for factors in ((2, 1), (0.5, 1), (1, 2), (1, 0.5)):
@@ -93,24 +95,28 @@ def test_equals_mgcv():
     model = GAMRegressor(n_splines=10, shrinkage=False).fit(X, y)
     # Its knots reach a thousandth of the range further.
     mean, error = model.predict(X[:3], return_std=True)
-    np.testing.assert_allclose(mean, [-0.64533725, 0.97523797, -0.79472676], rtol=1e-4)
+    assert_allclose(mean, [-0.64533725, 0.97523797, -0.79472676], rtol=1e-4)
     # Its errors take the smoothing parameters for known.
     assert (error > [0.1115, 0.1130, 0.1426]).all()
     assert (error < [0.1340, 0.1360, 0.1860]).all()
-    np.testing.assert_allclose(model.effective_dof_, [4.8058201, 1.0001604], rtol=1e-3)
+    assert_allclose(model.effective_dof_, [4.8058201, 1.0001604], rtol=1e-3)
     assert model.scale_ == pytest.approx(0.51482805, rel=1e-4)
     assert model.deviance_explained_ == pytest.approx(0.50082564, rel=1e-4)
 
 
-def test_a_straight_line_is_that_of_least_squares():
-    X, y = table()
-    model = GAMRegressor(terms={0: "linear", 1: "linear"}, shrinkage=False).fit(X, y)
-    expected = LinearRegression().fit(X, y)
-    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-9)
-    X, y = X[:, :1], np.random.default_rng(0).poisson(np.exp(X[:, 0]))
+def test_a_straight_line_and_its_test_are_those_of_least_squares():
+    model = GAMRegressor(terms={0: "linear", 1: "linear"}, shrinkage=False).fit(X, Y)
+    design = np.column_stack([np.ones(len(Y)), X])
+    coefficients, rest, *_ = np.linalg.lstsq(design, Y)
+    assert_allclose(model.predict(X), design @ coefficients, rtol=1e-9)
+    errors = np.sqrt(np.diag(np.linalg.inv(design.T @ design)) * rest / (len(Y) - 3))
+    ratios = (coefficients / errors)[1:]
+    assert_allclose(model.statistics_, ratios**2, rtol=1e-8)
+    assert_allclose(model.pvalues_, 2 * t.sf(abs(ratios), len(Y) - 3))
+    x, y = X[:, :1], np.random.default_rng(0).poisson(np.exp(X[:, 0]))
     model = GAMRegressor(terms={0: "linear"}, shrinkage=False, family="poisson")
-    expected = PoissonRegressor(alpha=0, tol=1e-10, solver="newton-cholesky").fit(X, y)
-    np.testing.assert_allclose(model.fit(X, y).predict(X), expected.predict(X), 1e-6)
+    expected = PoissonRegressor(alpha=0, tol=1e-10, solver="newton-cholesky").fit(x, y)
+    assert_allclose(model.fit(x, y).predict(x), expected.predict(x), 1e-6)
 
 
 def test_noise_vanishes_and_effects_sum_to_the_prediction():
@@ -119,16 +125,16 @@ def test_noise_vanishes_and_effects_sum_to_the_prediction():
     y = np.sin(2 * np.pi * X[:, 0]) + rng.normal(size=500)
     model = GAMRegressor().fit(X, y)
     effects = model.transform(X)
-    np.testing.assert_allclose(effects.sum(axis=1) + model.intercept_, model.predict(X))
+    assert_allclose(effects.sum(axis=1) + model.intercept_, model.predict(X))
     assert model.effective_dof_[0] > 3
     assert model.effective_dof_[1:].sum() < 2
     assert model.pvalues_[0] < 1e-10
 
 
-def mixed(pandas, n_rows=300):
+def mixed(n_rows=300):
     """A frame of numbers, categories, hours, and targets."""
     rng = np.random.default_rng(5)
-    frame = pandas.DataFrame(
+    frame = pd.DataFrame(
         {
             "age": rng.integers(20, 80, n_rows).astype(float),
             "sex": rng.choice(["f", "m"], n_rows),
@@ -152,15 +158,14 @@ TERMS = {
 
 
 def test_all_kinds_of_terms():
-    pandas = pytest.importorskip("pandas")
-    frame, y = mixed(pandas)
+    frame, y = mixed()
     model = GAMRegressor(
         terms=TERMS, n_splines={"age": 8}, by={"age": "sex"}, periods={"hour": 24}
     ).fit(frame, y)
     assert model.term_names_.tolist() == ["age:sex", "sex", "hour", "z", "age:z"]
     assert model.score(frame, y) > 0.9
     effects = model.transform(frame)
-    np.testing.assert_allclose(effects.mean(axis=0), 0, atol=1e-10)
+    assert_allclose(effects.mean(axis=0), 0, atol=1e-10)
     # Nothing is collinear.
     assert np.diag(model.covariance_).max() < 1e3
     # A curve that closes.
@@ -175,24 +180,16 @@ def test_all_kinds_of_terms():
     for k, name in enumerate(model.term_names_):
         at = frame[name.split(":")].to_numpy()
         _, found, _ = model.partial_effect(name, at if at.shape[1] > 1 else at[:, 0])
-        np.testing.assert_allclose(found, effects[:, k], atol=1e-10)
+        assert_allclose(found, effects[:, k], atol=1e-10)
     residuals = model.partial_residuals(frame, y) - effects
-    np.testing.assert_allclose(residuals.T, np.tile(y - model.predict(frame), (5, 1)))
+    assert_allclose(residuals.T, np.tile(y - model.predict(frame), (5, 1)))
     assert model.summary().index.tolist() == model.term_names_.tolist()
-
-
-def test_polars_gives_what_pandas_gives():
-    pandas, polars = map(pytest.importorskip, ("pandas", "polars"))
-    frame, y = mixed(pandas)
-    other = polars.DataFrame({name: frame[name].to_list() for name in frame})
-    one, two = GAMRegressor().fit(frame, y), GAMRegressor().fit(other, y)
-    np.testing.assert_allclose(one.predict(frame), two.predict(other))
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_an_offset_and_terms_are_named_in_frames_of_both_kinds(library):
-    pandas, chosen = map(pytest.importorskip, ("pandas", library))
-    frame, y = mixed(pandas)
+    chosen = pytest.importorskip(library)
+    frame, y = mixed()
     offset = frame["z"].to_numpy()
     columns = {name: frame[name].to_list() for name in frame}
     X = chosen.DataFrame({**columns, "log_time": offset.tolist()})
@@ -201,9 +198,9 @@ def test_an_offset_and_terms_are_named_in_frames_of_both_kinds(library):
         terms=terms, periods={"hour": 24}, n_splines=6, offset="log_time"
     ).fit(X, y + offset)
     plain = GAMRegressor(terms=terms, periods={"hour": 24}, n_splines=6).fit(frame, y)
-    np.testing.assert_allclose(model.predict(X), plain.predict(frame) + offset)
+    assert_allclose(model.predict(X), plain.predict(frame) + offset)
     residuals = model.partial_residuals(X, y + offset)
-    np.testing.assert_allclose(residuals, plain.partial_residuals(frame, y))
+    assert_allclose(residuals, plain.partial_residuals(frame, y))
 
 
 @pytest.mark.parametrize(
@@ -218,7 +215,6 @@ def test_an_offset_and_terms_are_named_in_frames_of_both_kinds(library):
     ],
 )
 def test_levels_are_labels_of_any_kind(labels):
-    pandas = pytest.importorskip("pandas")
     codes = np.random.default_rng(0).integers(3, size=90)
     y = np.array([1.0, 4.0, 9.0])[codes]
     levels = np.empty(3, dtype=object)
@@ -226,20 +222,19 @@ def test_levels_are_labels_of_any_kind(labels):
     values = [labels[code] for code in codes]
     means = [np.mean(y[[other == value for other in values]]) for value in values]
     for dtype in (object, "category"):
-        X = pandas.DataFrame({"kind": pandas.Series(levels[codes]).astype(dtype)})
+        X = pd.DataFrame({"kind": pd.Series(levels[codes]).astype(dtype)})
         model = GAMRegressor(terms={"kind": "category"}, shrinkage=False).fit(X, y)
-        np.testing.assert_allclose(model.predict(X), means, rtol=1e-6)
+        assert_allclose(model.predict(X), means, rtol=1e-6)
         shown = model.partial_effect("kind")[0].tolist()
         assert sorted(map(repr, shown)) == sorted(map(repr, dict.fromkeys(labels)))
 
 
 def test_categories_without_rows_are_unseen_levels():
-    pandas = pytest.importorskip("pandas")
-    town = pandas.Categorical(["a", "b"] * 10, categories=["a", "b", "c"])
-    X = pandas.DataFrame({"town": town})
+    town = pd.Categorical(["a", "b"] * 10, categories=["a", "b", "c"])
+    X = pd.DataFrame({"town": town})
     model = GAMRegressor().fit(X, np.arange(20.0) % 2)
     assert model.partial_effect("town")[0].tolist() == ["a", "b"]
-    other = pandas.DataFrame({"town": pandas.Categorical(["c"], town.categories)})
+    other = pd.DataFrame({"town": pd.Categorical(["c"], town.categories)})
     with pytest.raises(ValueError, match="'town' has the value 'c'"):
         model.predict(other)
     assert model.set_params(handle_unknown="zero").transform(other)[0, 0] == 0
@@ -257,7 +252,7 @@ def test_few_values_have_fewer_degrees_of_freedom(values, knots, shrinkage):
     assert model.effective_dof_[0] <= len(values) - 1 + 1e-6
     at = model.predict(np.array(values)[:, None])
     means = [y[codes == code].mean() for code in range(len(values))]
-    np.testing.assert_allclose(at, means, atol=0.02)
+    assert_allclose(at, means, atol=0.02)
 
 
 REPEATED = [
@@ -271,8 +266,7 @@ REPEATED = [
 
 @pytest.mark.parametrize("parameters", REPEATED)
 def test_weights_are_copies_of_rows_whatever_the_terms(parameters):
-    pandas = pytest.importorskip("pandas")
-    frame, y = mixed(pandas, 120)
+    frame, y = mixed(120)
     weights = np.random.default_rng(0).integers(0, 4, size=len(y))
     kept = np.repeat(np.arange(len(y)), weights)
     one = GAMRegressor(**parameters, n_splines=6, smoothing=2.0)
@@ -280,9 +274,9 @@ def test_weights_are_copies_of_rows_whatever_the_terms(parameters):
     two = GAMRegressor(**parameters, n_splines=6, smoothing=2.0)
     two.fit(frame.iloc[kept], y[kept])
     rows = frame.iloc[kept]
-    np.testing.assert_allclose(one.predict(rows), two.predict(rows), rtol=1e-8)
-    np.testing.assert_allclose(one.effective_dof_, two.effective_dof_, rtol=1e-8)
-    np.testing.assert_allclose(one.pvalues_, two.pvalues_, rtol=1e-6, atol=1e-9)
+    assert_allclose(one.predict(rows), two.predict(rows), rtol=1e-8)
+    assert_allclose(one.effective_dof_, two.effective_dof_, rtol=1e-8)
+    assert_allclose(one.pvalues_, two.pvalues_, rtol=1e-6, atol=1e-9)
     if "monotonic_cst" in parameters:
         assert (np.diff(one.partial_effect("age")[1]) < 1e-9).all()
 
@@ -297,7 +291,7 @@ def test_cyclic_terms_go_round(extrapolation):
         terms={0: "cyclic"}, periods={0: 24}, extrapolation=extrapolation
     ).fit(x, y)
     at = np.linspace(-30, 60, 50)[:, None]
-    np.testing.assert_allclose(model.predict(at), model.predict(at + 48), atol=1e-10)
+    assert_allclose(model.predict(at), model.predict(at + 48), atol=1e-10)
     _, curve, _ = model.partial_effect(0, x[:, 0].min() + [-1e-5, 0, 1e-5])
     before, after = np.diff(curve)
     assert before == pytest.approx(after, abs=1e-7)  # no kink where it closes
@@ -308,21 +302,20 @@ def test_a_pair_leaves_out_what_has_a_term_of_its_own():
     X = rng.random((400, 2))
     y = np.sin(3 * X[:, 0]) * X[:, 1] + rng.normal(size=400) / 10
     alone = GAMRegressor(terms=[(0, 1)]).fit(X, y)
-    beside = GAMRegressor(terms=[0, 1, (0, 1)]).fit(X, y)
+    both = GAMRegressor(terms=[0, 1, (0, 1)]).fit(X, y)
     assert alone.coef_.shape == (63,)
-    assert beside.coef_.shape == (19 + 19 + 49,)
-    assert alone.score(X, y) == pytest.approx(beside.score(X, y), abs=0.02)
+    assert both.coef_.shape == (19 + 19 + 49,)
+    assert alone.score(X, y) == pytest.approx(both.score(X, y), abs=0.02)
 
 
 def test_a_number_that_multiplies_a_curve_has_its_straight_line_once():
     """Else the model is collinear, and the intercept anything."""
-    X, y = table()
     terms = {0: "spline", 1: "linear"}
     model = GAMRegressor(terms=terms, by={0: 1}, n_splines=6, shrinkage=False)
-    assert model.fit(X, y).coef_.shape == (5 + 1,)
+    assert model.fit(X, Y).coef_.shape == (5 + 1,)
     assert np.diag(model.covariance_).max() < 100
     del terms[1]
-    assert model.fit(X, y).coef_.shape == (6,)
+    assert model.fit(X, Y).coef_.shape == (6,)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -346,7 +339,7 @@ def test_a_log_link_of_normal_targets_and_shares_of_trials():
     x = rng.random((400, 1))
     mean = np.exp(np.sin(4 * x[:, 0]))
     model = GAMRegressor(link="log").fit(x, mean + rng.normal(size=400) / 5)
-    np.testing.assert_allclose(model.predict(x), mean, atol=0.15)
+    assert_allclose(model.predict(x), mean, atol=0.15)
     trials = rng.integers(1, 9, size=400)
     hits = rng.binomial(trials, mean / 4)
     model = GAMRegressor(family="binomial", n_splines=8)
@@ -355,23 +348,22 @@ def test_a_log_link_of_normal_targets_and_shares_of_trials():
         [np.arange(k) < h for k, h in zip(trials, hits, strict=True)]
     )
     model.fit(np.repeat(x, trials, axis=0), single)
-    np.testing.assert_allclose(model.predict(x), shares, rtol=1e-6)
+    assert_allclose(model.predict(x), shares, rtol=1e-6)
 
 
 @pytest.mark.parametrize("extrapolation", ["linear", "constant"])
 def test_extrapolation(extrapolation):
-    X, y = table()
-    model = GAMRegressor(terms=[0], extrapolation=extrapolation).fit(X, y)
+    model = GAMRegressor(terms=[0], extrapolation=extrapolation).fit(X, Y)
     _, (low, a, b, end, c, d), _ = model.partial_effect(
         0, [-1, -1e-6, 0, 1, 1 + 1e-6, 2]
     )
     if extrapolation == "constant":
-        np.testing.assert_allclose([low, a, c, d], [b, b, end, end])
+        assert_allclose([low, a, c, d], [b, b, end, end])
     else:
         slopes = (b - a) * 1e6, (c - end) * 1e6
-        np.testing.assert_allclose([b - low, d - end], slopes, rtol=1e-6)
+        assert_allclose([b - low, d - end], slopes, rtol=1e-6)
     with pytest.raises(ValueError, match="extrapolation='error'"):
-        model.set_params(extrapolation="error").fit(X, y).predict([[2.0, 0.0]])
+        model.set_params(extrapolation="error").fit(X, Y).predict([[2.0, 0.0]])
 
 
 def test_missing_values_are_a_level():
@@ -389,8 +381,7 @@ def test_missing_values_are_a_level():
 
 
 def test_unseen_levels():
-    pandas = pytest.importorskip("pandas")
-    frame, y = mixed(pandas)
+    frame, y = mixed()
     model = GAMRegressor(terms=["sex", "z"]).fit(frame, y)
     other = frame[:3].assign(sex=["f", "x", "m"])
     with pytest.raises(ValueError, match="'sex' has the value 'x'"):
@@ -407,7 +398,7 @@ def test_an_offset_is_added():
     model = GAMRegressor(family="poisson", offset=1).fit(X, y)
     assert model.term_names_.tolist() == ["x0"]
     predictor = model.transform(X)[:, 0] + model.intercept_ + X[:, 1]
-    np.testing.assert_allclose(model.predict(X), np.exp(predictor))
+    assert_allclose(model.predict(X), np.exp(predictor))
     assert model.predict([[0.5, 1.0]]) == pytest.approx(
         np.e * model.predict([[0.5, 0]])
     )
@@ -467,7 +458,7 @@ def test_counts_that_are_not_dispersed_are_not_warned_of():
     X, y, _ = counts(dispersed=False)
     plain = GAMRegressor(family="poisson").fit(X, y)
     model = GAMRegressor(family="negative_binomial").fit(X, y)
-    np.testing.assert_allclose(model.predict(X), plain.predict(X), rtol=0.1)
+    assert_allclose(model.predict(X), plain.predict(X), rtol=0.1)
     rng = np.random.default_rng(0)
     for seed in range(10):  # rare events: Pearson's statistic has a long tail
         X = np.random.default_rng(seed).random((50, 1))
@@ -519,13 +510,12 @@ def test_extrapolation_is_warned_of_once():
 
 @pytest.mark.parametrize("scale", [1e-200, 1e155])
 def test_columns_of_any_scale(scale):
-    X, y = table()
     terms = {0: "spline", 1: "linear"}
-    expected = GAMRegressor(terms=terms, n_splines=6).fit(X, y)
-    model = GAMRegressor(terms=terms, n_splines=6).fit(scale * X, y)
-    np.testing.assert_allclose(model.predict(scale * X), expected.predict(X))
+    expected = GAMRegressor(terms=terms, n_splines=6).fit(X, Y)
+    model = GAMRegressor(terms=terms, n_splines=6).fit(scale * X, Y)
+    assert_allclose(model.predict(scale * X), expected.predict(X))
     with pytest.raises(ValueError, match="'x0' has values from 0 to 1e-300; accepted"):
-        model.fit(1e-300 * X, y)
+        model.fit(1e-300 * X, Y)
 
 
 @pytest.mark.parametrize("family", ["normal", "poisson", "binomial"])
@@ -550,10 +540,9 @@ def test_bands_allow_for_the_choice_of_smoothness(family):
 
 
 def test_added_covariance_is_that_of_a_mixture():
-    X, y = table()
-    model = GAMRegressor(terms={0: "linear"}).fit(X, y)
+    model = GAMRegressor(terms={0: "linear"}).fit(X, Y)
     x = (X[:, 0] - X[:, 0].mean()) / X[:, 0].std()
-    n, square, score = len(y), ((y - y.mean()) ** 2).sum(), x @ y
+    n, square, score = len(Y), ((Y - Y.mean()) ** 2).sum(), x @ Y
     center = np.log(n)
     rho = np.arange(center - 7 - np.log1p(n), center + 30, 0.01)
     slopes = score / (n + np.exp(rho))
@@ -563,7 +552,7 @@ def test_added_covariance_is_that_of_a_mixture():
     moment = model.scale_ / (n + np.exp(rho)) + (slopes - model.coef_[0]) ** 2
     expected = shares @ moment / shares.sum()
     assert model.covariance_[1, 1] == pytest.approx(expected, rel=0.02)
-    fixed = GAMRegressor(terms={0: "linear"}, smoothing=1.0).fit(X, y)
+    fixed = GAMRegressor(terms={0: "linear"}, smoothing=1.0).fit(X, Y)
     assert fixed.covariance_[1, 1] == pytest.approx(fixed.scale_ / (n + 1))
 
 
@@ -573,11 +562,11 @@ def test_intervals_of_known_means_are_those_of_the_distribution():
     model = GAMRegressor(terms={0: "linear"}, family="poisson").fit(X, y)
     low, high = model.predict_interval(X[:1])
     expected = nbinom.ppf([0.025, 0.975], 1e9, 1 / (1 + 2e-9))
-    np.testing.assert_array_equal([low[0], high[0]], expected)
+    assert_array_equal([low[0], high[0]], expected)
     model.set_params(family="gamma").fit(X, y)
     low, high = model.predict_interval(X[:1])
     expected = gamma.ppf([0.025, 0.975], 1 / model.scale_, scale=2 * model.scale_)
-    np.testing.assert_allclose([low[0], high[0]], expected, rtol=1e-3)
+    assert_allclose([low[0], high[0]], expected, rtol=1e-3)
 
 
 def test_normal_intervals_cover_targets():
@@ -605,17 +594,6 @@ def test_bands_cover_the_mean_and_pvalues_of_noise_are_uniform(shrinkage):
         pvalues.append(model.pvalues_[1])
     assert 0.95 < np.mean(covered) < 0.99
     assert kstest(pvalues, "uniform").pvalue > 0.05
-
-
-def test_the_test_of_a_straight_line_is_that_of_least_squares():
-    X, y = table()
-    model = GAMRegressor(terms={0: "linear", 1: "linear"}, shrinkage=False).fit(X, y)
-    design = np.column_stack([np.ones(len(y)), X])
-    coefficients, rest, *_ = np.linalg.lstsq(design, y)
-    errors = np.sqrt(np.diag(np.linalg.inv(design.T @ design)) * rest / (len(y) - 3))
-    ratios = (coefficients / errors)[1:]
-    np.testing.assert_allclose(model.statistics_, ratios**2, rtol=1e-8)
-    np.testing.assert_allclose(model.pvalues_, 2 * t.sf(abs(ratios), len(y) - 3))
 
 
 def test_the_score_of_a_term_is_that_of_the_model_without_it():
@@ -653,17 +631,16 @@ def test_columns_that_say_nothing(shrinkage):
     terms = {j: "category" if j == 5 else "spline" for j in range(6)}
     model = GAMRegressor(terms=terms, shrinkage=shrinkage).fit(X, y)
     assert np.isfinite(model.predict(X)).all()
-    np.testing.assert_allclose(model.transform(X)[:, 2], 0, atol=1e-9)
+    assert_allclose(model.transform(X)[:, 2], 0, atol=1e-9)
     assert model.pvalues_[2] > 0.999
-    np.testing.assert_allclose(model.effective_dof_[[2, 5]], 0, atol=1e-5)
+    assert_allclose(model.effective_dof_[[2, 5]], 0, atol=1e-5)
 
 
 def test_targets_that_are_met_exactly():
-    X, _ = table()
     model = GAMRegressor(terms=[0]).fit(X, 3 + 2 * X[:, 0])
-    np.testing.assert_allclose(model.predict(X), 3 + 2 * X[:, 0], rtol=1e-4)
+    assert_allclose(model.predict(X), 3 + 2 * X[:, 0], rtol=1e-4)
     model.fit(X, np.full(len(X), 2.0))
-    np.testing.assert_allclose(model.predict(X), 2)
+    assert_allclose(model.predict(X), 2)
     assert model.deviance_explained_ == 0
 
 
@@ -689,15 +666,14 @@ def test_quantile_knots_follow_skewed_features():
 
 
 def test_grid_search_over_terms():
-    X, y = table()
     grid = {
         "gamregressor__terms": [{0: "linear"}, {0: "spline"}],
         "gamregressor__n_splines": [5, 10],
     }
     search = GridSearchCV(make_pipeline(StandardScaler(), GAMRegressor()), grid, cv=3)
-    assert search.fit(X, y).best_params_["gamregressor__terms"] == {0: "spline"}
+    assert search.fit(X, Y).best_params_["gamregressor__terms"] == {0: "spline"}
     grid = {"smoothing": ["reml", "gcv", 1e9], "n_splines": [{0: 5}, 9]}
-    search = GridSearchCV(GAMRegressor(), grid, cv=3).fit(X, y)
+    search = GridSearchCV(GAMRegressor(), grid, cv=3).fit(X, Y)
     assert search.best_params_["smoothing"] != 1e9
 
 
@@ -727,22 +703,20 @@ def test_grid_search_over_terms():
     ],
 )
 def test_bad_parameters(parameters, message):
-    X, y = table()
     with pytest.raises(ValueError, match=message):
-        GAMRegressor(**parameters).fit(X, y)
+        GAMRegressor(**parameters).fit(X, Y)
 
 
 def test_bad_input():
-    X, y = table()
-    model = GAMRegressor().fit(X, y)
+    model = GAMRegressor().fit(X, Y)
     with pytest.raises(ValueError, match="'z' is not among the terms: 'x0', 'x1'"):
         model.partial_effect("z")
     with pytest.raises(ValueError, match="alpha=2"):
         model.predict_interval(X, alpha=2)
     with pytest.raises(ValueError, match="has no intervals"):
-        GAMRegressor(family="binomial").fit(X, y > 0).predict_interval(X)
+        GAMRegressor(family="binomial").fit(X, Y > 0).predict_interval(X)
     with pytest.raises(ValueError, match="all targets are zero"):
-        GAMRegressor(family="poisson").fit(X, np.zeros(len(y)))
+        GAMRegressor(family="poisson").fit(X, np.zeros(len(Y)))
     with pytest.raises(ValueError, match="a term 'category' takes it"):
         GAMRegressor(terms={0: "spline"}).fit([["a"], ["b"]], [0.0, 1.0])
 
@@ -771,8 +745,7 @@ def test_partial_effects_of_what_is_not_there():
 
 @pytest.mark.parametrize("lack", [None, np.nan])
 def test_missing_levels_are_refused_unless_asked_for(lack):
-    pandas = pytest.importorskip("pandas")
-    X = pandas.DataFrame({"town": pandas.Series(["a", "b", lack] * 10, dtype=object)})
+    X = pd.DataFrame({"town": pd.Series(["a", "b", lack] * 10, dtype=object)})
     y = np.arange(30.0)
     with pytest.raises(ValueError, match="'town' has missing values; missing='level'"):
         GAMRegressor().fit(X, y)
@@ -790,7 +763,7 @@ def test_terms_of_many_splines_vanish_too():
     rng = np.random.default_rng(0)
     x, y = rng.random(1000), rng.normal(size=1000)
     few, many = (GAMRegressor(n_splines=n).fit(x[:, None], y) for n in (20, 200))
-    np.testing.assert_allclose(many.effective_dof_, few.effective_dof_, atol=0.1)
+    assert_allclose(many.effective_dof_, few.effective_dof_, atol=0.1)
     line = (GAMRegressor(n_splines=n).fit(x[:, None], y + x) for n in (20, 200))
     few, many = (model.effective_dof_ for model in line)
-    np.testing.assert_allclose(many, few, atol=0.1)
+    assert_allclose(many, few, atol=0.1)

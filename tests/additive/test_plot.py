@@ -4,17 +4,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy.stats import t
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from sklearn_interpret.additive import (
-    GAMClassifier,
-    GAMRegressor,
-    SmoothTermDisplay,
-)
+from sklearn_interpret.additive import GAMClassifier, GAMRegressor, SmoothTermDisplay
 from tests.figures import all_texts
 
 N = 150
@@ -59,12 +56,12 @@ def test_curves_are_partial_effects():
         values, effects, errors = GAM.partial_effect(name)
         lines = display.lines_[place]
         drawn = np.transpose([line.get_ydata() for line in lines]).ravel()
-        np.testing.assert_allclose(drawn, effects)
+        assert_allclose(drawn, effects)
         assert len(lines) == len(display.bands_[place]) == 1 + (name == "hour:job")
         if name == "age":
-            np.testing.assert_allclose(lines[0].get_xdata(), values)
+            assert_allclose(lines[0].get_xdata(), values)
             edges = display.bands_[0][0].get_paths()[0].vertices[:, 1]
-            np.testing.assert_allclose(edges.max(), (effects + BAND * errors).max())
+            assert_allclose(edges.max(), (effects + BAND * errors).max())
     assert display.contours_[4] is not None
 
 
@@ -105,11 +102,11 @@ def test_partial_residuals_are_those_of_the_model():
     residuals = GAM.partial_residuals(X, Y)
     age, hours = display.points_
     expected = np.column_stack([X["age"], residuals[:, 0]])
-    np.testing.assert_allclose(age[0].get_offsets(), expected)
+    assert_allclose(age[0].get_offsets(), expected)
     for points, job in zip(hours, ["cook", "nurse"], strict=True):
         rows = (X["job"] == job).to_numpy()
         expected = np.column_stack([X["hour"], residuals[:, 1]])[rows]
-        np.testing.assert_allclose(points.get_offsets(), expected)
+        assert_allclose(points.get_offsets(), expected)
     with pytest.raises(ValueError, match="pass X with y"):
         SmoothTermDisplay.from_estimator(GAM, y=Y)
     with pytest.raises(ValueError, match="y has 3 entries, but X has 150 rows"):
@@ -152,7 +149,7 @@ def test_some_of_many_rows_are_marked(monkeypatch):
     residuals = GAM.partial_residuals(X, Y)[:, 0]
     rows = [X["age"].tolist().index(x) for x, _ in points]
     assert len(set(rows)) == 20
-    np.testing.assert_allclose(points[:, 1], residuals[rows])
+    assert_allclose(points[:, 1], residuals[rows])
 
 
 def test_terms_are_chosen():
@@ -186,7 +183,7 @@ def test_classes_are_lines_or_one_is_chosen():
     one = SmoothTermDisplay.from_estimator(GAM3, target="low", terms="age")
     (line,) = one.lines_[0]
     expected = GAM3.partial_effect("age")[1][:, GAM3.classes_.tolist().index("low")]
-    np.testing.assert_allclose(line.get_ydata(), expected)
+    assert_allclose(line.get_ydata(), expected)
     assert one.axes_[0, 0].get_ylabel().endswith("(log-odds of low)")
     with pytest.raises(ValueError, match="target='none' is not an output"):
         SmoothTermDisplay.from_estimator(GAM3, target="none")
@@ -207,14 +204,14 @@ def test_missing_values_stand_aside():
     gam = GAMRegressor(missing="level", n_splines=6).fit(rows, Y)
     display = SmoothTermDisplay.from_estimator(gam, rows, Y)
     (mark,) = display.missing_[0]
-    np.testing.assert_allclose(mark.get_ydata(), gam.partial_effect("age", [np.nan])[1])
+    assert_allclose(mark.get_ydata(), gam.partial_effect("age", [np.nan])[1])
 
 
 def test_pipelines_and_searches_are_opened():
     halved = FunctionTransformer(lambda X: X[["age"]] / 2)
     pipeline = make_pipeline(halved, GAMRegressor(n_splines=6)).fit(X, Y)
     display = SmoothTermDisplay.from_estimator(pipeline, X, Y)
-    np.testing.assert_allclose(display.data[0], X["age"] / 2)
+    assert_allclose(display.data[0], X["age"] / 2)
     search = GridSearchCV(GAMRegressor(n_splines=6), {"shrinkage": [True]}, cv=2)
     search.fit(X[["age"]], Y)
     assert SmoothTermDisplay.from_estimator(search).feature_names == ["age"]
@@ -234,7 +231,7 @@ def test_many_levels_of_the_second_feature_are_a_surface():
     assert (first.get_xlabel(), first.get_ylabel()) == ("age", "town")
     _, effects, _ = gam.partial_effect(0)
     drawn = display.heatmaps_[0].get_array().reshape(9, 100)
-    np.testing.assert_allclose(drawn, effects.reshape(9, 100))
+    assert_allclose(drawn, effects.reshape(9, 100))
 
 
 def test_numbers_are_a_table():
@@ -245,8 +242,8 @@ def test_numbers_are_a_table():
     for name in GAM.term_names_:
         part = frame[frame["term"] == name]
         _, effects, errors = GAM.partial_effect(name)
-        np.testing.assert_allclose(part["effect"], effects)
-        np.testing.assert_allclose(part["high"], effects + BAND * errors)
+        assert_allclose(part["effect"], effects)
+        assert_allclose(part["high"], effects + BAND * errors)
     several = SmoothTermDisplay.from_estimator(GAM3).to_frame()
     assert several["output"].unique().tolist() == ["high", "low", "middle"]
     assert "x2" not in several

@@ -34,6 +34,9 @@ def images(n_rows=60, shape=(5, 6), dtype=float, seed=0):
     return X.astype(dtype), np.where(y > np.median(y), "up", "down")
 
 
+X, Y = images()
+
+
 def test_it_beats_random_patches(logistic):
     X = DIGITS[0] / 16
     attack = AdversarialPatch(
@@ -64,8 +67,7 @@ def test_it_beats_random_patches(logistic):
 @pytest.mark.parametrize("target", ["up", "down"])
 def test_over_the_whole_image_a_linear_model_has_a_closed_form(target):
     """Each pixel of the patch is at the end that its coefficient points to."""
-    X, y = images()
-    model = LogisticRegression(max_iter=1000).fit(X, y)
+    model = LogisticRegression(max_iter=1000).fit(X, Y)
     attack = AdversarialPatch(
         FrozenEstimator(model),
         target=target,
@@ -103,10 +105,9 @@ def test_given_places_are_exact(dtype):
 
 
 def test_random_places_are_those_of_the_seed():
-    X, y = images()
     attack = AdversarialPatch(
         LogisticRegression(), image_shape=(5, 6), patch_shape=(2, 2), **QUICK
-    ).fit(X, y)
+    ).fit(X, Y)
     attack.patch_ = np.full((2, 2), 100.25)
     found = attack.apply(X, random_state=1)
     assert_array_equal(found, attack.apply(X, random_state=1))
@@ -134,7 +135,6 @@ def test_channels():
 
 @pytest.mark.parametrize("more", [{}, {"scale": (0.5, 1.5), "max_rotation": 40.0}])
 def test_frozen_pixels_and_bounds_are_kept(more):
-    X, y = images()
     model = make_pipeline(StandardScaler(), LogisticRegression())
     attack = AdversarialPatch(
         model,
@@ -143,7 +143,7 @@ def test_frozen_pixels_and_bounds_are_kept(more):
         bounds=(50, 60),
         **more,
         **QUICK,
-    ).fit(X, y)
+    ).fit(X, Y)
     found = attack.apply(X, random_state=0)
     outside = (X < 50) | (X > 60)
     assert_array_equal(found[:, 15:], X[:, 15:])
@@ -175,18 +175,16 @@ def model_answers(attack, explanation):
 
 
 def test_scores_and_curves():
-    X, y = images()
     attack = AdversarialPatch(
         LogisticRegression(), image_shape=(5, 6), patch_shape=0.6, **QUICK
-    ).fit(X, y)
-    curve = attack.robustness_curve(X, y, sizes=[0, 0.3, 1.0])
-    assert curve[0] == attack.score(X, y)
-    assert curve[2] == attack.robust_score(X, y) < curve[0]
+    ).fit(X, Y)
+    curve = attack.robustness_curve(X, Y, sizes=[0, 0.3, 1.0])
+    assert curve[0] == attack.score(X, Y)
+    assert curve[2] == attack.robust_score(X, Y) < curve[0]
     assert curve[1] >= curve[2]
 
 
 def test_regressors_have_intervals():
-    X, _ = images()
     model = LinearRegression().fit(X, X.sum(axis=1))
     attack = AdversarialPatch(
         FrozenEstimator(model), desired=(3300, None), image_shape=(5, 6), **QUICK
@@ -195,8 +193,7 @@ def test_regressors_have_intervals():
     assert_array_equal(explanation.valid, model.predict(explanation.rows) >= 3300)
 
 
-def test_rows_that_are_as_wished_already_stay_so():
-    X, _ = images()
+def test_rows_that_satisfy_the_target_stay():
     always = LinearRegression().fit(X, np.zeros(len(X)))
     attack = AdversarialPatch(FrozenEstimator(always), desired=(-1, 1), **QUICK).fit(X)
     assert_array_equal(attack.success_rates_, 1)
@@ -227,15 +224,13 @@ def test_one_pixel():
     ],
 )
 def test_bad_parameters(wrong, message):
-    X, y = images()
     with pytest.raises(ValueError, match=message):
-        AdversarialPatch(LogisticRegression(), **wrong).fit(X, y)
+        AdversarialPatch(LogisticRegression(), **wrong).fit(X, Y)
 
 
 def test_bad_images():
-    X, y = images()
     attack = AdversarialPatch(LogisticRegression(), image_shape=(5, 6), **QUICK)
-    attack.fit(X, y)
+    attack.fit(X, Y)
     with pytest.raises(ValueError, match=r"shape \(6, 5\)"):
         attack.apply(X.reshape(-1, 6, 5))
     with pytest.raises(ValueError, match="features"):
@@ -248,6 +243,5 @@ def test_bad_images():
 
 
 def test_trees_are_refused():
-    X, y = images()
     with pytest.raises(UnreadableModelError, match="no slopes"):
-        AdversarialPatch(DecisionTreeClassifier()).fit(X, y)
+        AdversarialPatch(DecisionTreeClassifier()).fit(X, Y)

@@ -1,13 +1,11 @@
 """Attacks within a budget: closed forms, brute force, tables, bad input."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -19,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 from sklearn.svm import SVC
 
 from sklearn_interpret.adversarial import FastGradientSign, ProjectedGradient
@@ -28,36 +26,6 @@ from sklearn_interpret.exceptions import UnreadableModelError
 X, Y = load_iris(return_X_y=True)
 ORDERS = {"inf": np.inf, "2": 2, "1": 1}
 BOTH = pytest.mark.parametrize("attack_class", [FastGradientSign, ProjectedGradient])
-
-
-def mixed(n_rows=80, seed=0):
-    """A frame of numbers of several dtypes, a category and a flag; two classes."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "double": rng.normal(size=n_rows),
-            "single": rng.normal(size=n_rows).astype("float32"),
-            "whole": rng.integers(0, 30, n_rows),
-            "kind": pd.Categorical(rng.choice(list("abc"), n_rows)),
-            "flag": rng.random(n_rows) < 0.5,
-        }
-    )
-    score = frame.double + frame.single + frame.whole / 10 + (frame.kind == "a")
-    return frame, np.where(score > score.median(), "yes", "no")
-
-
-def encoded(model):
-    """A model of mixed frames."""
-    encode = OneHotEncoder(sparse_output=False)
-    scale = (StandardScaler(), ["double", "single", "whole"])
-    return make_pipeline(
-        make_column_transformer((encode, ["kind", "flag"]), scale), model
-    )
-
-
-def network():
-    """A small network."""
-    return MLPClassifier((8,), solver="lbfgs", alpha=1.0, max_iter=999, random_state=0)
 
 
 @pytest.mark.parametrize("norm", ORDERS)
@@ -107,52 +75,15 @@ def test_the_sign_of_the_slope():
 def test_many_steps_succeed_at_least_as_often(model, norm):
     shared = {"epsilon": 0.5, "norm": norm}
     model = FrozenEstimator(model.fit(X, Y))
-    one = FastGradientSign(model, **shared).fit(X).explain(X, Y)
-    many = ProjectedGradient(model, **shared, random_state=0).fit(X).explain(X, Y)
+    rows, y = X[::3], Y[::3]
+    one = FastGradientSign(model, **shared).fit(X).explain(rows, y)
+    many = ProjectedGradient(model, **shared, random_state=0).fit(X).explain(rows, y)
     assert (many.valid >= one.valid).all()
     assert many.valid.sum() > (one.status == "unchanged").sum()
-    wrong = model.predict(many.rows) != Y
-    assert_array_equal(many.valid, wrong)
+    assert_array_equal(many.valid, model.predict(many.rows) != y)
     assert (many.distances <= 0.5 * (1 + 1e-9)).all()
     assert (many.rows >= X.min(axis=0)).all()
     assert (many.rows <= X.max(axis=0)).all()
-
-
-@BOTH
-def test_a_row_alone_gets_what_it_gets_among_others(attack_class):
-    attack = attack_class(SVC(), epsilon=0.6)
-    attack = attack.set_params(
-        **{k: 0 for k in ("random_state",) if hasattr(attack, k)}
-    )
-    attack.fit(X, Y)
-    together = attack.explain(X[40:60], Y[40:60])
-    for k in range(0, 20, 4):
-        alone = attack.explain(X[40 + k : 41 + k], Y[40 + k : 41 + k])
-        assert_allclose(alone.rows[0], together.rows[k], rtol=1e-10)
-
-
-@BOTH
-@pytest.mark.parametrize("model", [LogisticRegression(), SVC()], ids=str)
-def test_frames_keep_categories_dtypes_and_what_is_frozen(attack_class, model):
-    frame, y = mixed()
-    before = frame.copy(deep=True)
-    attack = attack_class(
-        encoded(model), epsilon=1.0, features_to_vary=["single", "whole", "kind"]
-    ).fit(frame, y)
-    assert frame.equals(before)
-    frame, y = frame[:20], y[:20]
-    found = attack.explain(frame, y)
-    assert frame.equals(before[:20])
-    assert found.rows.dtypes.equals(frame.dtypes)
-    for name in ("double", "kind", "flag"):
-        assert found.rows[name].equals(frame[name])
-    assert (found.status == "found").any()
-    right = attack.predict(frame) == y
-    assert_array_equal(found.status == "unchanged", ~right)
-    assert_array_equal(found.valid, attack.predict(found.rows) != y)
-    assert (found.distances <= 1 + 1e-6).all()
-    assert set(np.flatnonzero(found.perturbations.any(axis=0))) == {1, 2}
-    assert attack.robust_score(frame, y) == np.mean(found.status == "failed")
 
 
 @BOTH

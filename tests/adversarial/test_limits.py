@@ -5,8 +5,15 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
 
 from sklearn_interpret.adversarial import (
     AdversarialPatch,
@@ -15,6 +22,7 @@ from sklearn_interpret.adversarial import (
     MinimalPerturbation,
     OnePixelAttack,
     ProjectedGradient,
+    SubstituteAttack,
 )
 
 ORDERS = {"inf": np.inf, "2": 2, "1": 1}
@@ -115,3 +123,74 @@ def test_rows_of_another_dtype_or_container_than_those_of_fit():
         found = attack.explain(rows).rows
         cells = found.to_numpy().astype("f8")
         assert ((cells == rows) | (cells == np.rint(cells))).all(axis=None)
+
+
+def frame(n_rows=80):
+    """Numbers of several dtypes, a category, a flag and a constant; two classes."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "double": rng.normal(size=n_rows),
+            "single": rng.normal(size=n_rows).astype("float32"),
+            "whole": rng.integers(0, 30, n_rows).astype("uint8"),
+            "kind": pd.Categorical(rng.choice(list("abc"), n_rows)),
+            "flag": rng.random(n_rows) < 0.5,
+            "constant": 1.0,
+        }
+    )
+    score = table.double + table.single + table.whole / 10 + (table.kind == "a")
+    return table, np.where(score > score.median(), "yes", "no")
+
+
+def encoded(model):
+    """A model of these frames."""
+    encode = OneHotEncoder(sparse_output=False), ["kind", "flag"]
+    scale = StandardScaler(), ["double", "single", "whole", "constant"]
+    return make_pipeline(make_column_transformer(encode, scale), model)
+
+
+LINEAR, VECTORS = encoded(LogisticRegression()), encoded(SVC())
+FOREST = encoded(RandomForestClassifier(10, random_state=0))
+NETWORK = encoded(MLPClassifier(5, solver="lbfgs", alpha=1.0, random_state=0))
+ATTACKS = {
+    "sign, linear": FastGradientSign(LINEAR, epsilon=1.0),
+    "sign, vectors": FastGradientSign(VECTORS, epsilon=1.0),
+    "gradient, linear": ProjectedGradient(LINEAR, epsilon=1.0, **FEW),
+    "gradient, vectors": ProjectedGradient(VECTORS, epsilon=1.0, **FEW),
+    "least, linear": MinimalPerturbation(LINEAR, norm="inf"),
+    "least, network": MinimalPerturbation(NETWORK, norm="1"),
+    "least, vectors": MinimalPerturbation(VECTORS, norm="2"),
+    "labels, forest": HopSkipJump(FOREST, n_steps=3, random_state=0),
+    "a class, forest": HopSkipJump(FOREST, target="yes", n_steps=3, random_state=0),
+    "pixels, linear": OnePixelAttack(LINEAR, n_pixels=2, random_state=0),
+    "substitute, forest": SubstituteAttack(
+        FOREST, attack=FastGradientSign(None), n_rounds=1, random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_frames_keep_categories_dtypes_and_what_is_frozen(name):
+    attack, (known, y) = ATTACKS[name], frame()
+    before = known.copy(deep=True)
+    asked = attack.attack if name.startswith("substitute") else attack
+    asked.set_params(features_to_vary=["single", "whole", "kind", "constant"])
+    attack.fit(known, y)
+    rows, y_rows = known[:5], y[:5]
+    found = attack.explain(rows, y_rows)
+    pd.testing.assert_frame_equal(known, before)
+    assert found.rows.dtypes.equals(known.dtypes)
+    same = ["double", "kind", "flag", "constant"]
+    pd.testing.assert_frame_equal(found.rows[same], rows[same])
+    for column in ("single", "whole"):
+        ends = known[column].min(), known[column].max()
+        assert found.rows[column].between(*ends).all()
+    answers = attack.predict(found.rows)
+    holds = answers == "yes" if name.startswith("a class") else answers != y_rows
+    assert_array_equal(found.valid, holds)
+    assert (found.status == "found").any()
+    if hasattr(attack, "epsilon"):
+        assert (found.distances <= 1 + 1e-6).all()
+        assert set(np.flatnonzero(found.perturbations.any(axis=0))) == {1, 2}
+    if name != "a class, forest":
+        assert attack.robust_score(rows, y_rows) == np.mean(~found.valid)

@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
@@ -23,7 +22,7 @@ from sklearn.linear_model import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from sklearn_interpret._model.gradients.models import read_scores
@@ -166,8 +165,8 @@ def test_whole_numbers(norm, target):
     assert found.valid.all()
     best = []
     for row, of_row in zip(rows, own, strict=True):
-        wished = answers != of_row if target is None else answers == target
-        moves = every[wished] - row
+        wanted = answers != of_row if target is None else answers == target
+        moves = every[wanted] - row
         best.append(np.linalg.norm(moves, ORDERS[norm], axis=1).min())
     assert (found.lower_bounds <= np.array(best) + 1e-9).all()
     assert (found.distances >= np.array(best) - 1e-9).all()
@@ -211,10 +210,10 @@ def by_penalty(model, row, own, low, high):
     ],
     ids=["network", "scaled", "vectors"],
 )
-def test_smooth_models_beside_penalties(iris, estimator):
+def test_smooth_models_against_penalties(iris, estimator):
     X, y, _ = iris
     X, y = X[50:], y[50:]
-    model, rows = estimator.fit(X, y), X[::25]
+    model, rows = estimator.fit(X, y), X[::40]
     found = attacked(model, X, rows)
     check_rows(found, model, rows, "2")
     assert found.lower_bounds is None
@@ -238,7 +237,7 @@ def test_smooth_search_of_a_linear_model_is_exact(iris, norm, target):
     linear.coef_ = (network.coefs_[0] @ network.coefs_[1]).T
     linear.intercept_ = network.intercepts_[0] @ network.coefs_[1]
     linear.intercept_ += network.intercepts_[1]
-    rows = X[::25]
+    rows = X[::50]
     found = attacked(network, X, rows, norm=norm, target=target)
     exact = attacked(linear, X, rows, norm=norm, target=target)
     assert_allclose(found.distances, exact.distances, rtol=1e-4)
@@ -281,51 +280,6 @@ def test_predictions_that_are_exponentials():
     needs = np.maximum(np.log(2) - np.log(model.predict(X[:10])), 0)
     expected = needs / np.linalg.norm(model.coef_)
     assert_allclose(found.distances, expected, rtol=1e-8, atol=1e-12)
-
-
-def frame(n_rows=100):
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(
-        {
-            "a": rng.normal(size=n_rows),
-            "n": rng.integers(0, 9, n_rows).astype("uint8"),
-            "single": rng.normal(size=n_rows).astype("float32"),
-            "same": 1.0,
-            "job": pd.Categorical(rng.choice(list("xyz"), n_rows)),
-        }
-    )
-    score = X.a + X.single + 0.3 * X.n + (X.job == "x")
-    return X, np.array(["no", "so", "yes"])[np.digitize(score, [1, 2.5])]
-
-
-@pytest.mark.parametrize(
-    ("last", "norm"),
-    [
-        *((LogisticRegression(max_iter=1000), norm) for norm in ORDERS),
-        (MLPClassifier(hidden_layer_sizes=5, max_iter=2000, random_state=0), "1"),
-        (SVC(), "inf"),
-    ],
-    ids=lambda part: part if isinstance(part, str) else type(part).__name__,
-)
-def test_frames(last, norm):
-    X, y = frame()
-    columns = make_column_transformer(
-        (StandardScaler(), ["a", "n", "single", "same"]), (OneHotEncoder(), ["job"])
-    )
-    attack = MinimalPerturbation(
-        make_pipeline(columns, last), norm=norm, features_to_vary=["a", "n", "single"]
-    ).fit(X, y)
-    rows = X[:5].copy()
-    found = attack.explain(rows)
-    pd.testing.assert_frame_equal(rows, X[:5])
-    assert found.valid.all()
-    pd.testing.assert_series_equal(found.rows.dtypes, X.dtypes)
-    pd.testing.assert_frame_equal(found.rows[["same", "job"]], rows[["same", "job"]])
-    for name in ("a", "n", "single"):
-        assert found.rows[name].between(X[name].min(), X[name].max()).all()
-    alone = attack.explain(X[3:4])
-    assert_allclose(alone.distances, found.distances[3:4], rtol=1e-7)
-    assert_allclose(alone.rows.n, found.rows.n[3:4])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -382,12 +336,13 @@ def test_nothing_can_be_done(iris):
     ],
 )
 def test_missing_values_stay(last):
-    X, y = frame()
-    X = X[["a", "single"]].astype(float)
+    numbers = np.random.default_rng(0).normal(size=(100, 2))
+    X = pd.DataFrame(numbers, columns=["a", "b"])
+    y = np.digitize(numbers.sum(axis=1), [-1, 1])
     X.iloc[::5, 0] = np.nan
     model = make_pipeline(SimpleImputer(), StandardScaler(), last).fit(X, y)
     found = attacked(model, X, X[:10])
-    np.testing.assert_array_equal(found.rows.a.isna(), X[:10].a.isna())
+    assert_array_equal(found.rows.a.isna(), X[:10].a.isna())
     assert found.valid.all()
 
 

@@ -1,10 +1,13 @@
 """Models of several outputs, of labels alone, that overwrite their input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret.adversarial import (
@@ -45,6 +48,16 @@ def test_one_of_several_outputs_has_to_be_named(search):
     search.set_params(estimator=LinearRegression())
     with pytest.raises(ValueError, match=r"target=None: the model has 2 outputs"):
         search.fit(X, X[:, :2])
+
+
+@pytest.mark.filterwarnings("ignore:Nothing was found")
+@pytest.mark.parametrize(
+    "attack", [HopSkipJump(None, **QUICK), OnePixelAttack(None, random_state=0)]
+)
+def test_nothing_that_may_vary(attack):
+    frame = pd.DataFrame({"kind": pd.Categorical(list("xyxy"))})
+    attack.set_params(estimator=make_pipeline(OneHotEncoder(), LogisticRegression()))
+    assert not attack.fit(frame, [0, 1, 0, 1]).explain(frame).valid.any()
 
 
 def test_votes_are_labels_alone():

@@ -1,16 +1,12 @@
 """Attack by few features: brute force, images, tables, bad input."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -123,44 +119,6 @@ def test_all_rows_are_asked_about_together():
     assert found.reasons[~found.valid][0].startswith("no row that reaches the target")
 
 
-def test_a_row_alone_gets_what_it_gets_among_others():
-    attack = OnePixelAttack(SVC(), n_pixels=2, n_generations=20, random_state=0)
-    together = attack.fit(X, Y).explain(X[40:60], Y[40:60])
-    for k in range(0, 20, 5):
-        alone = attack.explain(X[40 + k : 41 + k], Y[40 + k : 41 + k])
-        assert_allclose(alone.rows[0], together.rows[k], rtol=1e-10)
-
-
-def test_frames_keep_categories_dtypes_and_what_is_frozen():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "double": rng.normal(size=60),
-            "single": rng.normal(size=60).astype("float32"),
-            "whole": rng.integers(0, 9, 60),
-            "kind": pd.Categorical(rng.choice(list("xyz"), 60)),
-            "frozen": rng.normal(size=60),
-        }
-    )
-    score = frame.double + frame.single + frame.whole / 3
-    y = np.where(score > score.median(), "yes", "no")
-    encode = make_column_transformer(
-        (OneHotEncoder(), ["kind"]), remainder="passthrough"
-    )
-    model = make_pipeline(encode, LogisticRegression())
-    vary = ["double", "single", "whole", "kind"]
-    attack = OnePixelAttack(model, features_to_vary=vary, n_pixels=2, random_state=0)
-    before = frame.copy(deep=True)
-    found = attack.fit(frame, y).explain(frame, y)
-    pd.testing.assert_frame_equal(frame, before)
-    assert found.valid.mean() > 0.5
-    assert_array_equal(found.rows.dtypes, frame.dtypes)
-    same = frame[["kind", "frozen"]]
-    pd.testing.assert_frame_equal(found.rows[list(same)], same)
-    assert found.n_changed.max() == 2
-    assert_array_equal(found.valid, attack.predict(found.rows) != y)
-
-
 def test_the_curve_is_one_of_numbers_of_pixels():
     attack = OnePixelAttack(SVC(), n_generations=10, random_state=0).fit(X, Y)
     curve = attack.robustness_curve(X, Y, sizes=[0, 1, 2, 4.0])
@@ -184,13 +142,6 @@ def test_a_class_an_interval_and_open_bounds():
     found = attack.fit(X[:, :3], X[:, 3]).explain(X[:, :3])
     assert found.valid.any()
     assert_array_equal(found.valid, attack.predict(found.rows) >= 1.5)
-
-
-def test_nothing_that_may_vary():
-    frame = pd.DataFrame({"kind": pd.Categorical(list("xyxy"))})
-    model = make_pipeline(OneHotEncoder(), LogisticRegression())
-    attack = OnePixelAttack(model, random_state=0).fit(frame, [0, 1, 0, 1])
-    assert not attack.explain(frame).valid.any()
 
 
 @pytest.mark.parametrize(

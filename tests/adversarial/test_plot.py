@@ -253,19 +253,6 @@ def test_images_on_given_axes():
     assert list(display.axes_) == list(axes)
 
 
-def test_bad_requests(attack, table):
-    X = table[0].to_numpy()
-    for display in (AdversarialDisplay, RobustnessCurveDisplay):
-        with pytest.raises(ValueError, match="epsilon can only be set before"):
-            display.from_estimator(attack, X, epsilon=2.0)
-        with pytest.raises(ValueError, match="shows rows: pass X"):
-            display.from_estimator(attack)
-    with pytest.raises(ValueError, match="row"):
-        AdversarialDisplay.from_estimator(attack, X, row=60)
-    with pytest.raises(TypeError, match="draws a RowExplanation; got ndarray"):
-        AdversarialDisplay.from_explanation(X)
-
-
 def test_the_curve_is_that_of_the_attack(attack, table):
     X, y = table
     X = X.to_numpy()

@@ -7,12 +7,15 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from sklearn_interpret._model.trees.tree_response import read_trees
+from sklearn_interpret.counterfactuals import ExactCounterfactual
 
 LEVELS = ["low", "mid", "high"]
 NUMBERS = ["a", "b", "n", "small", "single"]
@@ -151,7 +154,7 @@ def candidates(model, row, limits=None):
 
 
 def brute_force(model, row, costs, holds, most_changes=None, before=(), limits=None):
-    """Least distance of all rows as wished, and the fewest changes with theirs.
+    """Least distance of rows that satisfy the target, and fewest changes with theirs.
 
     Of changes of each row before, no more than half are changes of these.
     """
@@ -168,3 +171,23 @@ def brute_force(model, row, costs, holds, most_changes=None, before=(), limits=N
     distances = np.abs(rows - row) @ costs
     few = changes == changes.min()
     return distances.min(), changes.min(), distances[few].min()
+
+
+def class_table(n_classes=2, n_features=3, seed=0):
+    """A small table of single-precision numbers and its classes."""
+    X, y = make_classification(
+        120,
+        n_features=n_features,
+        n_informative=n_features,
+        n_redundant=0,
+        n_classes=n_classes,
+        n_clusters_per_class=1,
+        flip_y=0.1,
+        random_state=seed,
+    )
+    return X.astype(np.float32).astype(np.float64), y
+
+
+def exact(model, X, **parameters):
+    """Exact counterfactuals of a fitted model, within some rows."""
+    return ExactCounterfactual(FrozenEstimator(model), **parameters).fit(X)

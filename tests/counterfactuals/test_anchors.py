@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -79,7 +80,7 @@ def test_a_column_of_two_whole_numbers_has_two_values(dtype):
     explanation = inspector.explain(X.iloc[[0, 1, 2, 3, 4]])
     texts = [explanation.text(row) for row in range(5)]
     assert texts == [f"smokes = {value:g}" for value in X["smokes"][:5]]
-    np.testing.assert_array_equal(
+    assert_array_equal(
         explanation.holds(X), X["smokes"].to_numpy() == X[["smokes"]].to_numpy()[:5]
     )
 
@@ -94,10 +95,10 @@ def test_the_rule_of_a_conjunction(numbers):
     explanation = by_rule(rule, numbers).explain(yes[:3])
     for found in explanation.rules:
         assert [condition.feature for condition in found] == [1, 3]
-    np.testing.assert_array_equal(explanation.status, "found")
-    np.testing.assert_array_equal(explanation.answers, "yes")
-    np.testing.assert_array_equal(explanation.precision, 1)
-    np.testing.assert_allclose(explanation.coverage, len(yes) / len(numbers))
+    assert_array_equal(explanation.status, "found")
+    assert_array_equal(explanation.answers, "yes")
+    assert_array_equal(explanation.precision, 1)
+    assert_allclose(explanation.coverage, len(yes) / len(numbers))
 
 
 def coverage(rule, X):
@@ -129,7 +130,7 @@ def test_rules_hold_for_their_rows_and_coverage_is_counted(iris):
     _, X, rows, explanation = iris
     assert explanation.holds(rows).diagonal().all()
     assert explanation.holds(X).shape == (len(rows), len(X))
-    np.testing.assert_allclose(explanation.coverage, explanation.holds(X).mean(axis=1))
+    assert_allclose(explanation.coverage, explanation.holds(X).mean(axis=1))
 
 
 def test_reasons_say_no_more_than_is_proved():
@@ -185,7 +186,7 @@ def test_categories_booleans_and_missing_values(people):
     yes = people[rule(people)]
     explanation = by_rule(rule, people).explain(yes[:2])
     assert explanation.text(0) == "income is missing and job = nurse and owner = False"
-    np.testing.assert_array_equal(explanation.holds(people)[0], rule(people))
+    assert_array_equal(explanation.holds(people)[0], rule(people))
     assert explanation.feature_names == tuple(people.columns)
     assert explanation.to_frame().index.equals(yes.index[:2])
 
@@ -210,8 +211,8 @@ def test_polars_gives_what_pandas_gives(people):
     one = by_rule(by_pandas, frame).explain(frame[:10])
     other = by_rule(by_polars, same).explain(same[:10])
     assert [one.text(row) for row in range(10)] == [other.text(r) for r in range(10)]
-    np.testing.assert_array_equal(one.precision, other.precision)
-    np.testing.assert_array_equal(one.holds(frame), other.holds(same))
+    assert_array_equal(one.precision, other.precision)
+    assert_array_equal(one.holds(frame), other.holds(same))
 
 
 @noise
@@ -278,7 +279,7 @@ def test_several_classes():
     model = DecisionTreeClassifier(max_depth=3, random_state=0)
     inspector = Anchors(model, random_state=0, n_samples=300).fit(X, names[y])
     explanation = inspector.explain(X[[0, 51, 120]])
-    np.testing.assert_array_equal(explanation.answers, names)
+    assert_array_equal(explanation.answers, names)
 
 
 def test_regressors_have_a_tolerance(numbers):
@@ -292,7 +293,7 @@ def test_regressors_have_a_tolerance(numbers):
     row = numbers[[np.argmax(numbers[:, 2])]]
     explanation = inspector.explain(row)
     assert [c.feature for c in explanation.rules[0]] == [2]
-    np.testing.assert_allclose(explanation.answers[0], 10, atol=0.1)
+    assert_allclose(explanation.answers[0], 10, atol=0.1)
     wide = inspector.set_params(tolerance=20.0).fit(numbers, y).explain(row)
     assert wide.rules[0] == ()
 
@@ -301,7 +302,7 @@ def test_regressors_have_a_tolerance(numbers):
 def test_coverage_is_counted_on_some_of_the_rows(numbers):
     inspector = by_rule(lambda X: X[:, 0] > 0, numbers, n_coverage_samples=40)
     coverage = inspector.explain(numbers[:5]).coverage
-    np.testing.assert_allclose(coverage * 40, np.rint(coverage * 40), atol=1e-9)
+    assert_allclose(coverage * 40, np.rint(coverage * 40), atol=1e-9)
 
 
 def test_weights_count_in_coverage_and_draws():
@@ -310,7 +311,7 @@ def test_weights_count_in_coverage_and_draws():
     model = FrozenEstimator(ByRule(lambda X: X[:, 0] > 0.5).fit(X))
     inspector = Anchors(model, discretize=False, random_state=0)
     explanation = inspector.fit(X, sample_weight=weights).explain([[1.0], [0.0]])
-    np.testing.assert_allclose(explanation.coverage, [0.9, 0.1])
+    assert_allclose(explanation.coverage, [0.9, 0.1])
 
 
 def test_missing_values_go_to_the_model():
@@ -322,7 +323,7 @@ def test_missing_values_go_to_the_model():
     inspector = Anchors(model, random_state=0, n_samples=200).fit(X, y)
     explanation = inspector.explain(X[y == 1][:1])
     assert explanation.text(0) == "x0 is missing"
-    np.testing.assert_array_equal(explanation.holds(X)[0], y == 1)
+    assert_array_equal(explanation.holds(X)[0], y == 1)
 
 
 @noise
@@ -347,7 +348,7 @@ def test_a_model_that_scales_in_place(numbers):
     inspector = Anchors(FrozenEstimator(model), discretize=2, random_state=0)
     (rule,) = inspector.fit(X).explain(X[[X[:, 0].argmax()]]).rules
     assert [condition.feature for condition in rule] == [0]
-    np.testing.assert_array_equal(X, numbers)
+    assert_array_equal(X, numbers)
 
 
 @noise
@@ -383,9 +384,9 @@ def test_any_table(seed, n_columns, discretize, precision):
     )
     explanation = inspector.explain(X[:4])
     assert explanation.holds(X)[:, :4].diagonal().all()
-    np.testing.assert_allclose(explanation.coverage, explanation.holds(X).mean(axis=1))
+    assert_allclose(explanation.coverage, explanation.holds(X).mean(axis=1))
     found = explanation.status == "found"
-    np.testing.assert_array_equal(explanation.precision_low >= precision, found)
+    assert_array_equal(explanation.precision_low >= precision, found)
     alone = inspector.explain(X[3:4])
     assert alone.text(0) == explanation.text(3)
     assert alone.precision[0] == explanation.precision[3]

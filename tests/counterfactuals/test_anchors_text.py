@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from joblib import parallel_config
+from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -43,6 +44,13 @@ class Having(ClassifierMixin, BaseEstimator):
         return np.array([all(word in text for word in self.words) for text in X])
 
 
+def having(*words):
+    """A classifier of texts that have all of the words."""
+    model = Having()
+    model.words = words
+    return model
+
+
 def around(model, X=TEXTS, **params):
     params = {"random_state": 0, "n_samples": 500, **params}
     return AnchorsText(FrozenEstimator(model.fit()), **params).fit(X)
@@ -55,8 +63,7 @@ def words_of(explanation, row=0):
 @pytest.mark.parametrize("replacement", ["mask", "corpus"])
 @pytest.mark.parametrize("words", [("zebra",), ("zebra", "lion")])
 def test_the_words_that_are_enough(words, replacement):
-    model = Having()
-    model.words = words
+    model = having(*words)
     inspector = around(model, replacement=replacement)
     explanation = inspector.explain(["a zebra and a lion, and then a mouse"])
     assert words_of(explanation) == list(words)
@@ -66,17 +73,15 @@ def test_the_words_that_are_enough(words, replacement):
 
 
 def test_coverage_is_counted_on_the_texts_of_fit():
-    model = Having()
-    model.words = ("free",)
+    model = having("free")
     explanation = around(model).explain(TEXTS[:2])
-    np.testing.assert_allclose(explanation.coverage, 2 / 6)
+    assert_allclose(explanation.coverage, 2 / 6)
     assert explanation.holds(TEXTS).tolist() == [[True] * 2 + [False] * 4] * 2
 
 
 @pytest.mark.parametrize("mask_token", [None, "UNK"])
 def test_copies_have_the_mask_in_place_of_words(mask_token):
-    model = Having()
-    model.words = ("song",)
+    model = having("song")
     inspector = around(model, mask_token=mask_token)
     model.asked_.clear()
     inspector.explain(["nice, song!"])
@@ -86,8 +91,7 @@ def test_copies_have_the_mask_in_place_of_words(mask_token):
 
 
 def test_copies_have_words_of_the_corpus():
-    model = Having()
-    model.words = ("x",)
+    model = having("x")
     inspector = around(model, ["one two", "one"], replacement="corpus")
     model.asked_.clear()
     inspector.explain(["x-y"])
@@ -128,8 +132,7 @@ def test_places_of_words():
 
 
 def test_a_tokenizer_of_chinese():
-    model = Having()
-    model.words = ("喜欢",)
+    model = having("喜欢")
 
     def tokenizer(text):
         return [word for word in ("我", "喜欢", "猫") if word in text]
@@ -165,8 +168,7 @@ def test_results_depend_on_the_text_and_the_seed_alone(replacement):
 
 
 def test_texts_without_words():
-    model = Having()
-    model.words = ("x",)
+    model = having("x")
     inspector = around(model, ["", "?"], replacement="corpus")
     explanation = inspector.explain(["", "!"])
     assert explanation.rules.tolist() == [(), ()]
@@ -174,8 +176,7 @@ def test_texts_without_words():
 
 
 def test_weights_count_in_coverage():
-    model = Having()
-    model.words = ("free",)
+    model = having("free")
     inspector = AnchorsText(FrozenEstimator(model.fit()), random_state=0)
     inspector.fit(["free", "not"], sample_weight=[3.0, 1.0])
     assert inspector.explain(["free lunch"]).coverage[0] == 0.75

@@ -5,6 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 from sklearn.datasets import make_classification
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
@@ -98,6 +99,9 @@ MODELS = {
 }
 
 
+KINDS = {"linear": LogisticRegression(), "tree": DecisionTreeClassifier(max_depth=4)}
+
+
 @pytest.mark.parametrize(("name", "k"), [("tree", 2), ("forest", 0), ("boosting", 2)])
 def test_trees(name, k, data):
     X, y = data
@@ -107,16 +111,16 @@ def test_trees(name, k, data):
         coefficients, bounds = binding(row, nearest)
         constraints = as_pairs(coefficients, bounds)
         best = nearest_by_changes(model, row, coefficients, bounds)
-        wishes = [
+        outcomes = [
             ({}, best[3]),
             ({"max_changes": 2}, best[2]),
             ({"objective": "n_changed"}, best[np.isfinite(best).argmax()]),
         ]
-        for outcome, expected in wishes:
+        for outcome, expected in outcomes:
             search = exact(model, constraints=constraints, **outcome).fit(X)
             found = search.explain(row[None])
             assert found.optimal.all()
-            np.testing.assert_allclose(found.distances, expected, rtol=1e-6)
+            assert_allclose(found.distances, expected, rtol=1e-6)
             assert (model.predict(found.rows) != model.predict(row[None])).all()
             excess = coefficients @ found.rows[0] - bounds
             assert (excess <= 1e-9 * (1 + np.abs(bounds))).all()
@@ -152,7 +156,7 @@ def test_linear_models(share, data):
             constraints = as_pairs(coefficients, bounds)
             search = exact(model, constraints=constraints, **outcome, **limits).fit(X)
             found = search.explain(row[None])
-            np.testing.assert_allclose(found.distances, least, rtol=1e-6)
+            assert_allclose(found.distances, least, rtol=1e-6)
             assert found.optimal.all()
             assert (coefficients @ found.rows[0] <= bounds + 1e-9).all()
 
@@ -184,7 +188,7 @@ def test_whole_numbers_that_keep_their_sum(kind):
         if found.status[origin] == "found":
             before = numbers.to_numpy()[origin]
             least = (np.abs(kept.to_numpy() - before) @ COSTS).min()
-            np.testing.assert_allclose(distance, least, rtol=1e-6)
+            assert_allclose(distance, least, rtol=1e-6)
             assert row.sum() == 12
             assert row[0] <= row[1]
     assert (found.status == "found").sum() > 3
@@ -195,11 +199,7 @@ def test_whole_numbers_that_keep_their_sum(kind):
 def test_single_precision_and_rows_that_break_a_constraint(kind, data):
     X, y = data
     X = pd.DataFrame(X.astype(np.float32), columns=["a", "b", "c"])
-    model = {
-        "linear": LogisticRegression(),
-        "tree": DecisionTreeClassifier(max_depth=4),
-    }
-    model = model[kind].fit(X, y)
+    model = KINDS[kind].fit(X, y)
     coefficients = {"a": 1.0, "b": 0.3, "c": -0.7}
     values = X.astype(float) @ list(coefficients.values())
     bound = float(np.median(values))
@@ -217,11 +217,7 @@ def test_single_precision_and_rows_that_break_a_constraint(kind, data):
 @pytest.mark.parametrize("kind", ["linear", "tree"])
 def test_the_constraints_make_it_impossible(kind, data):
     X, y = data
-    model = {
-        "linear": LogisticRegression(),
-        "tree": DecisionTreeClassifier(max_depth=4),
-    }
-    model = model[kind].fit(X, y)
+    model = KINDS[kind].fit(X, y)
     keep = [({j: sign}, sign * X[0, j]) for j in range(3) for sign in (1, -1)]
     search = exact(model, constraints=keep, max_changes=3).fit(X)
     with pytest.warns(NoCounterfactualWarning, match="constraints leave no row"):
@@ -253,10 +249,8 @@ def test_bad_constraints(name):
     search = ExactCounterfactual(FrozenEstimator(model), constraints=BAD[name])
     table = X if name == "category" else X[["a"]]
     if name == "category":
-        model.n_features_in_, model.feature_names_in_ = (
-            2,
-            np.array(["a", "job"], object),
-        )
+        model.n_features_in_ = 2
+        model.feature_names_in_ = np.array(["a", "job"], object)
     with pytest.raises((ValueError, TypeError), match="constraints"):
         search.fit(table)
 

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 from scipy.special import logit
 from sklearn.compose import make_column_transformer
@@ -17,6 +18,7 @@ from sklearn.svm import SVC
 
 from sklearn_interpret.counterfactuals import ExactCounterfactual
 from sklearn_interpret.exceptions import UnreadableModelError
+from tests.counterfactuals.data import exact
 
 COSTS = dict(enumerate([1.0, 0.5, 2.0, 1.5]))
 UNIT_COSTS = np.array(list(COSTS.values()))
@@ -39,15 +41,12 @@ def coefficients(model):
 def test_one_feature_moves(data, share):
     X, y = data
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    search = ExactCounterfactual(
-        FrozenEstimator(model), desired=(share, None), distance=COSTS
-    )
     rows = X[model.predict_proba(X)[:, 1] < share][:5]
-    found = search.fit(X).explain(rows)
+    found = exact(model, X, desired=(share, None), distance=COSTS).explain(rows)
     coef, intercept = coefficients(model)
     needs = logit(share) - rows @ coef - intercept
     expected = needs * (UNIT_COSTS / np.abs(coef)).min()
-    np.testing.assert_allclose(found.distances, expected, rtol=1e-6)
+    assert_allclose(found.distances, expected, rtol=1e-6)
     assert (found.n_changed == 1).all()
     assert found.optimal.all()
     assert (model.predict_proba(found.rows)[:, 1] >= share).all()
@@ -57,15 +56,15 @@ def test_boxes_and_frozen_features(data):
     X, y = data
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     ranges = {j: (X[:, j].min(), X[:, j].max()) for j in range(4)}
-    search = ExactCounterfactual(
-        FrozenEstimator(model),
+    search = exact(
+        model,
+        X,
         desired=1,
         features_to_vary=[0, 2, 3],
         permitted_range=ranges,
         distance=COSTS,
     )
     rows = X[model.predict(X) == 0][:8]
-    search.fit(X)
     found = search.explain(rows)
     coef, intercept = coefficients(model)
     for i in found.origin.tolist():
@@ -82,10 +81,8 @@ def test_boxes_and_frozen_features(data):
             [row @ coef + intercept],
             bounds=room,
         )
-        np.testing.assert_allclose(
-            found.distances[found.origin == i], program.fun, rtol=1e-6
-        )
-    np.testing.assert_array_equal(found.rows[:, 1], rows[found.origin, 1])
+        assert_allclose(found.distances[found.origin == i], program.fun, rtol=1e-6)
+    assert_array_equal(found.rows[:, 1], rows[found.origin, 1])
     assert (model.predict(found.rows) == 1).all()
 
 
@@ -108,9 +105,8 @@ def test_several_classes():
             change = model.coef_[other] - model.coef_[own[i]]
             need = scores[i, own[i]] - scores[i, other]
             ways.append(need * (UNIT_COSTS / np.abs(change)).min())
-        np.testing.assert_allclose(found.distances[i], min(ways), rtol=1e-6)
-    wished = ExactCounterfactual(FrozenEstimator(model), desired=1, distance=COSTS)
-    found = wished.fit(X).explain(X[::30])
+        assert_allclose(found.distances[i], min(ways), rtol=1e-6)
+    found = exact(model, X, desired=1, distance=COSTS).explain(X[::30])
     assert (model.predict(found.rows) == 1).all()
 
 
@@ -131,15 +127,15 @@ def test_whole_numbers_and_levels(objective, max_changes):
         (OneHotEncoder(), ["c", "d"]), (StandardScaler(), ["a", "b"])
     )
     model = make_pipeline(encoded, LogisticRegression()).fit(X, y)
-    rows = X.iloc[:8]
-    search = ExactCounterfactual(
-        FrozenEstimator(model),
+    rows = X.iloc[:4]
+    found = exact(
+        model,
+        X,
         permitted_range={"a": (0, 5), "b": (0, 5)},
         distance={"a": 1.0, "b": 1.1, "c": 1.7, "d": 0.8},
         objective=objective,
         max_changes=max_changes,
-    )
-    found = search.fit(X).explain(rows)
+    ).explain(rows)
     grid = pd.DataFrame(
         list(product(range(6), range(6), "xyz", "uv")), columns=X.columns
     )
@@ -155,7 +151,7 @@ def test_whole_numbers_and_levels(objective, max_changes):
             kept &= n_changed <= max_changes
         if objective == "n_changed":
             kept &= n_changed == n_changed[kept].min()
-        np.testing.assert_allclose(
+        assert_allclose(
             found.distances[found.origin == i], distances[kept].min(), rtol=1e-6
         )
     assert found.rows.dtypes.equals(X.dtypes)
@@ -164,14 +160,11 @@ def test_whole_numbers_and_levels(objective, max_changes):
 def test_regressor(data):
     X, y = data
     model = LinearRegression().fit(X, 3.0 * y + X[:, 0])
-    search = ExactCounterfactual(
-        FrozenEstimator(model), desired=(1.0, 1.2), distance=COSTS
-    )
-    found = search.fit(X).explain(X[:10])
+    found = exact(model, X, desired=(1.0, 1.2), distance=COSTS).explain(X[:10])
     answers = model.predict(X[:10])
     needs = np.maximum(np.maximum(1.0 - answers, answers - 1.2), 0)
     expected = needs * (UNIT_COSTS / np.abs(model.coef_)).min()
-    np.testing.assert_allclose(found.distances, expected, rtol=1e-6)
+    assert_allclose(found.distances, expected, rtol=1e-6)
     after = model.predict(found.rows)
     assert ((after >= 1.0) & (after <= 1.2)).all()
 
@@ -179,35 +172,29 @@ def test_regressor(data):
 def test_next_ones_take_the_next_best_features(data):
     X, y = data
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    search = ExactCounterfactual(
-        FrozenEstimator(model),
-        permitted_range="any",
-        distance=COSTS,
-        n_counterfactuals=5,
-    )
-    found = search.fit(X).explain(X[:5])
+    found = exact(
+        model, X, permitted_range="any", distance=COSTS, n_counterfactuals=5
+    ).explain(X[:5])
     coef, intercept = coefficients(model)
     costs = np.sort(UNIT_COSTS / np.abs(coef))
     needs = np.abs(X[:5] @ coef + intercept)
-    np.testing.assert_allclose(
-        found.distances.reshape(5, 4), needs[:, None] * costs, rtol=1e-6
-    )
+    assert_allclose(found.distances.reshape(5, 4), needs[:, None] * costs, rtol=1e-6)
     assert all("only 4 rows" in reason for reason in found.reasons)
 
 
 @pytest.mark.parametrize("desired", ["other", (0.6, 0.9)])
-def test_boxes_are_as_wished_to_their_ends(data, desired):
+def test_boxes_satisfy_the_target_to_their_ends(data, desired):
     X, y = data
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    search = ExactCounterfactual(
-        FrozenEstimator(model),
+    rows = X[model.predict_proba(X)[:, 1] < 0.5][:5]
+    found = exact(
+        model,
+        X,
         desired=desired,
         permitted_range="any",
         region=True,
         n_counterfactuals=2,
-    )
-    rows = X[model.predict_proba(X)[:, 1] < 0.5][:5]
-    found = search.fit(X).explain(rows)
+    ).explain(rows)
     slopes, _ = coefficients(model)
     assert ((found.low <= found.rows) & (found.rows <= found.high)).all()
     for low, high in zip(found.low, found.high, strict=True):
@@ -216,11 +203,11 @@ def test_boxes_are_as_wished_to_their_ends(data, desired):
         if desired == "other":
             assert (corners >= 0.5).all()
             # What helps may be done without end, and nothing else.
-            np.testing.assert_array_equal(np.isinf(high), slopes > 0)
-            np.testing.assert_array_equal(np.isinf(low), slopes < 0)
+            assert_array_equal(np.isinf(high), slopes > 0)
+            assert_array_equal(np.isinf(low), slopes < 0)
         else:
             assert ((corners >= 0.6) & (corners <= 0.9)).all()
-            np.testing.assert_allclose(corners.max(), 0.9, rtol=1e-6)
+            assert_allclose(corners.max(), 0.9, rtol=1e-6)
 
 
 def test_pairs_that_vote_are_no_linear_function_of_the_classes():

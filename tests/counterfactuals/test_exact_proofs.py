@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import (
@@ -30,7 +31,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret.counterfactuals import ExactCounterfactual
-from tests.counterfactuals.data import brute_force
+from tests.counterfactuals.data import brute_force, exact
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.NoCounterfactualWarning"
@@ -76,7 +77,7 @@ def fitted(model, X, rng):
 
 
 def goal(model, X, rng):
-    """What may be wished of a model, and whether it answers rows so."""
+    """A target outcome of a model, and whether rows satisfy it."""
     if hasattr(model, "classes_"):
         wanted = rng.choice(["other", *model.classes_.tolist()[:2]])
         if wanted == "other":
@@ -94,7 +95,7 @@ def goal(model, X, rng):
 
 
 def check_box(found, row, holds, own, dtype):
-    """Whether the model answers corners and points of a row's box as wished."""
+    """Whether corners and points of a row's box satisfy the target."""
     low, high = (part[found.origin == row][0] for part in (found.low, found.high))
     at = found.rows[found.origin == row][0].astype(float)
     assert ((low <= at) & (at <= high)).all()
@@ -114,15 +115,16 @@ def test_proofs_of_trees_against_all_cells(seed):
     costs = rng.choice([0.5, 1.0, 2.0], X.shape[1])
     most = rng.choice([None, 1, 2])
     limits = np.column_stack([X.min(axis=0) - 1, X.max(axis=0) + 1])
-    found = ExactCounterfactual(
-        FrozenEstimator(model),
+    found = exact(
+        model,
+        X,
         desired=desired,
         distance=dict(enumerate(costs.tolist())),
         permitted_range=dict(enumerate(map(tuple, limits))),
         max_changes=most,
         region=True,
     )
-    found = found.fit(X).explain(rows)
+    found = found.explain(rows)
     for i, row in enumerate(rows):
         own = model.predict(row[None])
         if found.status[i] == "unchanged":
@@ -134,7 +136,7 @@ def test_proofs_of_trees_against_all_cells(seed):
         if np.isfinite(least):
             (distance,) = found.distances[found.origin == i]
             assert found.optimal[i]
-            np.testing.assert_allclose(distance, least, rtol=1e-6)
+            assert_allclose(distance, least, rtol=1e-6)
             assert found.lower_bounds[i] <= least * (1 + 1e-12)
             check_box(found, i, holds, own, float)
 
@@ -151,14 +153,15 @@ def test_proofs_of_linear_models_against_rows_near(seed):
     desired, holds = goal(model, X, rng)
     costs = rng.choice([0.5, 1.0, 2.0], X.shape[1])
     limits = np.column_stack([X.min(axis=0) - 9, X.max(axis=0) + 9]).astype(float)
-    found = ExactCounterfactual(
-        FrozenEstimator(model),
+    found = exact(
+        model,
+        X,
         desired=desired,
         distance=dict(enumerate(costs.tolist())),
         permitted_range=dict(enumerate(map(tuple, limits))),
         region=True,
     )
-    found = found.fit(X).explain(X[:2])
+    found = found.explain(X[:2])
     for i, row in enumerate(X[:2].astype(float)):
         own = model.predict(X[[i]])
         if found.status[i] == "unchanged":
@@ -194,17 +197,16 @@ def test_rounding_of_large_terms(offset, scaled):
     )
     model = make_pipeline(StandardScaler(), linear) if scaled else linear
     model.fit(X, y)
-    search = ExactCounterfactual(FrozenEstimator(model), region=True).fit(X)
-    found = search.explain(X[:100])
+    found = exact(model, X, region=True).explain(X[:50])
     assert (found.status == "found").all()
-    answers = model.predict(X[:100])
+    answers = model.predict(X[:50])
     assert (model.predict(found.rows) != answers).all()
     assert (found.lower_bounds <= found.distances).all()
     rng = np.random.default_rng(0)
     far = 10 * X.std(axis=0)
     low, high = (
-        np.maximum(found.low, X[:100] - far),
-        np.minimum(found.high, X[:100] + far),
+        np.maximum(found.low, X[:50] - far),
+        np.minimum(found.high, X[:50] + far),
     )
     low, high = np.minimum(low, found.rows), np.maximum(high, found.rows)
     for _ in range(20):
@@ -217,14 +219,11 @@ def test_ties_of_gradient_boosting_go_to_the_second_class():
     model = GradientBoostingClassifier(
         n_estimators=1, max_depth=2, learning_rate=1.0, init="zero"
     ).fit(X, y)
-    np.testing.assert_array_equal(
-        model.decision_function([[0], [1], [2]]), [-2.0, 0.0, 2.0]
-    )
-    search = ExactCounterfactual(FrozenEstimator(model), distance={0: 1.0}).fit(X)
-    found = search.explain(X[[0, 1]])
+    assert_array_equal(model.decision_function([[0], [1], [2]]), [-2.0, 0.0, 2.0])
+    found = exact(model, X, distance={0: 1.0}).explain(X[[0, 1]])
     assert found.optimal.all()
-    np.testing.assert_allclose(found.distances, [0.5, 0.5], rtol=1e-6)
-    np.testing.assert_array_equal(found.answers, [1, 0])
+    assert_allclose(found.distances, [0.5, 0.5], rtol=1e-6)
+    assert_array_equal(found.answers, [1, 0])
 
 
 @pytest.mark.parametrize("seed, n_estimators", [(494, 5), (2008, 5)])
@@ -241,8 +240,7 @@ def test_class_means_that_differ_by_rounding(seed, n_estimators):
     places = np.arange(-1, 4.5, 0.5)[:, None]
     shares, answers = model.predict_proba(places), model.predict(places)
     assert (np.abs(shares[:, 1] - shares[:, 0])[answers == 1] < 1e-12).all()
-    search = ExactCounterfactual(FrozenEstimator(model), desired=1, distance={0: 1.0})
-    found = search.fit(X).explain(places[answers == 0])
+    found = exact(model, X, desired=1, distance={0: 1.0}).explain(places[answers == 0])
     assert found.optimal.all()
     assert (model.predict(found.rows) == 1).all()
 
@@ -273,8 +271,7 @@ def test_goals_out_of_reach_are_impossible(name):
     model, desired = UNREACHABLE[name]
     X = np.random.default_rng(0).normal(size=(30, 2))
     model = model.fit(X, (X.sum(axis=1) > 0).astype(int))
-    search = ExactCounterfactual(FrozenEstimator(model), desired=desired).fit(X)
-    found = search.explain(X[:2])
+    found = exact(model, X, desired=desired).explain(X[:2])
     assert (found.status == "impossible").all()
     assert np.isinf(found.lower_bounds).all()
 
@@ -284,10 +281,7 @@ def test_numbers_that_need_not_move_stay():
     model = RandomForestRegressor(4, max_depth=3, random_state=0)
     model.fit(X, X.sum(axis=1))
     at_most = (dict.fromkeys(range(4), 1.0), float(np.median(X.sum(axis=1))))
-    search = ExactCounterfactual(
-        FrozenEstimator(model), desired=(0.5, None), constraints=[at_most]
-    )
-    found = search.fit(X).explain(X[:10])
+    found = exact(model, X, desired=(0.5, None), constraints=[at_most]).explain(X[:10])
     moves = np.abs(found.rows - X[found.origin])
     assert (moves > 0).any()
     assert not ((moves > 0) & (moves < 1e-12)).any()

@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import make_classification, make_regression
+from sklearn.datasets import make_regression
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
@@ -14,31 +15,14 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret._core.search import programs
-from sklearn_interpret.counterfactuals import ExactCounterfactual
 from sklearn_interpret.exceptions import NoCounterfactualWarning
-from tests.counterfactuals.data import brute_force
-
-
-def table(n_classes=2, n_features=3, seed=0):
-    """A small table of single-precision numbers and its classes."""
-    X, y = make_classification(
-        120,
-        n_features=n_features,
-        n_informative=n_features,
-        n_redundant=0,
-        n_classes=n_classes,
-        n_clusters_per_class=1,
-        flip_y=0.1,
-        random_state=seed,
-    )
-    return X.astype(np.float32).astype(np.float64), y
-
+from tests.counterfactuals.data import brute_force, exact
+from tests.counterfactuals.data import class_table as table
 
 MODELS = {
     "tree": DecisionTreeClassifier(max_depth=5, random_state=0),
@@ -51,29 +35,31 @@ MODELS = {
 COSTS = {0: 1.0, 1: 0.5, 2: 2.0}
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+def check_nearest(found, model, rows, holds=None, most=None):
+    """Distances are those of the nearest of all cells that satisfy the target.
+
+    Without a condition of the target, that is another answer than the row's own.
+    """
+    assert found.optimal.all()
+    for i, row in enumerate(rows):
+        own = model.predict(rows[[i]])
+        satisfy = holds or (lambda X, own=own: model.predict(X) != own)
+        nearest, *_ = brute_force(model, row, list(COSTS.values()), satisfy, most)
+        of_row = found.origin == i
+        assert_allclose(found.distances[of_row], nearest, rtol=1e-6, atol=1e-12)
+        assert satisfy(found.rows[of_row]).all()
+
+
+@pytest.mark.parametrize(("n_classes", "outcome"), [(2, "other"), (3, "other"), (3, 1)])
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("outcome", ["other", 1])
 def test_nearest_of_all_cells(name, n_classes, outcome):
     X, y = table(n_classes)
     model = MODELS[name].fit(X, y)
     rows = X[model.predict(X) != outcome][:3]
-    search = ExactCounterfactual(
-        FrozenEstimator(model), desired=outcome, distance=COSTS
-    )
-    found = search.fit(X).explain(rows)
-    assert found.optimal.all()
-    np.testing.assert_allclose(found.lower_bounds, found.distances, rtol=1e-6)
-    own = model.predict(rows)
-    for i, row in enumerate(rows):
-
-        def holds(candidates, own=own[i]):
-            answers = model.predict(candidates)
-            return answers != own if outcome == "other" else answers == outcome
-
-        assert holds(found.rows[[i]])
-        nearest = brute_force(model, row, [1.0, 0.5, 2.0], holds)[0]
-        np.testing.assert_allclose(found.distances[i], nearest, rtol=1e-6)
+    found = exact(model, X, desired=outcome, distance=COSTS).explain(rows)
+    assert_allclose(found.lower_bounds, found.distances, rtol=1e-6)
+    of_class = None if outcome == "other" else lambda X: model.predict(X) == outcome
+    check_nearest(found, model, rows, of_class)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -81,10 +67,7 @@ def test_fewest_changes_of_all_cells(name):
     X, y = table(seed=3)
     model = MODELS[name].fit(X, y)
     rows = X[:4]
-    search = ExactCounterfactual(
-        FrozenEstimator(model), objective="n_changed", distance=COSTS
-    )
-    found = search.fit(X).explain(rows)
+    found = exact(model, X, objective="n_changed", distance=COSTS).explain(rows)
     assert found.optimal.all()
     for i, row in enumerate(rows):
         own = model.predict(rows[[i]])
@@ -92,7 +75,7 @@ def test_fewest_changes_of_all_cells(name):
             model, row, [1.0, 0.5, 2.0], lambda X, own=own: model.predict(X) != own
         )
         assert found.n_changed[i] == fewest
-        np.testing.assert_allclose(found.distances[i], nearest, rtol=1e-6)
+        assert_allclose(found.distances[i], nearest, rtol=1e-6)
 
 
 @pytest.mark.parametrize("target", [0, 1])
@@ -100,59 +83,33 @@ def test_fewest_changes_of_all_cells(name):
 def test_intervals_of_probability(name, target):
     X, y = table(seed=5)
     model = MODELS[name].fit(X, y)
-    rows = X[:4]
-    search = ExactCounterfactual(
-        FrozenEstimator(model), desired=(0.35, 0.55), target=target, distance=COSTS
-    )
-    found = search.fit(X).explain(rows)
+    search = exact(model, X, desired=(0.35, 0.55), target=target, distance=COSTS)
 
-    def holds(candidates):
-        share = model.predict_proba(candidates)[:, target]
+    def holds(rows):
+        share = model.predict_proba(rows)[:, target]
         return (share >= 0.35) & (share <= 0.55)
 
-    for i in found.origin:
-        nearest = brute_force(model, rows[i], [1.0, 0.5, 2.0], holds)[0]
-        np.testing.assert_allclose(
-            found.distances[found.origin == i], nearest, rtol=1e-6, atol=1e-12
-        )
-    assert holds(found.rows).all()
+    check_nearest(search.explain(X[:4]), model, X[:4], holds)
 
 
 def test_few_changes_and_limits():
     X, y = table(seed=2)
     model = MODELS["forest"].fit(X, y)
-    rows = X[:5]
-    search = ExactCounterfactual(
-        FrozenEstimator(model), distance=COSTS, max_changes=1
-    ).fit(X)
-    found = search.explain(rows)
+    found = exact(model, X, distance=COSTS, max_changes=1).explain(X[:5])
     assert (found.n_changed <= 1).all()
-    for i, row in enumerate(rows):
-        own = model.predict(rows[[i]])
-        nearest = brute_force(
-            model, row, [1.0, 0.5, 2.0], lambda X, own=own: model.predict(X) != own, 1
-        )[0]
-        np.testing.assert_allclose(found.distances[i], nearest, rtol=1e-6)
+    check_nearest(found, model, X[:5], most=1)
 
 
 def test_regressor():
     X, y = make_regression(100, 3, random_state=0)
     X = X.astype(np.float32).astype(np.float64)
     model = RandomForestRegressor(10, max_depth=3, random_state=0).fit(X, y)
-    rows = X[:4]
-    search = ExactCounterfactual(
-        FrozenEstimator(model), desired=(50, 60), distance=COSTS
-    )
-    found = search.fit(X).explain(rows)
-    assert found.optimal[found.status == "found"].all()
+    found = exact(model, X, desired=(50, 60), distance=COSTS).explain(X[:4])
 
-    def holds(candidates):
-        answers = model.predict(candidates)
-        return (answers >= 50) & (answers <= 60)
+    def holds(rows):
+        return (model.predict(rows) >= 50) & (model.predict(rows) <= 60)
 
-    for i, row in enumerate(rows):
-        nearest = brute_force(model, row, [1.0, 0.5, 2.0], holds)[0]
-        np.testing.assert_allclose(found.distances[i], nearest, rtol=1e-6, atol=1e-12)
+    check_nearest(found, model, X[:4], holds)
 
 
 def mixed_table(n_rows=150):
@@ -171,8 +128,7 @@ def mixed_table(n_rows=150):
 
 def mixed_models():
     encoded = make_column_transformer(
-        (OneHotEncoder(), ["job"]),
-        (StandardScaler(), ["income", "age"]),
+        (OneHotEncoder(), ["job"]), (StandardScaler(), ["income", "age"])
     )
     yield make_pipeline(
         encoded, RandomForestClassifier(10, max_depth=4, random_state=0)
@@ -184,10 +140,9 @@ def mixed_models():
 def test_mixed_tables(model):
     X, y = mixed_table()
     model.fit(X, y)
-    rows = X.iloc[:12]
+    rows = X.iloc[:6]
     costs = {"age": 0.1, "income": 1.0, "job": 2.0}
-    search = ExactCounterfactual(FrozenEstimator(model), distance=costs).fit(X)
-    found = search.explain(rows)
+    found = exact(model, X, distance=costs).explain(rows)
     assert found.optimal.all()
     assert (found.status == "found").all()
     assert found.rows.dtypes.equals(X.dtypes)
@@ -210,13 +165,12 @@ def test_mixed_tables(model):
 def test_impossible_for_a_reason():
     X, y = table()
     model = MODELS["forest"].fit(X, y)
-    search = ExactCounterfactual(
-        FrozenEstimator(model), desired=1, features_to_vary=[0], max_changes=1
-    )
     answers = model.predict(X)
     rows = np.concatenate([X[answers == 0], X[answers == 1][:1]])
     with pytest.warns(NoCounterfactualWarning):
-        found = search.fit(X).explain(rows)
+        found = exact(model, X, desired=1, features_to_vary=[0], max_changes=1).explain(
+            rows
+        )
     assert found.status[-1] == "unchanged"
     impossible = np.flatnonzero(found.status == "impossible")
     assert len(impossible)
@@ -231,13 +185,9 @@ def test_next_ones_are_nearest_of_those_apart(name, objective):
     X, y = table(seed=4)
     model = MODELS[name].fit(X, y)
     rows, costs = X[:4], np.array([1.0, 0.5, 2.0])
-    search = ExactCounterfactual(
-        FrozenEstimator(model),
-        distance=COSTS,
-        n_counterfactuals=3,
-        objective=objective,
-    )
-    found = search.fit(X).explain(rows)
+    found = exact(
+        model, X, distance=COSTS, n_counterfactuals=3, objective=objective
+    ).explain(rows)
     assert found.optimal.all()
     for i, row in enumerate(rows):
         own = model.predict(rows[[i]])
@@ -256,14 +206,14 @@ def test_next_ones_are_nearest_of_those_apart(name, objective):
                 break
             least = of_fewest if objective == "n_changed" else least
             distance = found.distances[found.origin == i][k]
-            np.testing.assert_allclose(distance, least, rtol=1e-6)
+            assert_allclose(distance, least, rtol=1e-6)
 
 
 def test_bounds_of_a_search_that_is_ended(monkeypatch):
     X, y = table(n_features=5, seed=4)
     model = RandomForestClassifier(20, random_state=0).fit(X, y)
     rows = X[:3]
-    search = ExactCounterfactual(FrozenEstimator(model)).fit(X)
+    search = exact(model, X)
     proved = search.explain(rows)
     assert proved.optimal.all()
     ended = set()
@@ -283,12 +233,9 @@ def test_bounds_of_a_search_that_is_ended(monkeypatch):
 def test_time_is_shared_by_all_that_are_found():
     X, y = table()
     model = MODELS["forest"].fit(X, y)
-    search = ExactCounterfactual(
-        FrozenEstimator(model), n_counterfactuals=2, time_limit=0
-    )
-    found = search.fit(X).explain(X[:5])
+    found = exact(model, X, n_counterfactuals=2, time_limit=0).explain(X[:5])
     assert (np.bincount(found.origin) > 1).any()
-    np.testing.assert_array_equal(
+    assert_array_equal(
         model.predict(found.rows), 1 - model.predict(X[:5])[found.origin]
     )
 
@@ -307,18 +254,18 @@ def least_of_box(tree, low, high, node=0):
 
 
 @pytest.mark.parametrize("most", [None, 2])
-def test_boxes_are_as_wished_and_cannot_be_wider(most):
+def test_boxes_satisfy_the_target_and_cannot_be_wider(most):
     X, y = table(seed=1)
     model = RandomForestClassifier(9, max_depth=4, random_state=0).fit(X, y)
-    search = ExactCounterfactual(
-        FrozenEstimator(model),
+    rows = X[model.predict(X) == 0][:10]
+    found = exact(
+        model,
+        X,
         desired=1,
         region=True,
         permitted_range={0: (-1.5, 1.5)},
         max_changes=most,
-    )
-    rows = X[model.predict(X) == 0][:10]
-    found = search.fit(X).explain(rows)
+    ).explain(rows)
     rng = np.random.default_rng(0)
     assert (found.low < found.high).any(axis=1).all()
     for row, changed, low, high in zip(
@@ -341,19 +288,16 @@ def test_boxes_are_as_wished_and_cannot_be_wider(most):
                 at_limit |= j == 0 and abs(ends[j]) >= 1.5
                 assert at_limit or least <= 4.5 + 1e-9
         if most is not None:
-            np.testing.assert_array_equal(low[~changed], row[~changed])
-            np.testing.assert_array_equal(high[~changed], row[~changed])
+            assert_array_equal(low[~changed], row[~changed])
+            assert_array_equal(high[~changed], row[~changed])
 
 
 @pytest.mark.parametrize("desired", ["other", 2])
 def test_boxes_of_several_classes(desired):
     X, y = table(3, seed=1)
     model = MODELS["boosting"].fit(X, y)
-    search = ExactCounterfactual(
-        FrozenEstimator(model), desired=desired, region=True, distance=COSTS
-    )
     rows = X[model.predict(X) != 2][:6]
-    found = search.fit(X).explain(rows)
+    found = exact(model, X, desired=desired, region=True, distance=COSTS).explain(rows)
     rng = np.random.default_rng(0)
     for i, origin in enumerate(found.origin):
         low, high = np.maximum(found.low[i], -9), np.minimum(found.high[i], 9)
@@ -365,14 +309,13 @@ def test_boxes_of_several_classes(desired):
 @pytest.mark.parametrize("model", list(mixed_models()), ids=["pipeline", "categories"])
 def test_boxes_in_mixed_tables(model):
     X, y = mixed_table()
-    rows = X.iloc[:8]
-    search = ExactCounterfactual(
-        FrozenEstimator(model.fit(X, y)), region=True, features_to_vary=[0, 1, 2]
+    rows = X.iloc[:4]
+    found = exact(model.fit(X, y), X, region=True, features_to_vary=[0, 1, 2]).explain(
+        rows
     )
-    found = search.fit(X).explain(rows)
     assert np.isnan(found.low[:, 2]).all()
     missing = rows["income"].isna().to_numpy()[found.origin]
-    np.testing.assert_array_equal(np.isnan(found.high[:, 1]), missing)
+    assert_array_equal(np.isnan(found.high[:, 1]), missing)
     for low, high in (
         (found.low, found.low),
         (found.high, found.high),
@@ -400,17 +343,14 @@ REASONS = {
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_reasons(reason):
-    search = ExactCounterfactual(FrozenEstimator(BOTH), **REASONS[reason]).fit(CORNER)
     with pytest.warns(NoCounterfactualWarning, match=reason):
-        found = search.explain(CORNER[:1])
+        found = exact(BOTH, CORNER, **REASONS[reason]).explain(CORNER[:1])
     assert found.status == ["impossible"]
 
 
 @pytest.mark.parametrize("limits", [{"max_changes": 2}, {}])
 def test_a_reason_that_time_does_not_tell(limits, monkeypatch):
-    search = ExactCounterfactual(
-        FrozenEstimator(BOTH), **{"permitted_range": "any", **limits}
-    ).fit(CORNER)
+    search = exact(BOTH, CORNER, **{"permitted_range": "any", **limits})
     asked = []
 
     def found(problem, row, goal):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -67,7 +68,7 @@ def _exchanged(row, donor, columns):
 
 def on_cancer(model):
     X, y = CANCER
-    return model.fit(X, y), X, X[::112]
+    return model.fit(X, y), X, X[::190]
 
 
 CASES = {
@@ -104,7 +105,7 @@ def test_a_linear_model_has_a_closed_form():
     explanation = inspector.explain(X[::56])
     gaps = np.abs(model.decision_function(X[::56]))
     expected = gaps / np.abs(slopes).max()
-    np.testing.assert_allclose(explanation.distances, expected, rtol=1e-3)
+    assert_allclose(explanation.distances, expected, rtol=1e-3)
     assert (explanation.n_changed == 1).all()
 
 
@@ -125,21 +126,6 @@ def test_how_rows_are_found():
         assert 0 <= inspector.n_iter_ <= 100
     searching = WachterCounterfactual(FrozenEstimator(smooth), method="search")
     assert searching.fit(X).method_ == "search"
-
-
-@every_method
-def test_one_row_gets_what_it_gets_among_many(method):
-    inspector = method(
-        FrozenEstimator(Scores().fit(MIXED)), n_counterfactuals=2, random_state=0
-    ).fit(MIXED)
-    together = inspector.explain(MIXED[:3])
-    for row in range(2):
-        alone = inspector.explain(MIXED[row : row + 1])
-        np.testing.assert_allclose(alone.distances, together[row].distances, rtol=1e-10)
-        numbers = ["a", "b", "n", "small", "single"]
-        np.testing.assert_allclose(
-            alone.rows[numbers], together[row].rows[numbers], rtol=1e-10
-        )
 
 
 def test_all_rows_are_asked_about_together():
@@ -246,7 +232,7 @@ def test_all_limits_are_kept(
 
 
 def check_answers(model, desired, before, after):
-    """The model, asked again, answers as wished."""
+    """The model, asked again, satisfies the target."""
     if isinstance(desired, tuple):
         low, high = (
             end if end is not None else at

@@ -58,7 +58,7 @@ def around(model, X=TEXTS, **params):
 
 
 def smallest_size(text, holds, most=99):
-    """Size of the smallest set of words whose removal is as wished, or None."""
+    """Size of the smallest set of words whose removal satisfies the target, or None."""
     text = text.lower()
     words = sorted(set(text.replace(",", " ").replace("!", " ").split()))
     for size in range(1, min(most, len(words)) + 1):
@@ -92,9 +92,12 @@ def check(explanation, holds_of):
 
 
 @nothing_found
-@pytest.mark.parametrize("labels", [BINARY, THREE], ids=["binary", "three"])
 @pytest.mark.parametrize("kind", VECTORIZERS)
-@pytest.mark.parametrize("method", ["exact", "search"])
+@pytest.mark.parametrize(
+    ("method", "labels"),
+    [("exact", BINARY), ("search", THREE)],
+    ids=["exact", "search"],
+)
 def test_fewest_words_of_linear_bags_of_words(kind, labels, method):
     model = make_pipeline(*VECTORIZERS[kind], LogisticRegression(C=10))
     model.fit(TEXTS, labels)

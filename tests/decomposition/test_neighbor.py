@@ -1,6 +1,7 @@
 """Votes of nearest neighbours, counted by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.frozen import FrozenEstimator
@@ -90,10 +91,9 @@ def test_a_distance_that_is_no_sum_has_no_terms():
 
 
 def test_distances_behind_the_steps_of_a_pipeline():
-    pandas = pytest.importorskip("pandas")
     from sklearn.compose import make_column_transformer
 
-    frame = pandas.DataFrame(X, columns=list("abc")).round(1)
+    frame = pd.DataFrame(X, columns=list("abc")).round(1)
     frame["kind"] = np.array(list("uvw"))[LABELS]
     steps = make_column_transformer(
         (StandardScaler(), ["a", "b", "c"]),

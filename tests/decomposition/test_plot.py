@@ -1,6 +1,7 @@
 """The path of one row through one tree, as it is drawn."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.compose import make_column_transformer
@@ -22,13 +23,6 @@ X = RNG.normal(size=(60, 3)).round(1)
 Y = X[:, 0] + X[:, 1] ** 2
 LABELS = np.array(["no", "so", "yes"])[np.digitize(Y, [0.0, 1.0])]
 draw = DecisionPathDisplay.from_estimator
-
-
-@pytest.fixture(autouse=True)
-def _no_windows():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    yield
-    plt.close("all")
 
 
 @pytest.mark.parametrize("tree", [0, 2])
@@ -104,8 +98,7 @@ def test_boosting_shows_the_output_of_the_tree():
 
 
 def test_conditions_of_categories_missing_values_and_steps():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"a": X[:, 0], "kind": pandas.Categorical(LABELS)})
+    frame = pd.DataFrame({"a": X[:, 0], "kind": pd.Categorical(LABELS)})
     frame.loc[:9, "a"] = np.nan
     model = HistGradientBoostingRegressor(
         max_iter=1, min_samples_leaf=2, categorical_features="from_dtype"
@@ -170,10 +163,9 @@ def test_one_row_is_followed():
 
 def test_conditions_say_what_the_tree_asks():
     """Of levels, which go one way: not which one the row has."""
-    pandas = pytest.importorskip("pandas")
     weather = np.array(["GOOD", "MISTY", "STORM"] * 20)
     size = np.repeat(["s", "m", "l", "xl"], 15)
-    frame = pandas.DataFrame({"weather": weather, "size": size})
+    frame = pd.DataFrame({"weather": weather, "size": size})
     y = (4.0 + 3 * (size == "xl")) * (weather == "STORM") + (size == "xl")
     order = OrdinalEncoder(categories=[["s", "m", "l", "xl"]])
     encoder = make_column_transformer((OneHotEncoder(), [0]), (order, [1]))
@@ -182,12 +174,12 @@ def test_conditions_say_what_the_tree_asks():
     assert shown.conditions == ["all rows", "weather ≠ STORM", "size ≠ xl"]
     shown = draw(model, frame, row=59)
     assert shown.conditions == ["all rows", "weather = STORM", "size = xl"]
-    sizes = pandas.Categorical(size, categories=["s", "m", "l", "xl"])
-    sizes = pandas.DataFrame({"size": sizes})  # the encoder sorts them by the alphabet
+    sizes = pd.Categorical(size, categories=["s", "m", "l", "xl"])
+    sizes = pd.DataFrame({"size": sizes})  # the encoder sorts them by the alphabet
     model = make_pipeline(OrdinalEncoder(), DecisionTreeRegressor(max_depth=1))
     shown = draw(model.fit(sizes, size > "m"), sizes, row=15)
     assert shown.conditions[1] == "size = m or l"
-    levels = frame.assign(weather=pandas.Categorical(weather), size=0)
+    levels = frame.assign(weather=pd.Categorical(weather), size=0)
     own = HistGradientBoostingRegressor(
         max_iter=1, min_samples_leaf=2, categorical_features="from_dtype"
     ).fit(levels, y)

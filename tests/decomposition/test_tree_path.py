@@ -1,6 +1,7 @@
 """Contributions along decision paths, against literal walks over the trees."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -25,9 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._core.trees.structure.means import node_means
-from sklearn_interpret._core.trees.structure.path_contributions import (
-    PathContributions,
-)
+from sklearn_interpret._core.trees.structure.path_contributions import PathContributions
 from sklearn_interpret._model.trees import read_trees
 from sklearn_interpret.decomposition import TreePathContributions
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -211,9 +210,8 @@ def test_other_libraries(library, kind):
 
 
 def test_categories_of_a_frame():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=list("abcd"))
-    frame.insert(1, "kind", pandas.Categorical(np.array(list("uvw"))[LABELS]))
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame.insert(1, "kind", pd.Categorical(np.array(list("uvw"))[LABELS]))
     model = HistGradientBoostingRegressor(
         max_iter=4, min_samples_leaf=3, categorical_features="from_dtype"
     )

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -14,6 +13,8 @@ from tests.references import averages as reference
 from tests.references.effects import interval_of
 from tests.references.models import asker, frozen, rows_of
 
+X, Y = numeric_table()
+
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 
 
@@ -23,7 +24,6 @@ def wave(a, b, c):
 
 @pytest.mark.parametrize("n_intervals", [1, 3, 10, 200])
 def test_the_definition_on_numbers(n_intervals):
-    X, _ = numeric_table()
     weights = np.random.default_rng(0).integers(0, 4, len(X))
     model = frozen(wave)
     effect = ConditionalDependence(model, n_intervals=n_intervals)
@@ -31,33 +31,31 @@ def test_the_definition_on_numbers(n_intervals):
     ask = asker(model, X)
     for j, edges in enumerate(effect.edges_):
         mean, weight = reference.conditional_means(ask, X.tolist(), j, edges, weights)
-        np.testing.assert_allclose(effect.average_[j], mean, **EXACT)
-        np.testing.assert_array_equal(effect.interval_counts_[j], weight)
+        assert_allclose(effect.average_[j], mean, **EXACT)
+        assert_array_equal(effect.interval_counts_[j], weight)
 
 
 def test_edges_are_inverted_cdf_quantiles_after_the_minimum():
-    X, _ = numeric_table()
     weights = np.random.default_rng(0).integers(0, 4, len(X))
     effect = ConditionalDependence(frozen(wave), n_intervals=7)
     effect.fit(X, sample_weight=weights)
     for j, edges in enumerate(effect.edges_):
         repeated = np.repeat(X[:, j], weights)
         quantiles = np.quantile(repeated, np.arange(1, 8) / 7, method="inverted_cdf")
-        np.testing.assert_array_equal(edges, np.r_[repeated.min(), quantiles])
+        assert_array_equal(edges, np.r_[repeated.min(), quantiles])
 
 
 def test_few_values_stand_alone():
     X = np.array([[0.0], [0.0], [1.0], [5.0], [5.0], [5.0]])
     y = np.array([1.0, 3.0, 4.0, 0.0, 1.0, 2.0])
     effect = ConditionalDependence(frozen(lambda a: y), n_intervals=5).fit(X)
-    np.testing.assert_array_equal(effect.edges_[0], [0, 0, 1, 5])
-    np.testing.assert_array_equal(effect.centers_[0], [0, 1, 5])
-    np.testing.assert_array_equal(effect.average_[0], [2, 4, 1])
-    np.testing.assert_array_equal(effect.interval_counts_[0], [2, 1, 3])
+    assert_array_equal(effect.edges_[0], [0, 0, 1, 5])
+    assert_array_equal(effect.centers_[0], [0, 1, 5])
+    assert_array_equal(effect.average_[0], [2, 4, 1])
+    assert_array_equal(effect.interval_counts_[0], [2, 1, 3])
 
 
 def test_centres_errors_and_importances():
-    X, _ = numeric_table()
     weights = np.random.default_rng(0).integers(1, 4, len(X))
     effect = ConditionalDependence(frozen(wave), n_intervals=5)
     effect.fit(X, sample_weight=weights)
@@ -73,9 +71,7 @@ def test_centres_errors_and_importances():
             assert effect.standard_errors_[j][k] == pytest.approx(error)
         spread = np.repeat(effect.average_[j][cells], weights).std()
         assert effect.feature_importances_[j] == pytest.approx(spread)
-        np.testing.assert_array_equal(
-            effect.transform(X)[:, j], effect.average_[j][cells]
-        )
+        assert_array_equal(effect.transform(X)[:, j], effect.average_[j][cells])
 
 
 def test_categories_and_groups_of_them():
@@ -118,22 +114,21 @@ def test_pairs_with_empty_cells():
         if any(inside):
             found[a, b] = answers[inside].mean()
     assert (counts == 0).any()
-    np.testing.assert_allclose(effect.average_[0], found, **EXACT)
-    np.testing.assert_array_equal(effect.interval_counts_[0], counts)
-    np.testing.assert_array_equal(np.isnan(effect.standard_errors_[0]), counts == 0)
+    assert_allclose(effect.average_[0], found, **EXACT)
+    assert_array_equal(effect.interval_counts_[0], counts)
+    assert_array_equal(np.isnan(effect.standard_errors_[0]), counts == 0)
 
 
 def test_several_outputs_lead():
-    X, y = numeric_table()
-    model = LogisticRegression().fit(X, classes(y, 3))
+    model = LogisticRegression().fit(X, classes(Y, 3))
     effect = ConditionalDependence(FrozenEstimator(model), n_intervals=4).fit(X)
     assert effect.average_[0].shape == (3, 4)
-    np.testing.assert_allclose(effect.average_[0].sum(axis=0), 1)
+    assert_allclose(effect.average_[0].sum(axis=0), 1)
     assert effect.transform(X).shape == (len(X), 9)
     one = ConditionalDependence(
         FrozenEstimator(model), n_intervals=4, target=model.classes_[2]
     ).fit(X)
-    np.testing.assert_array_equal(one.average_[1], effect.average_[1][2])
+    assert_array_equal(one.average_[1], effect.average_[1][2])
 
 
 def test_rows_without_a_value_or_outside_are_counted():
@@ -145,27 +140,10 @@ def test_rows_without_a_value_or_outside_are_counted():
         model, features=[0, 1], custom_values={1: [-0.5, 0, 0.5]}
     ).fit(X, sample_weight=weights)
     outside = (X[:, 1] < -0.5) | (X[:, 1] > 0.5)
-    np.testing.assert_allclose(effect.n_missing_, [15, weights[outside].sum()])
+    assert_allclose(effect.n_missing_, [15, weights[outside].sum()])
     found = effect.transform(X)
-    np.testing.assert_array_equal(np.isnan(found[:, 0]), np.isnan(X[:, 0]))
-    np.testing.assert_array_equal(np.isnan(found[:, 1]), outside)
-
-
-@given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))
-def test_shifting_scaling_and_shuffling(shift, scale, seed):
-    X, _ = numeric_table(n_rows=30, seed=seed)
-    order = np.random.default_rng(seed).permutation(len(X))
-    plain = ConditionalDependence(frozen(wave), n_intervals=6).fit(X)
-    other = ConditionalDependence(
-        frozen(lambda c, a, b: shift + scale * wave(np.log(a), b, c)), n_intervals=6
-    ).fit(np.c_[X[:, 2], np.exp(X[:, 0]), X[:, 1]][order])
-    for j, place in enumerate((1, 2, 0)):
-        np.testing.assert_allclose(
-            other.average_[place],
-            shift + scale * plain.average_[j],
-            rtol=1e-9,
-            atol=1e-9,
-        )
+    assert_array_equal(np.isnan(found[:, 0]), np.isnan(X[:, 0]))
+    assert_array_equal(np.isnan(found[:, 1]), outside)
 
 
 def test_rows_are_sent_once_for_all_features():

@@ -3,16 +3,20 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
+from sklearn_interpret.effects import AccumulatedLocalEffectsDisplay as ALEDisplay
 from sklearn_interpret.effects import (
-    AccumulatedLocalEffects,
-    AccumulatedLocalEffectsDisplay,
     ConditionalDependence,
     EffectComparisonDisplay,
     PartialDependence,
 )
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
+
+X, Y = numeric_table(80)
+LINEAR = LinearRegression().fit(X, Y)
 
 METHODS = ["partial_dependence", "conditional_dependence", "accumulated_local_effects"]
 
@@ -28,24 +32,22 @@ def test_linear_model():
         np.polyfit(line.get_xdata(), line.get_ydata(), 1)[0]
         for line in display.lines_[0]
     ]
-    np.testing.assert_allclose([slopes[0], slopes[2]], 1.0)
+    assert_allclose([slopes[0], slopes[2]], 1.0)
     assert slopes[1] == pytest.approx(3.0, abs=0.1)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_centred_at_the_mean_over_the_rows(weighted):
-    X, y = numeric_table(80)
     weights = np.random.default_rng(0).integers(0, 4, 80) if weighted else None
-    model = LinearRegression().fit(X, y)
     display = EffectComparisonDisplay.from_estimator(
-        model, X, feature=1, sample_weight=weights
+        LINEAR, X, feature=1, sample_weight=weights
     )
-    kinds = (PartialDependence, ConditionalDependence, AccumulatedLocalEffects)
+    kinds = (PartialDependence, ConditionalDependence, ALE)
     for kind, line in zip(kinds, display.lines_[0], strict=True):
-        inspector = kind(_frozen(model), features=[1]).fit(X, sample_weight=weights)
+        inspector = kind(_frozen(LINEAR), features=[1]).fit(X, sample_weight=weights)
         mean = np.average(inspector.transform(X)[:, 0], weights=weights)
         values = getattr(inspector, "effects_", getattr(inspector, "average_", None))
-        np.testing.assert_allclose(line.get_ydata(), values[0] - mean, atol=1e-12)
+        assert_allclose(line.get_ydata(), values[0] - mean, atol=1e-12)
 
 
 def _frozen(model):
@@ -55,9 +57,7 @@ def _frozen(model):
 
 
 def test_legend_and_table_name_the_methods():
-    X, y = numeric_table(50)
-    model = LinearRegression().fit(X, y)
-    display = EffectComparisonDisplay.from_estimator(model, X, feature=0)
+    display = EffectComparisonDisplay.from_estimator(LINEAR, X, feature=0)
     texts = [text.get_text() for text in display.legend_.get_texts()]
     assert texts == [
         "partial dependence",
@@ -71,23 +71,19 @@ def test_legend_and_table_name_the_methods():
 
 
 def test_chosen_methods():
-    X, y = numeric_table(50)
-    model = LinearRegression().fit(X, y)
     chosen = ("accumulated_local_effects", "partial_dependence")
     display = EffectComparisonDisplay.from_estimator(
-        model, X, feature=0, methods=chosen
+        LINEAR, X, feature=0, methods=chosen
     )
     assert display.methods == list(chosen)
     for wrong in ((), ("ale",), (chosen[0], chosen[0])):
         with pytest.raises(ValueError, match="must be distinct names out of"):
-            EffectComparisonDisplay.from_estimator(model, X, feature=0, methods=wrong)
+            EffectComparisonDisplay.from_estimator(LINEAR, X, feature=0, methods=wrong)
 
 
 def test_parameters_go_where_they_belong():
-    X, y = numeric_table(80)
-    model = LinearRegression().fit(X, y)
     display = EffectComparisonDisplay.from_estimator(
-        model, X, feature=0, n_intervals=5, grid_resolution=9
+        LINEAR, X, feature=0, n_intervals=5, grid_resolution=9
     )
     assert [len(line.get_xdata()) for line in display.lines_[0]] == [9, 5, 6]
 
@@ -112,12 +108,11 @@ def test_a_given_order_of_levels_is_that_of_all_methods():
     line = display.lines_[0][0]
     placed = [names[round(x)] for x in line.get_xdata()]
     assert placed == natural["x"].tolist() == ["red", "green", "blue", "amber"]
-    np.testing.assert_array_equal(line.get_ydata(), natural["value"])
+    assert_array_equal(line.get_ydata(), natural["value"])
 
 
 def test_one_panel_per_output():
-    X, y = numeric_table(80)
-    model = LogisticRegression().fit(X, classes(y, 3))
+    model = LogisticRegression().fit(X, classes(Y, 3))
     display = EffectComparisonDisplay.from_estimator(model, X, feature=0)
     assert display.axes_.shape == (1, 3)
     assert [ax.get_title() for ax in display.axes_.flat] == ["low", "mid", "top"]
@@ -125,17 +120,15 @@ def test_one_panel_per_output():
 
 
 def test_a_single_inspector_and_pairs_are_refused():
-    X, y = numeric_table(50)
-    model = LinearRegression().fit(X, y)
-    inspector = PartialDependence(_frozen(model)).fit(X)
+    inspector = PartialDependence(_frozen(LINEAR)).fit(X)
     with pytest.raises(TypeError, match="compares several effects"):
         EffectComparisonDisplay.from_estimator(inspector, X, feature=0)
     with pytest.raises(TypeError, match="must be one feature"):
-        EffectComparisonDisplay.from_estimator(model, X, feature=(0, 1))
+        EffectComparisonDisplay.from_estimator(LINEAR, X, feature=(0, 1))
 
 
 def test_any_container_out_of_transform():
-    X, y = numeric_table(50)
+    X, y = numeric_table(80)
     X = pd.DataFrame(X, columns=list("abc"))
     model = LinearRegression().fit(X, y)
     bare = PartialDependence(_frozen(model)).fit(X)
@@ -159,10 +152,10 @@ def test_from_arrays():
 
 
 def test_a_method_keeps_its_colour():
-    """Alone, or beside others in any order: two figures can be read together."""
-    X, y = numeric_table(60)
-    model = LinearRegression().fit(X, y)
-    whole = EffectComparisonDisplay.from_estimator(model, X, feature=0, methods=METHODS)
+    """Alone, or with others in any order: two figures can be read together."""
+    whole = EffectComparisonDisplay.from_estimator(
+        LINEAR, X, feature=0, methods=METHODS
+    )
     expected = {
         method: line.get_color()
         for method, line in zip(METHODS, whole.lines_[0], strict=True)
@@ -170,7 +163,7 @@ def test_a_method_keeps_its_colour():
     assert len(set(expected.values())) == len(METHODS)
     for methods in (METHODS[::-1], METHODS[1:2]):
         display = EffectComparisonDisplay.from_estimator(
-            model, X, feature=0, methods=methods
+            LINEAR, X, feature=0, methods=methods
         )
         for method, line in zip(methods, display.lines_[0], strict=True):
             assert line.get_color() == expected[method]
@@ -183,9 +176,7 @@ def test_methods_share_one_order_of_levels(methods, ordered):
     X, y = mixed_frame(80)
     X["colour"] = X["colour"].cat.as_ordered() if ordered else X["colour"].astype(str)
     model = encoded(LinearRegression()).fit(X, y)
-    found = AccumulatedLocalEffectsDisplay.from_estimator(
-        model, X, features=["colour", ("size", "colour")]
-    )
+    found = ALEDisplay.from_estimator(model, X, features=["colour", ("size", "colour")])
     levels = found.edges[0].tolist()
     natural = ["red", "green", "blue", "amber"] if ordered else sorted(set(X["colour"]))
     assert (levels == natural) == ordered
@@ -205,7 +196,7 @@ def test_methods_share_one_order_of_levels(methods, ordered):
     note = "" if ordered else "\n(ordered by similarity)"
     assert ax.get_xlabel() == found.axes_.flat[0].get_xlabel() == "colour" + note
     assert found.axes_.flat[1].get_ylabel() == "colour" + note
-    plain = AccumulatedLocalEffectsDisplay.from_estimator(
+    plain = ALEDisplay.from_estimator(
         model, X, features=["colour"], categorical_order="sorted"
     )
     assert plain.axes_[0, 0].get_xlabel() == "colour"

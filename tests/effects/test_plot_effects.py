@@ -8,17 +8,23 @@ import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_interpret._plotting.colours import contrast, mixed, paper
+from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
+from sklearn_interpret.effects import AccumulatedLocalEffectsDisplay as ALEDisplay
 from sklearn_interpret.effects import (
-    AccumulatedLocalEffects,
-    AccumulatedLocalEffectsDisplay,
     ConditionalDependenceDisplay,
     PartialDependenceDisplay,
 )
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
+
+FRAME, FRAME_Y = mixed_frame()
+OF_FRAMES = encoded(LinearRegression()).fit(FRAME, FRAME_Y)
+X, Y = numeric_table(60)
+LINEAR = LinearRegression().fit(X, Y)
 
 
 def test_arrays_by_hand():
@@ -30,7 +36,7 @@ def test_arrays_by_hand():
         response_name="odds",
     ).plot()
     assert [len(lines) for lines in display.lines_] == [2, 2]
-    np.testing.assert_array_equal(display.lines_[0][1].get_ydata(), [3.0, 2.0, 1.0])
+    assert_array_equal(display.lines_[0][1].get_ydata(), [3.0, 2.0, 1.0])
     assert display.axes_[0, 0].get_ylabel() == "odds\n(partial dependence)"
     assert display.bands_ == [[], []]
     assert display.rug_ == [None, None]
@@ -39,8 +45,7 @@ def test_arrays_by_hand():
 
 
 def test_labels():
-    X, y = numeric_table(40)
-    model = LogisticRegression().fit(X, classes(y, 2))
+    model = LogisticRegression().fit(X, classes(Y, 2))
     display = PartialDependenceDisplay.from_estimator(model, X, features=[1])
     (ax,) = display.axes_.flat
     assert ax.get_xlabel() == "x1"
@@ -58,8 +63,7 @@ def log_odds(model, X):
 
 
 def test_recursion_names_its_response():
-    X, y = numeric_table(60)
-    model = HistGradientBoostingRegressor(max_iter=5).fit(X, y)
+    model = HistGradientBoostingRegressor(max_iter=5).fit(X, Y)
     display = PartialDependenceDisplay.from_estimator(
         model, X, features=[0], method="recursion"
     )
@@ -88,22 +92,18 @@ def test_feature_without_any_value_says_so():
     X[:, 1] = np.nan
     model = _Foreign()
     with pytest.warns(UserWarning, match="no observed value"):
-        display = AccumulatedLocalEffectsDisplay.from_estimator(
-            model, X, features=[1, (0, 1)]
-        )
+        display = ALEDisplay.from_estimator(model, X, features=[1, (0, 1)])
     for ax in display.axes_.flat:
         assert [text.get_text() for text in ax.texts] == ["no observed value"]
     display.figure_.canvas.draw()
 
 
 def test_bands_are_confidence_bands_when_asked():
-    X, y = numeric_table(60)
-    model = LinearRegression().fit(X, y)
-    bare = AccumulatedLocalEffectsDisplay.from_estimator(model, X, features=[0])
+    bare = ALEDisplay.from_estimator(LINEAR, X, features=[0])
     assert bare.bands_ == [[]]
     assert legend_texts(bare) == ["values in the data"]
-    display = AccumulatedLocalEffectsDisplay.from_estimator(
-        model, X, features=[0, (0, 1)], confidence_level=0.95
+    display = ALEDisplay.from_estimator(
+        LINEAR, X, features=[0, (0, 1)], confidence_level=0.95
     )
     assert display.legend_.get_texts()[0].get_text() == "95 % confidence band"
     assert display.intervals_low[1] is None
@@ -114,17 +114,16 @@ def test_bands_are_confidence_bands_when_asked():
 
 def test_bands_of_partial_dependence_are_those_of_its_shape():
     """An effect without interactions is exact, however uncertain its level."""
-    X, y = numeric_table(60)
-    model = LinearRegression().fit(X, 100 * y)
+    model = LinearRegression().fit(X, 100 * Y)
     display = PartialDependenceDisplay.from_estimator(model, X, features=[0, (0, 1)])
     assert display.legend_.get_texts()[0].get_text() == (
         "± 2 standard errors of the shape"
     )
     frame = display.to_frame()
     alone = frame["feature2"].isna()
-    np.testing.assert_allclose(frame["low"][alone], frame["high"][alone], atol=1e-9)
+    assert_allclose(frame["low"][alone], frame["high"][alone], atol=1e-9)
     reach = (frame["high"] - frame["low"])[~alone] / 4
-    np.testing.assert_allclose(reach, display.standard_errors[1].ravel())
+    assert_allclose(reach, display.standard_errors[1].ravel())
     display.shape_standard_errors = None
     text = display.plot().legend_.get_texts()[0].get_text()
     assert text == "± 2 standard errors of the level"
@@ -133,10 +132,8 @@ def test_bands_of_partial_dependence_are_those_of_its_shape():
 
 
 def test_error_bars_along_categories():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
     display = PartialDependenceDisplay.from_estimator(
-        model, X, features=["size", "colour"]
+        OF_FRAMES, FRAME, features=["size", "colour"]
     )
     assert isinstance(display.bands_[0][0], PolyCollection)
     bars = display.bands_[1][0]
@@ -144,22 +141,20 @@ def test_error_bars_along_categories():
     frame = display.to_frame()
     frame = frame[frame["feature"] == "colour"]
     ends = np.array([segment[:, 1] for segment in bars.get_segments()])
-    np.testing.assert_allclose(ends, frame[["low", "high"]])
+    assert_allclose(ends, frame[["low", "high"]])
     shares = [segment[1, 1] for segment in display.rug_[1].get_segments()]
-    counts = X["colour"].value_counts()[frame["x"]].to_numpy()
-    np.testing.assert_allclose(np.array(shares) / max(shares), counts / counts.max())
+    counts = FRAME["colour"].value_counts()[frame["x"]].to_numpy()
+    assert_allclose(np.array(shares) / max(shares), counts / counts.max())
 
 
 def test_second_order_effects_diverge_from_zero():
     X, y = numeric_table(200)
     model = HistGradientBoostingRegressor(max_iter=20).fit(X, y)
-    display = AccumulatedLocalEffectsDisplay.from_estimator(
-        model, X, features=[(0, 2)], n_intervals=8
-    )
+    display = ALEDisplay.from_estimator(model, X, features=[(0, 2)], n_intervals=8)
     low, high = display.contours_[0].get_clim()
     assert low == pytest.approx(-high)
     levels = display.contours_[0].levels
-    np.testing.assert_allclose(levels, -levels[::-1], atol=1e-12)
+    assert_allclose(levels, -levels[::-1], atol=1e-12)
     assert not np.any(levels == 0)
 
 
@@ -167,15 +162,12 @@ def test_rounding_errors_have_the_colour_of_zero():
     """An additive model has no second-order effect but what rounding leaves."""
     X, y = numeric_table(200)
     model = LinearRegression().fit(X, 1000 * y)
-    display = AccumulatedLocalEffectsDisplay.from_estimator(
-        model, X, features=[0, (0, 2)], n_intervals=8
-    )
+    display = ALEDisplay.from_estimator(model, X, features=[0, (0, 2)], n_intervals=8)
     assert display.contours_[1].get_clim()[1] >= 1.0
 
 
 def test_outputs_of_a_pair_share_their_colours():
-    X, y = numeric_table(60)
-    model = LogisticRegression().fit(X, classes(y, 3))
+    model = LogisticRegression().fit(X, classes(Y, 3))
     display = PartialDependenceDisplay.from_estimator(
         model, X, features=[(0, 1)], grid_resolution=5
     )
@@ -194,8 +186,8 @@ def test_cells_of_conditional_means_lie_between_the_edges():
         model, X, features=[(0, 1)], n_intervals=4
     )
     corners = display.heatmaps_[0].get_coordinates()
-    np.testing.assert_allclose(corners[0, :, 0], display.edges[0][0])
-    np.testing.assert_allclose(corners[:, 0, 1], display.edges[0][1])
+    assert_allclose(corners[0, :, 0], display.edges[0][0])
+    assert_allclose(corners[:, 0, 1], display.edges[0][1])
 
 
 def test_cells_of_few_values_can_be_seen():
@@ -206,7 +198,7 @@ def test_cells_of_few_values_can_be_seen():
         model, X, features=[(0, 1)], n_intervals=4
     )
     corners = display.heatmaps_[0].get_coordinates()
-    np.testing.assert_allclose(corners[0, :, 0], [-0.5, 0.5, 1.5])
+    assert_allclose(corners[0, :, 0], [-0.5, 0.5, 1.5])
 
 
 def cities(n_levels):
@@ -233,13 +225,11 @@ def test_many_levels_stand_below_each_other(n_levels):
     assert ax.get_window_extent().width > 2.9 * display.figure_.dpi
     (line,) = display.lines_[0]
     frame = display.to_frame()
-    np.testing.assert_array_equal(line.get_xdata(), frame["value"])
-    np.testing.assert_array_equal(line.get_ydata(), np.arange(n_levels))
+    assert_array_equal(line.get_xdata(), frame["value"])
+    assert_array_equal(line.get_ydata(), np.arange(n_levels))
     bars = display.rug_[0].get_segments()
     assert len(bars) == n_levels
-    np.testing.assert_allclose(
-        [bar[:, 1] for bar in bars], np.arange(n_levels)[:, None] + [0, 0]
-    )
+    assert_allclose([bar[:, 1] for bar in bars], np.arange(n_levels)[:, None] + [0, 0])
 
 
 @pytest.mark.parametrize("n_levels", [4, 50])
@@ -265,10 +255,8 @@ def test_levels_in_the_order_of_their_effect(n_levels):
 
 
 def test_an_order_by_effect_is_none_by_similarity():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
-    display = AccumulatedLocalEffectsDisplay.from_estimator(
-        model, X, features=["town"], order="effect"
+    display = ALEDisplay.from_estimator(
+        OF_FRAMES, FRAME, features=["town"], order="effect"
     )
     (ax,) = display.axes_.flat
     assert ax.get_xlabel() == "town"
@@ -278,7 +266,7 @@ def test_an_order_by_effect_is_none_by_similarity():
 
 
 @pytest.mark.parametrize("n_entries", [1, 31])  # laid out by matplotlib, and by us
-def test_long_names_beside_a_colour_bar_are_not_cut(n_entries):
+def test_long_names_next_to_a_colour_bar_are_not_cut(n_entries):
     levels = np.array([f"level number {k} of a feature" for k in range(4)])
     display = PartialDependenceDisplay(
         [(np.arange(3.0), levels)] * n_entries,
@@ -310,7 +298,7 @@ def test_the_most_varied_of_many_outputs_are_drawn():
     assert [len(lines) for lines in display.lines_] == [7, 7]
     assert len({line.get_color() for line in display.lines_[0]}) == 7
     assert legend_texts(display)[:7] == list("bdefghi")
-    np.testing.assert_array_equal(
+    assert_array_equal(
         [mark.get_ydata()[0] for mark in display.missing_[0]], sizes[[1, *range(3, 9)]]
     )
     title = display.legend_.get_title().get_text()
@@ -336,17 +324,19 @@ def legend_texts(display):
 
 
 def test_marks_of_the_data_are_named():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
     entries = ["size", "town", ("size", "rooms"), ("size", "town")]
-    display = PartialDependenceDisplay.from_estimator(model, X, features=entries)
+    display = PartialDependenceDisplay.from_estimator(
+        OF_FRAMES, FRAME, features=entries
+    )
     assert legend_texts(display) == [
         "± 2 standard errors of the shape",
         "values in the data",
         "share of the rows",
         "rows (jittered at levels)",
     ]
-    display = PartialDependenceDisplay.from_estimator(model, X, features=entries[2:3])
+    display = PartialDependenceDisplay.from_estimator(
+        OF_FRAMES, FRAME, features=entries[2:3]
+    )
     assert legend_texts(display) == ["rows"]
     assert display.plot(rug=False).legend_ is None
 
@@ -354,7 +344,7 @@ def test_marks_of_the_data_are_named():
 def test_a_colour_and_a_label_of_the_users():
     X, y = numeric_table()
     model = LinearRegression().fit(X, y)
-    display = AccumulatedLocalEffectsDisplay.from_estimator(
+    display = ALEDisplay.from_estimator(
         model,
         X,
         features=[0],
@@ -380,7 +370,7 @@ def test_two_models_on_the_same_axes(features, own):
     if not own:
         axes = plt.subplots(1, len(features))[1]
     for name, model in models.items():
-        display = AccumulatedLocalEffectsDisplay.from_estimator(
+        display = ALEDisplay.from_estimator(
             model, X, features=features, line_kw={"label": name}, ax=axes, n_intervals=5
         )
         displays.append(display)
@@ -405,19 +395,17 @@ def test_two_models_on_the_same_axes(features, own):
 
 
 def test_two_models_side_by_side_at_levels():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
-    other = encoded(LinearRegression()).fit(X, -y)
+    other = encoded(LinearRegression()).fit(FRAME, -FRAME_Y)
     kw = {"features": ["town"], "order": "effect"}
-    first = PartialDependenceDisplay.from_estimator(model, X, **kw)
+    first = PartialDependenceDisplay.from_estimator(OF_FRAMES, FRAME, **kw)
     second = PartialDependenceDisplay.from_estimator(
-        model, X, ax=first.axes_, line_kw={"label": "other"}, **kw
+        OF_FRAMES, FRAME, ax=first.axes_, line_kw={"label": "other"}, **kw
     )
-    x, beside = (one.lines_[0][0].get_xdata() for one in (first, second))
-    assert np.all(np.abs(x - beside) > 0.1)
-    assert np.all(np.abs(x - beside) < 0.5)
+    x, other_x = (one.lines_[0][0].get_xdata() for one in (first, second))
+    assert np.all(np.abs(x - other_x) > 0.1)
+    assert np.all(np.abs(x - other_x) < 0.5)
     with pytest.raises(ValueError, match="in another order"):
-        PartialDependenceDisplay.from_estimator(other, X, ax=first.axes_, **kw)
+        PartialDependenceDisplay.from_estimator(other, FRAME, ax=first.axes_, **kw)
 
 
 def gap_table(n_rows=300):
@@ -430,9 +418,7 @@ def gap_table(n_rows=300):
 
 def test_cells_without_rows_are_hatched_and_not_on_the_scale():
     X, _ = gap_table()
-    display = AccumulatedLocalEffectsDisplay.from_estimator(
-        _Wild(), X, features=[(0, 1)], n_intervals=6
-    )
+    display = ALEDisplay.from_estimator(_Wild(), X, features=[(0, 1)], n_intervals=6)
     counts, effect = display.interval_counts[0], display.effects[0]
     assert (counts == 0).sum() > 10
     (ax,) = display.axes_.flat
@@ -449,9 +435,7 @@ def test_cells_without_rows_are_hatched_and_not_on_the_scale():
     assert largest <= high < 2 * largest
 
 
-@pytest.mark.parametrize(
-    "kind", [AccumulatedLocalEffectsDisplay, ConditionalDependenceDisplay]
-)
+@pytest.mark.parametrize("kind", [ALEDisplay, ConditionalDependenceDisplay])
 def test_levels_without_rows_are_hatched(kind):
     X, corner = gap_table(100)
     X = pd.DataFrame({"x": X[:, 0], "kind": np.array(["a", "b"])[corner]})
@@ -479,10 +463,8 @@ def test_long_names_keep_what_tells_them_apart():
 
 
 def test_grouped_features():
-    X, y = mixed_frame()
-    model = encoded(LinearRegression()).fit(X, y)
     display = PartialDependenceDisplay.from_estimator(
-        model, X, features=["both"], feature_groups={"both": ["town", "new"]}
+        OF_FRAMES, FRAME, features=["both"], feature_groups={"both": ["town", "new"]}
     )
     (ax,) = display.axes_.flat
     assert ax.get_xlabel() == "both"
@@ -490,23 +472,10 @@ def test_grouped_features():
     assert display.to_frame()["x"].iloc[0] == ("Aalen", False)
 
 
-def test_subfigure():
-    X, y = numeric_table(40)
-    model = LinearRegression().fit(X, y)
-    figure = plt.figure(layout="constrained")
-    left, right = figure.subfigures(1, 2)
-    ax = left.subplots()
-    display = PartialDependenceDisplay.from_estimator(model, X, ax=ax)
-    assert display.figure_ is left
-    assert right.axes == []
-    figure.canvas.draw()
-
-
 def test_foreign_predictor():
     """A predictor of no scikit-learn class is taken as fitted."""
-    X, _ = numeric_table(40)
     display = PartialDependenceDisplay.from_estimator(_Foreign(), X, features=[0])
-    np.testing.assert_allclose(
+    assert_allclose(
         display.lines_[0][0].get_ydata(), 2 * display.lines_[0][0].get_xdata()
     )
 
@@ -540,17 +509,16 @@ class _Levels(_Foreign):
 
 
 def test_inspector_with_other_rows_is_refused():
-    X, y = numeric_table(40)
-    ale = AccumulatedLocalEffects(LinearRegression()).fit(X, y)
+    ale = ALE(LinearRegression()).fit(X, Y)
     with pytest.raises(ValueError, match="X has 2 features"):
-        AccumulatedLocalEffectsDisplay.from_estimator(ale, X[:, :2])
+        ALEDisplay.from_estimator(ale, X[:, :2])
 
 
 @pytest.mark.parametrize("style", ["default", "dark_background", "ggplot"])
 def test_bands_and_the_line_at_zero_are_seen(style):
     grid = np.arange(3.0)
     with plt.style.context(style):
-        display = AccumulatedLocalEffectsDisplay(
+        display = ALEDisplay(
             [grid],
             [grid - 1],
             feature_names=["age"],

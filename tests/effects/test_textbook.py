@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
@@ -10,11 +13,11 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from sklearn_interpret.effects import (
-    AccumulatedLocalEffects,
-    ConditionalDependence,
-    PartialDependence,
-)
+from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
+from sklearn_interpret.effects import ConditionalDependence, PartialDependence
+from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
+from tests.effects.data import numeric_table
+from tests.references.models import frozen
 
 TRUTH = (lambda x: x, lambda x: x**2)
 
@@ -34,17 +37,17 @@ def distance(points, effect, truth):
     return (difference - difference.mean()).std()
 
 
-@pytest.fixture(scope="module", params=[0, 1, 2])
-def forest(request):
+@pytest.fixture(scope="module")
+def forest():
     """A forest on the correlated data. It is left alone where the data has no rows."""
-    X, y = correlated_data(request.param)
+    X, y = correlated_data(0)
     forest = RandomForestRegressor(50, min_samples_leaf=10, random_state=0).fit(X, y)
     return FrozenEstimator(forest), X
 
 
 def test_accumulated_local_effects_recover_the_terms_of_a_forest(forest):
     model, X = forest
-    local = AccumulatedLocalEffects(model).fit(X)
+    local = ALE(model).fit(X)
     average = PartialDependence(
         model,
         percentiles=(0.01, 0.99),
@@ -68,6 +71,41 @@ def test_conditional_means_mix_the_terms(forest):
         assert distance(points, curve, truth) > 0.2
 
 
+def wave(a, b, c):
+    return np.sin(3 * a) + a * b - c**2
+
+
+def levels_and_spreads(fitted):
+    """Values that are shifted with the response, and those that are only scaled."""
+    if isinstance(fitted, ALE):
+        return fitted.effects_, fitted.local_effects_std_
+    is_ice = isinstance(fitted, ICE)
+    return fitted.average_, fitted.heterogeneity_ if is_ice else fitted.standard_errors_
+
+
+@settings(max_examples=15)
+@given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))
+@pytest.mark.parametrize("effect", [PartialDependence, ICE, ConditionalDependence, ALE])
+def test_shifting_scaling_and_shuffling(effect, shift, scale, seed):
+    """Effects are linear in the response, whatever the order of rows and columns."""
+    X, _ = numeric_table(n_rows=25, seed=seed)
+    order = np.random.default_rng(seed).permutation(len(X))
+    plain = effect(frozen(wave), features=[0, 1, 2, (0, 1)]).fit(X)
+    formula = frozen(lambda c, a, b: shift + scale * wave(a, b, c))
+    other = effect(formula, features=[1, 2, 0, (1, 2)]).fit(X[order][:, [2, 0, 1]])
+    levels, spreads = levels_and_spreads(plain)
+    other_levels, other_spreads = levels_and_spreads(other)
+    shifted = 0 if effect is ALE else shift  # differences have no level
+    for ours, theirs in zip(levels, other_levels, strict=True):
+        assert_allclose(theirs, shifted + scale * ours, rtol=1e-9, atol=1e-9)
+    for ours, theirs in zip(spreads, other_spreads, strict=True):
+        assert_allclose(theirs, abs(scale) * ours, rtol=1e-7, atol=1e-7)
+    if effect is ICE:
+        for ours, theirs in zip(plain.curves_, other.curves_, strict=True):
+            expected = shift + scale * ours[order]
+            assert_allclose(theirs, expected, rtol=1e-10, atol=1e-10)
+
+
 def with_square(X):
     """The features, and the square of the second one."""
     return np.c_[X, X[:, 1] ** 2]
@@ -77,7 +115,7 @@ def test_a_correctly_specified_model_leaves_nothing_to_differ():
     X, y = correlated_data(0)
     linear = make_pipeline(FunctionTransformer(with_square), LinearRegression())
     model = FrozenEstimator(linear.fit(X, y))
-    local = AccumulatedLocalEffects(model).fit(X)
+    local = ALE(model).fit(X)
     average = PartialDependence(
         model,
         custom_values=dict(enumerate(local.edges_)),
@@ -119,4 +157,4 @@ def test_versicolor_lies_between():
         assert np.ptp(part) < 0.1 * reach
     # Of two classes the centred logarithm is half the log odds.
     odds = PartialDependence(model, response_method="decision_function", **params)
-    np.testing.assert_allclose(curve, odds.fit(iris.data).average_[0] / 2, atol=1e-10)
+    assert_allclose(curve, odds.fit(iris.data).average_[0] / 2, atol=1e-10)

@@ -2,12 +2,11 @@
 
 import gc
 import pickle
-import tracemalloc
 from functools import partial
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -15,9 +14,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_interpret._core.trees.effects import tree_effects
 from sklearn_interpret._model import parallel
 from sklearn_interpret._model.replacement import replaced
-from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
+from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
+from sklearn_interpret.effects import PartialDependence
+from tests.references.memory import peak_memory
 
-FEW, MANY = 2500, 7500
+FEW, MANY = 1500, 4500
 # Grids that are given: quantiles sort a column in passing.
 GRIDS = {"custom_values": {j: np.linspace(-2, 2, 9) for j in range(6)}}
 
@@ -45,7 +46,7 @@ def partial_dependence(X, model=None, **params):
 def accumulated(X, model=None, **params):
     model = boosted() if model is None else model
     params = {"n_intervals": 8, "method": "tree", **params}
-    return AccumulatedLocalEffects(model, **params).fit(X)
+    return ALE(model, **params).fit(X)
 
 
 PAIRS = {"features": [0, 1, (0, 1), (1, 2)]}
@@ -60,24 +61,15 @@ WORKS = {
 }
 
 
-def peak_memory(work, X):
-    """Peak of traced memory beyond the rows."""
-    gc.collect()
-    tracemalloc.start()
-    try:
-        work(X, **GRIDS)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 @pytest.mark.parametrize("name", WORKS)
 def test_peak_memory_does_not_grow_with_the_rows(name, monkeypatch):
     monkeypatch.setattr(parallel, "_BLOCK_BYTES", 2**14)
     monkeypatch.setattr(tree_effects, "_MOST_ROWS", 2**7)
     with config_context(working_memory=0.1):
         WORKS[name](table(FEW), **GRIDS)
-        few, many = (peak_memory(WORKS[name], table(n)) for n in (FEW, MANY))
+        works = [partial(WORKS[name], table(n), **GRIDS) for n in (FEW, MANY)]
+        gc.collect()
+        few, many = map(peak_memory, works)
     assert many - few < 8 * (MANY - FEW)
 
 
@@ -112,7 +104,7 @@ def test_rows_put_in_order_piece_by_piece_give_the_same_averages(monkeypatch):
     monkeypatch.setattr(parallel, "_FEWEST_BLOCK_ROWS", 700)
     whole = partial_dependence(X, forest)
     for here, there in zip(whole.average_, expected.average_, strict=True):
-        np.testing.assert_allclose(here, there, rtol=0, atol=1e-12)
+        assert_allclose(here, there, rtol=0, atol=1e-12)
     with config_context(working_memory=0.01):
         made = partial_dependence(X, forest, n_jobs=2)
     for here, there in zip(made.average_, whole.average_, strict=True):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -32,6 +33,8 @@ from sklearn_interpret.importance._drop_column import (
     names_columns,
 )
 from tests.importance.quick import linear_table, mixed_frame
+
+X, Y = linear_table()
 
 
 def by_hand(model, X, y, cv, players, score, weights=None):
@@ -65,14 +68,13 @@ def negated(loss):
     ],
 )
 def test_equals_a_loop_written_by_hand(model, scoring, score):
-    X, y = linear_table()
     cv = KFold(3, shuffle=True, random_state=1)
-    importance = DropColumnImportance(model, cv=cv, scoring=scoring).fit(X, y)
-    expected = by_hand(model, X, y, cv, [[0], [1], [2], [3]], score)
-    np.testing.assert_allclose(importance.importances_, expected, atol=1e-12)
-    np.testing.assert_allclose(importance.importances_mean_, expected.mean(axis=1))
-    np.testing.assert_allclose(importance.importances_std_, expected.std(axis=1))
-    np.testing.assert_allclose(importance.feature_importances_, expected.mean(axis=1))
+    importance = DropColumnImportance(model, cv=cv, scoring=scoring).fit(X, Y)
+    expected = by_hand(model, X, Y, cv, [[0], [1], [2], [3]], score)
+    assert_allclose(importance.importances_, expected, atol=1e-12)
+    assert_allclose(importance.importances_mean_, expected.mean(axis=1))
+    assert_allclose(importance.importances_std_, expected.std(axis=1))
+    assert_allclose(importance.feature_importances_, expected.mean(axis=1))
     assert importance.baseline_scores_.shape == (3,)
     assert importance.get_support()[:2].all()
 
@@ -84,41 +86,36 @@ def test_classifiers_and_their_folds():
     cv = StratifiedKFold(4)
     players = [[0], [1], [2], [3]]
     expected = by_hand(LogisticRegression(), X, labels, cv, players, accuracy_score)
-    np.testing.assert_allclose(importance.importances_, expected, atol=1e-12)
+    assert_allclose(importance.importances_, expected, atol=1e-12)
 
 
 def test_weights_go_to_fits_and_scores():
-    X, y = linear_table()
-    weights = np.random.default_rng(3).uniform(0.1, 2, size=len(y))
+    weights = np.random.default_rng(3).uniform(0.1, 2, size=len(Y))
     importance = DropColumnImportance(LinearRegression(), cv=KFold(3))
-    importance.fit(X, y, sample_weight=weights)
+    importance.fit(X, Y, sample_weight=weights)
     players = [[0], [1], [2], [3]]
-    expected = by_hand(LinearRegression(), X, y, KFold(3), players, r2_score, weights)
-    np.testing.assert_allclose(importance.importances_, expected, atol=1e-12)
+    expected = by_hand(LinearRegression(), X, Y, KFold(3), players, r2_score, weights)
+    assert_allclose(importance.importances_, expected, atol=1e-12)
     importance.set_params(scoring=make_scorer(max_error))
     with pytest.raises(ValueError, match="takes no sample_weight"):
-        importance.fit(X, y, sample_weight=weights)
-    importance.fit(X, y, sample_weight=np.ones(len(y)))
+        importance.fit(X, Y, sample_weight=weights)
+    importance.fit(X, Y, sample_weight=np.ones(len(Y)))
 
 
 def test_rows_of_weight_zero_are_in_no_fold():
-    X, y = linear_table()
     weights = np.ones(60)
     weights[::3] = 0
     kept = weights > 0
     half = np.arange(60) < 30
-    splits = [
-        (np.flatnonzero(half), np.flatnonzero(~half)),
-        (~half, half),
-    ]
+    splits = [(np.flatnonzero(half), np.flatnonzero(~half)), (~half, half)]
     inside = [(np.flatnonzero(half[kept]), np.flatnonzero(~half[kept]))]
     inside.append(inside[0][::-1])
     for cv, cv_inside in ((3, 3), (splits, inside), (iter(splits), inside)):
         one = DropColumnImportance(LinearRegression(), cv=cv)
-        one.fit(X, y, sample_weight=weights)
+        one.fit(X, Y, sample_weight=weights)
         other = DropColumnImportance(LinearRegression(), cv=cv_inside)
-        other.fit(X[kept], y[kept])
-        np.testing.assert_allclose(one.importances_, other.importances_, atol=1e-12)
+        other.fit(X[kept], Y[kept])
+        assert_allclose(one.importances_, other.importances_, atol=1e-12)
 
 
 def test_groups_are_left_out_together():
@@ -131,7 +128,7 @@ def test_groups_are_left_out_together():
     ).fit(X, y)
     assert together.player_names_ == ["twins", "x1", "x3"]
     expected = by_hand(LinearRegression(), X, y, KFold(3), [[0, 2], [1], [3]], r2_score)
-    np.testing.assert_allclose(together.importances_, expected, atol=1e-12)
+    assert_allclose(together.importances_, expected, atol=1e-12)
     # Each of the twins stands in for the other; of both there is much.
     assert alone.feature_importances_[0] == alone.feature_importances_[2] == 0
     assert together.feature_importances_[0] == together.feature_importances_[2] > 0.5
@@ -140,48 +137,43 @@ def test_groups_are_left_out_together():
 
 
 def test_all_features_in_one_group_leave_a_constant_column():
-    X, y = linear_table()
     importance = DropColumnImportance(
         LinearRegression(), cv=KFold(3), feature_groups={"all": [0, 1, 2, 3]}
-    ).fit(X, y)
+    ).fit(X, Y)
     folds = KFold(3).split(X)
-    none = [r2_score(y[b], np.full(len(b), y[a].mean())) for a, b in folds]
-    np.testing.assert_allclose(
-        importance.importances_[0], importance.baseline_scores_ - none
-    )
-    single = DropColumnImportance(LinearRegression()).fit(X[:, :1], y)
+    none = [r2_score(Y[b], np.full(len(b), Y[a].mean())) for a, b in folds]
+    assert_allclose(importance.importances_[0], importance.baseline_scores_ - none)
+    single = DropColumnImportance(LinearRegression()).fit(X[:, :1], Y)
     assert single.importances_.shape == (1, 5)
 
 
 def test_several_scores_at_once():
-    X, y = linear_table()
     both = DropColumnImportance(
         LinearRegression(), cv=3, scoring={"first": "r2", "second": mean_squared_error}
-    ).fit(X, y)
+    ).fit(X, Y)
     assert list(both.results_) == ["first", "second"]
     for name, scoring in (("first", "r2"), ("second", mean_squared_error)):
-        one = DropColumnImportance(LinearRegression(), cv=3, scoring=scoring).fit(X, y)
+        one = DropColumnImportance(LinearRegression(), cv=3, scoring=scoring).fit(X, Y)
         found = both.results_[name]
-        np.testing.assert_allclose(found.importances, one.importances_)
-        np.testing.assert_allclose(found.importances_mean, one.importances_mean_)
-        np.testing.assert_allclose(found.importances_std, one.importances_std_)
-        np.testing.assert_allclose(found.baseline_scores, one.baseline_scores_)
-    np.testing.assert_array_equal(both.importances_, both.results_["first"].importances)
+        assert_allclose(found.importances, one.importances_)
+        assert_allclose(found.importances_mean, one.importances_mean_)
+        assert_allclose(found.importances_std, one.importances_std_)
+        assert_allclose(found.baseline_scores, one.baseline_scores_)
+    assert_array_equal(both.importances_, both.results_["first"].importances)
 
 
 def test_frozen_models_are_not_fitted_but_clones_of_theirs():
-    X, y = linear_table()
-    model = Ridge().fit(X[:20], y[:20])
+    model = Ridge().fit(X[:20], Y[:20])
     coefficients = model.coef_.copy()
-    frozen = DropColumnImportance(FrozenEstimator(model), cv=3).fit(X, y)
-    fresh = DropColumnImportance(Ridge(), cv=3).fit(X, y)
-    np.testing.assert_array_equal(model.coef_, coefficients)
-    np.testing.assert_array_equal(frozen.predict(X), model.predict(X))
-    np.testing.assert_allclose(frozen.importances_, fresh.importances_)
+    frozen = DropColumnImportance(FrozenEstimator(model), cv=3).fit(X, Y)
+    fresh = DropColumnImportance(Ridge(), cv=3).fit(X, Y)
+    assert_array_equal(model.coef_, coefficients)
+    assert_array_equal(frozen.predict(X), model.predict(X))
+    assert_allclose(frozen.importances_, fresh.importances_)
     weights = np.arange(60) % 3 + 0.5
-    np.testing.assert_allclose(
-        frozen.fit(X, y, sample_weight=weights).importances_,
-        fresh.fit(X, y, sample_weight=weights).importances_,
+    assert_allclose(
+        frozen.fit(X, Y, sample_weight=weights).importances_,
+        fresh.fit(X, Y, sample_weight=weights).importances_,
     )
     with pytest.raises(ValueError, match="requires y"):
         frozen.fit(X)
@@ -209,7 +201,7 @@ def test_pipelines_that_name_columns(kind):
     ).astype(float)
     players = [[0], [1, 2, 3], [4]]
     expected = by_hand(LinearRegression(), numbers, y, KFold(3), players, r2_score)
-    np.testing.assert_allclose(importance.importances_, expected, atol=1e-9)
+    assert_allclose(importance.importances_, expected, atol=1e-9)
     dropping = DropColumnImportance(encoded(["colour"]), cv=3, removal="drop")
     with pytest.raises(ValueError, match=r"without 'colour'.*removal=.constant"):
         dropping.fit(frame, y)
@@ -251,12 +243,11 @@ def test_removal_leaves_the_rows_alone(removal):
 
 
 def test_folds_of_groups_of_rows():
-    X, y = linear_table()
     groups = np.arange(60) // 6
-    splits = list(GroupKFold(3).split(X, y, groups))
-    importance = DropColumnImportance(LinearRegression(), cv=splits).fit(X, y)
+    splits = list(GroupKFold(3).split(X, Y, groups))
+    importance = DropColumnImportance(LinearRegression(), cv=splits).fit(X, Y)
     assert importance.importances_.shape == (4, 3)
-    assert importance.fit(X, y).importances_.shape == (4, 3)
+    assert importance.fit(X, Y).importances_.shape == (4, 3)
 
 
 def test_parameters_of_fit_are_cut_to_the_folds():
@@ -276,26 +267,11 @@ def test_parameters_of_fit_are_cut_to_the_folds():
 
 
 def test_inside_of_scikit_learn():
-    X, y = linear_table()
     importance = DropColumnImportance(LinearRegression(), cv=3)
-    selector = SelectFromModel(importance, threshold=0.05).fit(X, y)
+    selector = SelectFromModel(importance, threshold=0.05).fit(X, Y)
     assert selector.get_support().tolist() == [True, True, False, False]
     pipeline = make_pipeline(importance.set_params(threshold=0.05), LinearRegression())
-    assert pipeline.fit(X, y)[-1].n_features_in_ == 2
-
-
-@pytest.mark.parametrize(
-    "parameters, message",
-    [
-        ({"cv": 1}, "int in the range"),
-        ({"scoring": "r22"}, "scoring"),
-        ({"threshold": "mean"}, "threshold"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    X, y = linear_table()
-    with pytest.raises(ValueError, match=message):
-        DropColumnImportance(LinearRegression(), **parameters).fit(X, y)
+    assert pipeline.fit(X, Y)[-1].n_features_in_ == 2
 
 
 def test_errors_of_the_model_itself_come_through():

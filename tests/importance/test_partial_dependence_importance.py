@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -17,18 +18,19 @@ from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance import PartialDependenceImportance
 from tests.importance.quick import linear_table, mixed_frame
 
+X, Y = linear_table()
+
 
 def test_linear_models_in_closed_form():
     """Along an even grid a line's deviation is its slope times that of the grid."""
-    X, y = linear_table()
-    model = LinearRegression().fit(X, y)
+    model = LinearRegression().fit(X, Y)
     importance = PartialDependenceImportance(FrozenEstimator(model), grid_resolution=7)
     importance.fit(X)
     low, high = np.quantile(X, [0.05, 0.95], axis=0, method="inverted_cdf")
     grid = np.linspace(low, high, 7)
     expected = np.abs(model.coef_) * grid.std(axis=0, ddof=1)
-    np.testing.assert_allclose(importance.feature_importances_, expected)
-    np.testing.assert_allclose(importance.importances_[:, 0], expected)
+    assert_allclose(importance.feature_importances_, expected)
+    assert_allclose(importance.importances_[:, 0], expected)
     assert not importance.importances_std_.any()
 
 
@@ -43,22 +45,21 @@ def test_categories_have_a_quarter_of_their_range(kind):
     importance = PartialDependenceImportance(FrozenEstimator(model)).fit(frame)
     effect = PartialDependence(FrozenEstimator(model)).fit(frame)
     size, colour, _ = effect.average_
-    np.testing.assert_allclose(
+    assert_allclose(
         importance.feature_importances_[:2], [size.std(ddof=1), np.ptp(colour) / 4]
     )
     assert importance.feature_importances_[1] == pytest.approx(0.5)
-    np.testing.assert_array_equal(importance.effect_.average_[1], colour)
+    assert_array_equal(importance.effect_.average_[1], colour)
 
 
 def test_outputs_are_averaged():
-    X, y = linear_table()
-    model = LogisticRegression().fit(X, np.digitize(y, [-1, 1]))
+    model = LogisticRegression().fit(X, np.digitize(Y, [-1, 1]))
     each = [
         PartialDependenceImportance(FrozenEstimator(model), target=label).fit(X)
         for label in model.classes_
     ]
     together = PartialDependenceImportance(FrozenEstimator(model)).fit(X)
-    np.testing.assert_allclose(
+    assert_allclose(
         together.feature_importances_,
         np.mean([one.feature_importances_ for one in each], axis=0),
     )
@@ -73,7 +74,7 @@ def test_groups_move_over_their_joint_values():
         model, feature_groups={"g": [2, 0]}, threshold=0.2
     ).fit(X)
     assert importance.player_names_ == ["g", "x1"]
-    np.testing.assert_allclose(importance.importances_[:, 0], [4 / 4, 0.1])
+    assert_allclose(importance.importances_[:, 0], [4 / 4, 0.1])
     assert importance.get_support().tolist() == [True, False, True]
     several = PartialDependenceImportance(
         model, feature_groups={"g": [2, 0]}, grid_resolution=4
@@ -84,48 +85,41 @@ def test_groups_move_over_their_joint_values():
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_trees_and_predictions_agree(linked):
-    X, y = linear_table()
-    model = HistGradientBoostingRegressor(max_iter=5).fit(X, y)
+    model = HistGradientBoostingRegressor(max_iter=5).fit(X, Y)
     if linked:
-        model = HistGradientBoostingClassifier(max_iter=5).fit(X, y > y.mean())
+        model = HistGradientBoostingClassifier(max_iter=5).fit(X, np.mean(Y) < Y)
     found = [
         PartialDependenceImportance(FrozenEstimator(model), method=method).fit(X)
         for method in ("tree", "brute", "auto")
     ]
     for one in found:
-        np.testing.assert_allclose(
+        assert_allclose(
             one.feature_importances_, found[0].feature_importances_, atol=1e-8
         )
 
 
 def test_a_flat_feature_has_none_and_is_left_out():
-    X, _ = linear_table()
     model = HistGradientBoostingRegressor(max_iter=3, max_depth=1).fit(X, X[:, 0])
     importance = PartialDependenceImportance(FrozenEstimator(model)).fit(X)
     assert importance.feature_importances_[0] > 0
     assert not importance.feature_importances_[1:].any()
-    np.testing.assert_array_equal(importance.transform(X), X[:, :1])
+    assert_array_equal(importance.transform(X), X[:, :1])
 
 
 def test_rows_are_drawn_once():
-    X, y = linear_table()
-    model = FrozenEstimator(LinearRegression().fit(X, y))
+    model = FrozenEstimator(LinearRegression().fit(X, Y))
     importance = PartialDependenceImportance(model, subsample=7, random_state=0).fit(X)
     again = PartialDependenceImportance(model, subsample=7, random_state=0).fit(X)
     full = PartialDependenceImportance(model).fit(X)
-    np.testing.assert_array_equal(importance.importances_, again.importances_)
+    assert_array_equal(importance.importances_, again.importances_)
     assert (importance.importances_ != full.importances_).any()
     assert len(importance.effect_.grid_values_[0]) == 7
 
 
 @pytest.mark.parametrize(
     "parameters, message",
-    [
-        ({"method": "recursion"}, "method"),
-        ({"threshold": None}, "threshold"),
-    ],
+    [({"method": "recursion"}, "method"), ({"threshold": None}, "threshold")],
 )
 def test_bad_parameters(parameters, message):
-    X, y = linear_table()
     with pytest.raises(ValueError, match=message):
-        PartialDependenceImportance(LinearRegression(), **parameters).fit(X, y)
+        PartialDependenceImportance(LinearRegression(), **parameters).fit(X, Y)

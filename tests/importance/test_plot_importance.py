@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_validate
@@ -85,7 +86,7 @@ EVERY_KIND = [
 every_kind = pytest.mark.parametrize("arguments", EVERY_KIND)
 
 
-@pytest.mark.parametrize("n_features", [1, 5, 300])
+@pytest.mark.parametrize("n_features", [1, 300])
 @pytest.mark.parametrize("kind", ["bar", "box"])
 def test_all_sizes(n_features, kind):
     for arguments in ({}, {"test_importances": draws(n_features, seed=5)}):
@@ -130,12 +131,12 @@ def test_bars_are_means_from_the_largest_down():
     (bars,) = display.bars_
     assert names(display) == ["a", "b", "c", "d"]
     means = values.mean(axis=1)[[1, 3, 0, 2]]
-    np.testing.assert_allclose(lengths(bars), means)
+    assert_allclose(lengths(bars), means)
     heights = [patch.get_y() + patch.get_height() / 2 for patch in bars.patches]
-    np.testing.assert_allclose(heights, [3, 2, 1, 0])
+    assert_allclose(heights, [3, 2, 1, 0])
     ends = np.array([s[:, 0] for s in display.spreads_[0].get_segments()])
     spread = values.std(axis=1)[[1, 3, 0, 2]]
-    np.testing.assert_allclose(ends, np.column_stack([means - spread, means + spread]))
+    assert_allclose(ends, np.column_stack([means - spread, means + spread]))
     assert legend_texts(display) == ["± 1 std of 6 repeats"]
     written = [t.get_text().replace("\N{MINUS SIGN}", "-") for t in display.labels_]
     # The largest has three digits, and all have its decimals.
@@ -159,7 +160,7 @@ def test_train_and_test_stand_side_by_side():
     order = np.argsort(-np.maximum(train.mean(axis=1), test.mean(axis=1)))
     assert names(display) == [NAMES[j] for j in order]
     for bars, values in zip(display.bars_, (train, test), strict=True):
-        np.testing.assert_allclose(lengths(bars), values.mean(axis=1)[order])
+        assert_allclose(lengths(bars), values.mean(axis=1)[order])
     upper, lower = (bars.patches[0] for bars in display.bars_)
     assert upper.get_y() == pytest.approx(lower.get_y() + lower.get_height())
     assert to_hex(upper.get_facecolor()) != to_hex(lower.get_facecolor())
@@ -175,13 +176,11 @@ def test_train_and_test_stand_side_by_side():
     means = frame[frame["repeat"].isna()]
     assert means["sample"].tolist() == ["train"] * 4 + ["test"] * 4
     expected = np.r_[train.mean(axis=1)[order], test.mean(axis=1)[order]]
-    np.testing.assert_allclose(means["importance"], expected)
+    assert_allclose(means["importance"], expected)
     expected = np.r_[train.std(axis=1)[order], test.std(axis=1)[order]]
-    np.testing.assert_allclose(means["std"], expected)
+    assert_allclose(means["std"], expected)
     fourth = frame[frame["repeat"] == 3]
-    np.testing.assert_allclose(
-        fourth["importance"], np.r_[train[order, 3], test[order, 3]]
-    )
+    assert_allclose(fourth["importance"], np.r_[train[order, 3], test[order, 3]])
 
 
 def test_the_others_have_their_mean():
@@ -193,7 +192,7 @@ def test_the_others_have_their_mean():
     rest = np.setdiff1d(np.arange(30), kept)
     assert names(display)[:-1] == [f"x{j}" for j in kept]
     expected = [*values[kept].mean(axis=1), values[rest].mean()]
-    np.testing.assert_allclose(lengths(display.bars_[0]), expected)
+    assert_allclose(lengths(display.bars_[0]), expected)
     colours = [to_hex(patch.get_facecolor()) for patch in display.bars_[0].patches]
     assert len(set(colours[:-1])) == 1
     assert colours[-1] != colours[0]
@@ -216,8 +215,8 @@ def test_ratios_start_at_one():
     display = shown([1.5, 0.9, 1.0], list("abc"), no_effect=1.0)
     assert names(display) == ["a", "c", "b"]
     starts = [patch.get_x() for patch in display.bars_[0].patches]
-    np.testing.assert_allclose(starts, [1, 1, 1])
-    np.testing.assert_allclose(lengths(display.bars_[0]), [0.5, 0, -0.1])
+    assert_allclose(starts, [1, 1, 1])
+    assert_allclose(lengths(display.bars_[0]), [0.5, 0, -0.1])
     low, high = display.ax_.get_xlim()
     assert 0.8 < low < 0.9
     assert 1.5 < high < 1.7
@@ -229,10 +228,10 @@ def test_boxes_hold_the_quartiles():
     display = shown(values, kind="box")
     quartiles = np.quantile(values, [0.25, 0.75], axis=1)
     boxes = display.bars_[0].patches
-    np.testing.assert_allclose([box.get_x() for box in boxes], quartiles[0])
-    np.testing.assert_allclose(lengths(display.bars_[0]), np.diff(quartiles, axis=0)[0])
+    assert_allclose([box.get_x() for box in boxes], quartiles[0])
+    assert_allclose(lengths(display.bars_[0]), np.diff(quartiles, axis=0)[0])
     ends = np.array([s[:, 0] for s in display.spreads_[0].get_segments()])
-    np.testing.assert_allclose(ends, np.c_[values.min(axis=1), values.max(axis=1)])
+    assert_allclose(ends, np.c_[values.min(axis=1), values.max(axis=1)])
     assert legend_texts(display) == ["range of 9 repeats"]
     with pytest.raises(ValueError, match=r"kind=\"box\" shows the draws"):
         shown([1.0, 2.0], kind="box")
@@ -243,13 +242,13 @@ def test_folds_are_points():
     display = shown(values, draws_name="folds")
     (points,) = display.points_
     offsets = np.asarray(points.get_offsets())
-    np.testing.assert_allclose(offsets[:, 0], values.ravel())
-    np.testing.assert_allclose(offsets[:, 1], np.repeat([2, 1, 0], 4))
+    assert_allclose(offsets[:, 0], values.ravel())
+    assert_allclose(offsets[:, 1], np.repeat([2, 1, 0], 4))
     assert display.spreads_ == []
     assert legend_texts(display) == ["4 folds"]
     frame = display.to_frame()
     assert frame["fold"].isna().sum() == 3
-    np.testing.assert_allclose(frame[frame["fold"] == 2]["importance"], values[:, 2])
+    assert_allclose(frame[frame["fold"] == 2]["importance"], values[:, 2])
 
 
 def test_null_distributions_and_pvalues():
@@ -257,7 +256,7 @@ def test_null_distributions_and_pvalues():
     display = shown([2.0, 1.0, 0.5, 0.1], NAMES, **arguments)
     ends = np.array([s[:, 0] for s in display.null_.get_segments()])
     null = arguments["null_importances"]
-    np.testing.assert_allclose(ends, np.quantile(null, [0.05, 0.95], axis=0).T)
+    assert_allclose(ends, np.quantile(null, [0.05, 0.95], axis=0).T)
     texts = [text.get_text() for text in display.labels_]
     assert texts == ["p = 0.01", "p = 0.31", "p = 0.6", "p = 0.9"]
     alphas = [patch.get_alpha() for patch in display.bars_[0].patches]
@@ -265,7 +264,7 @@ def test_null_distributions_and_pvalues():
     assert all(alpha < 1 for alpha in alphas[1:])
     assert legend_texts(display) == ["null: 5 % to 95 %", "p ≥ 0.05"]
     frame = display.to_frame()
-    np.testing.assert_allclose(frame["pvalue"], arguments["pvalues"])
+    assert_allclose(frame["pvalue"], arguments["pvalues"])
     folded = shown([2.0, 1.0, 0.5, 0.1], NAMES, max_entries=2, **arguments)
     assert [text.get_text() for text in folded.labels_] == ["p = 0.01", ""]
     assert len(folded.null_.get_segments()) == 2
@@ -278,9 +277,9 @@ def test_null_distributions_as_boxes():
     display = shown([2.0, 1.0, 0.5, 0.1], NAMES, kind="box", **arguments)
     assert display.null_ is display.bars_[0]
     low, high = np.quantile(arguments["null_importances"], [0.25, 0.75], axis=0)
-    np.testing.assert_allclose(lengths(display.null_), high - low)
+    assert_allclose(lengths(display.null_), high - low)
     (points,) = display.points_
-    np.testing.assert_allclose(points.get_offsets()[:, 0], [2.0, 1.0, 0.5, 0.1])
+    assert_allclose(points.get_offsets()[:, 0], [2.0, 1.0, 0.5, 0.1])
     assert legend_texts(display) == ["importance", "30 null importances"]
 
 
@@ -324,11 +323,11 @@ def test_predictors_are_inspected_as_they_are(regression, monkeypatch):
     inspector = PermutationImportance(
         FrozenEstimator(model), n_repeats=3, random_state=0
     ).fit(X[:40], y[:40])
-    np.testing.assert_array_equal(display.importances, inspector.importances_)
+    assert_array_equal(display.importances, inspector.importances_)
     assert display.feature_names == NAMES
     assert len(names(display)) == 3
     pd.testing.assert_frame_equal(X, before)
-    np.testing.assert_array_equal(model.coef_, coefficients)
+    assert_array_equal(model.coef_, coefficients)
     label = display.ax_.get_xlabel()
     assert label == "Permutation importance\n(decrease of R²)"
     monkeypatch.setattr(PermutationImportance, "fit", None)
@@ -346,7 +345,7 @@ def test_over_fitting_shows_as_the_difference(regression):
     )
     inspector = PermutationImportance(FrozenEstimator(model), **arguments)
     held_out = inspector.fit(X[40:], noisy[40:]).importances_
-    np.testing.assert_array_equal(display.test_importances, held_out)
+    assert_array_equal(display.test_importances, held_out)
     noise = [NAMES.index(name) for name in ("third", "fourth")]
     gap = display.importances.mean(axis=1) - held_out.mean(axis=1)
     assert (gap[noise] > 0.1).all()
@@ -373,8 +372,8 @@ def test_weights_of_both_samples(regression):
     other = PermutationImportanceDisplay.from_estimator(
         model, X[:15], y[:15], X_test=X[20:35], y_test=y[20:35], random_state=0
     )
-    np.testing.assert_allclose(one.importances, other.importances)
-    np.testing.assert_allclose(one.test_importances, other.test_importances)
+    assert_allclose(one.importances, other.importances)
+    assert_allclose(one.test_importances, other.test_importances)
 
 
 @pytest.mark.parametrize(
@@ -428,7 +427,7 @@ def test_every_inspector_of_the_family(regression, make, text, has):
     draw(display.figure_)
     assert display.ax_.get_xlabel() == text
     assert getattr(display, has)
-    np.testing.assert_array_equal(display.importances, inspector.importances_)
+    assert_array_equal(display.importances, inspector.importances_)
     if not isinstance(inspector, PermutationImportance):
         with pytest.raises(TypeError, match="repeats a PermutationImportance on test"):
             PermutationImportanceDisplay.from_estimator(inspector, X_test=X, y_test=y)
@@ -444,7 +443,7 @@ def test_one_of_several_scores(regression):
     other = PermutationImportanceDisplay.from_estimator(
         model, X, y, **asked, random_state=0
     )
-    np.testing.assert_allclose(display.importances, other.importances)
+    assert_allclose(display.importances, other.importances)
     assert "decrease of neg_mean_absolute_error" in display.ax_.get_xlabel()
     with pytest.raises(ValueError, match=r"score_name='mae'.*'neg_mean_absolute"):
         PermutationImportanceDisplay.from_estimator(
@@ -452,20 +451,10 @@ def test_one_of_several_scores(regression):
         )
 
 
-def test_wrong_estimators(regression):
+def test_targets_of_a_test_sample_need_its_rows(regression):
     model, X, y = regression
-    draw = PermutationImportanceDisplay.from_estimator
-    with pytest.raises(ValueError, match="pass X, or a fitted inspector"):
-        draw(model)
-    with pytest.raises(ValueError, match="requires y"):
-        draw(model, X)
     with pytest.raises(ValueError, match="need X_test"):
-        draw(model, X, y, y_test=y)
-    fitted = PermutationImportance(FrozenEstimator(model)).fit(X, y)
-    with pytest.raises(ValueError, match="n_repeats can only be set before its fit"):
-        draw(fitted, n_repeats=3)
-    with pytest.raises(ValueError, match="sample_weight can only be set before"):
-        draw(fitted, sample_weight=np.ones(60))
+        PermutationImportanceDisplay.from_estimator(model, X, y, y_test=y)
 
 
 @pytest.fixture(scope="module")
@@ -489,7 +478,7 @@ def test_folds_have_their_own_rows(folds):
             index = results["indices"][part][fold]
             alone = PermutationImportance(FrozenEstimator(model), **asked)
             alone.fit(X.iloc[index], y[index])
-            np.testing.assert_allclose(values[:, fold], alone.importances_mean_)
+            assert_allclose(values[:, fold], alone.importances_mean_)
     assert legend_texts(display) == ["train", "test", "3 folds"]
     assert len(display.points_) == 2
     with pytest.raises(ValueError, match="but X has 40 rows: pass the rows that went"):
@@ -508,7 +497,7 @@ def test_folds_without_indices_share_all_rows(folds):
         .importances_mean_
         for model in results["estimator"]
     ]
-    np.testing.assert_allclose(display.importances, np.transpose(alone))
+    assert_allclose(display.importances, np.transpose(alone))
     assert display.test_importances is None
     with pytest.raises(ValueError, match="return_estimator=True"):
         PermutationImportanceDisplay.from_cv_results({}, X, y)
@@ -529,11 +518,7 @@ def test_folds_of_inspectors(folds):
     of_spreads = cross_validate(spreads, X, y, cv=3, return_estimator=True)
     display = PermutationImportanceDisplay.from_cv_results(of_spreads, X, y)
     expected = [one.importances_mean_ for one in of_spreads["estimator"]]
-    np.testing.assert_allclose(display.importances, np.transpose(expected))
-    narrow = PartialDependenceImportance(LinearRegression()).fit(X[NAMES[:2]], y)
-    mixed = {"estimator": [of_spreads["estimator"][0], narrow]}
-    with pytest.raises(ValueError, match="different features, which cannot"):
-        PermutationImportanceDisplay.from_cv_results(mixed, X, y)
+    assert_allclose(display.importances, np.transpose(expected))
 
 
 def test_fitted_inspectors_of_folds_are_shown_as_they_are(folds, monkeypatch):
@@ -544,12 +529,8 @@ def test_fitted_inspectors_of_folds_are_shown_as_they_are(folds, monkeypatch):
     monkeypatch.setattr(PermutationImportance, "fit", None)
     display = PermutationImportanceDisplay.from_cv_results(results, X, y)
     expected = [one.importances_mean_ for one in results["estimator"]]
-    np.testing.assert_allclose(display.importances, np.transpose(expected))
+    assert_allclose(display.importances, np.transpose(expected))
     assert display.test_importances is None
-    with pytest.raises(ValueError, match="sample_weight can only be set before"):
-        PermutationImportanceDisplay.from_cv_results(
-            results, X, y, sample_weight=np.ones(60)
-        )
     mixed = {"estimator": [results["estimator"][0], other]}
     with pytest.raises(ValueError, match="different quantities, which cannot"):
         PermutationImportanceDisplay.from_cv_results(mixed, X, y)

@@ -142,15 +142,6 @@ def test_contours_reach_as_far_as_the_points():
 
 def test_bad_input(inspector):
     of = RegressionInfluenceDisplay.from_estimator
-    model = LinearRegression().fit(X, Y)
-    with pytest.raises(ValueError, match="pass X, or a fitted inspector"):
-        of(model)
-    with pytest.raises(ValueError, match="requires y"):
-        of(model, X)
-    with pytest.raises(ValueError, match="only be set before its fit"):
-        of(inspector, approximation="refit")
-    with pytest.raises(TypeError, match="did you mean max_names"):
-        of(inspector, max_name=3)
     with pytest.raises(ValueError, match=r"levels=\[0.5, 0.0\] must be positive"):
         of(inspector, levels=[0.5, 0])
     with pytest.raises(ValueError, match=r"max_names=-1"):

@@ -60,11 +60,6 @@ def test_a_product_over_a_grid():
     assert_allclose(found.pairwise_, expected, atol=1e-12)
 
 
-def test_additive_models_have_none():
-    found = PartialDependenceInteraction(LinearRegression()).fit(X, Y)
-    assert_allclose(found.pairwise_, 0, atol=1e-12)
-
-
 def test_categories_groups_and_pairs():
     frame, y = mixed_frame()
     model = FrozenEstimator(encoded(SVR()).fit(frame, y))
@@ -168,5 +163,5 @@ def test_memory_for_surfaces_does_not_grow_with_the_pairs():
     expected = fitted(4, 1024).pairwise_
     assert_allclose(fitted(4, 0.2).pairwise_, expected, atol=1e-12)
     small, large = (peak_memory(lambda p=p: fitted(p, 0.2)) for p in (4, 12))
-    # All surfaces at once take another 1.5 MB.
+    # All surfaces together take another 1.5 MB.
     assert large < small + 0.3 * 2**20

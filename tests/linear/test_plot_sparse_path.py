@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.text import Text
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -40,10 +41,10 @@ def test_lines_are_the_path_from_where_features_enter():
     for line, j in zip(display.lines_[0], order, strict=True):
         x, y = line.get_data()
         rank = MODEL.entry_order_.tolist().index(j)
-        np.testing.assert_allclose(x[~np.isnan(y)][0], MODEL.alphas_[rank])
+        assert_allclose(x[~np.isnan(y)][0], MODEL.alphas_[rank])
         found = np.interp(-MODEL.alphas_[rank:], -x, np.nan_to_num(y))
         expected = MODEL.coef_path_[j, rank:] * MODEL.scale_[j]
-        np.testing.assert_allclose(found, expected, atol=1e-9)
+        assert_allclose(found, expected, atol=1e-9)
     (ax,) = display.axes_
     assert ax.get_xscale() == "log"
     assert ax.get_xlim() == pytest.approx((MODEL.alphas_[0], MODEL.alpha_))
@@ -87,9 +88,9 @@ def test_the_model_is_marked():
     display = SparsePathDisplay(MODEL.alphas_, path, alpha=MODEL.alphas_[2]).plot()
     assert list(display.model_lines_[0].get_xdata()) == [MODEL.alphas_[2]] * 2
     points = display.model_points_[0].get_offsets()
-    np.testing.assert_allclose(points[:, 0], MODEL.alphas_[2])
+    assert_allclose(points[:, 0], MODEL.alphas_[2])
     last = np.argsort(-np.abs(path[:, -1]), kind="stable")[:4]
-    np.testing.assert_allclose(points[:, 1], path[last, 2])
+    assert_allclose(points[:, 1], path[last, 2])
     assert [text.get_text() for text in display.texts_[0]] == [f"x{j}" for j in last]
 
 
@@ -139,7 +140,7 @@ def test_frame():
     assert frame.columns.tolist() == ["feature", "alpha", "coefficient"]
     bmi = frame[frame["feature"] == "bmi"]
     expected = MODEL.coef_path_[2] * MODEL.scale_[2]
-    np.testing.assert_allclose(bmi["coefficient"], expected)
+    assert_allclose(bmi["coefficient"], expected)
     classes = SparsePathDisplay.from_estimator(WINE).to_frame()
     assert classes["class"].unique().tolist() == [0, 1, 2]
 

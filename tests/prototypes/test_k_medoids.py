@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import config_context
 from sklearn.datasets import load_iris, make_blobs
@@ -51,8 +52,8 @@ def test_metrics(metric):
     expected = pairwise_distances(X, metric=metric)[:, model.medoid_indices_]
     if metric in ("seuclidean", "mahalanobis"):  # by the rows as they are, no sample
         expected = expected * np.sqrt(90 / 89)
-    np.testing.assert_allclose(model.transform(X), expected, atol=1e-7)
-    np.testing.assert_array_equal(model.labels_, expected.argmin(axis=1))
+    assert_allclose(model.transform(X), expected, atol=1e-7)
+    assert_array_equal(model.labels_, expected.argmin(axis=1))
     assert model.inertia_ == pytest.approx(expected.min(axis=1).sum())
 
 
@@ -64,13 +65,11 @@ def test_equals_that_of_the_matrix_and_of_a_function():
         n_clusters=5, n_init=1, metric=lambda a, b: np.sqrt(((a - b) ** 2).sum())
     )
     for model in (other, own.fit(X)):
-        np.testing.assert_array_equal(model.medoid_indices_, one.medoid_indices_)
+        assert_array_equal(model.medoid_indices_, one.medoid_indices_)
         assert model.inertia_ == pytest.approx(one.inertia_)
     assert other.cluster_centers_ is None
     new = X[:7] + 0.1
-    np.testing.assert_array_equal(
-        other.predict(pairwise_distances(new, X)), one.predict(new)
-    )
+    assert_array_equal(other.predict(pairwise_distances(new, X)), one.predict(new))
 
 
 def test_sparse_rows():
@@ -80,8 +79,8 @@ def test_sparse_rows():
         other = KMedoids(n_clusters=3, metric=metric, random_state=0).fit(
             sparse.csr_array(dense)
         )
-        np.testing.assert_array_equal(one.medoid_indices_, other.medoid_indices_)
-        np.testing.assert_allclose(
+        assert_array_equal(one.medoid_indices_, other.medoid_indices_)
+        assert_allclose(
             other.transform(sparse.coo_array(dense)), one.transform(dense), atol=1e-7
         )
 
@@ -90,9 +89,7 @@ def test_sparse_rows():
 def test_sparse_rows_that_cannot_be_indexed(kind):
     dense = np.where(X > 0, X, 0)
     model = KMedoids(n_clusters=3).fit(kind(dense))
-    np.testing.assert_array_equal(
-        model.cluster_centers_.toarray(), dense[model.medoid_indices_]
-    )
+    assert_array_equal(model.cluster_centers_.toarray(), dense[model.medoid_indices_])
 
 
 def test_gower_distances_of_frames():
@@ -101,11 +98,11 @@ def test_gower_distances_of_frames():
     model = KMedoids(n_clusters=3, metric="gower", random_state=0).fit(frame)
     pd.testing.assert_frame_equal(frame, given)
     medoids = frame.iloc[model.medoid_indices_]
-    np.testing.assert_allclose(model.transform(frame), gower(frame, medoids))
+    assert_allclose(model.transform(frame), gower(frame, medoids))
     pd.testing.assert_frame_equal(model.cluster_centers_, medoids)
     new = frame.iloc[[0]].assign(town="D")
     far = gower(frame, medoids)[0] + 0.25 * (frame["town"].iloc[0] == medoids["town"])
-    np.testing.assert_allclose(model.transform(new)[0], far)
+    assert_allclose(model.transform(new)[0], far)
 
 
 def test_what_is_missing_is_one_unit_from_all_that_is_not():
@@ -117,7 +114,7 @@ def test_what_is_missing_is_one_unit_from_all_that_is_not():
     others -= np.tile([0.0, 0.25], 20)[:, None]  # of the other columns alone
     gaps = frame["size"].isna().to_numpy()
     others += np.where(gaps[:, None] != gaps, 0.25, 0)
-    np.testing.assert_allclose(distances[gaps], others[gaps], atol=1e-12)
+    assert_allclose(distances[gaps], others[gaps], atol=1e-12)
 
 
 def test_polars_frames():
@@ -126,7 +123,7 @@ def test_polars_frames():
     other = polars.DataFrame({name: frame[name].tolist() for name in frame})
     one = KMedoids(n_clusters=3, metric="gower", random_state=0).fit(frame)
     two = KMedoids(n_clusters=3, metric="gower", random_state=0).fit(other)
-    np.testing.assert_array_equal(one.medoid_indices_, two.medoid_indices_)
+    assert_array_equal(one.medoid_indices_, two.medoid_indices_)
     assert isinstance(two.cluster_centers_, polars.DataFrame)
 
 
@@ -135,7 +132,7 @@ def test_rows_that_are_not_held_give_the_same(method):
     model = KMedoids(n_clusters=6, method=method, random_state=0)
     held = model.fit(X).medoid_indices_
     with config_context(working_memory=0.01):
-        np.testing.assert_array_equal(model.fit(X).medoid_indices_, held)
+        assert_array_equal(model.fit(X).medoid_indices_, held)
 
 
 def test_rows_of_weight_zero_have_labels_and_are_no_medoids():
@@ -143,12 +140,12 @@ def test_rows_of_weight_zero_have_labels_and_are_no_medoids():
     weights[KMedoids(n_clusters=4, random_state=0).fit(X).medoid_indices_] = 0
     model = KMedoids(n_clusters=4, random_state=0).fit(X, sample_weight=weights)
     assert (weights[model.medoid_indices_] > 0).all()
-    np.testing.assert_array_equal(model.labels_, model.predict(X))
+    assert_array_equal(model.labels_, model.predict(X))
     matrix = pairwise_distances(X)
     other = KMedoids(n_clusters=4, random_state=0, metric="precomputed")
     other.fit(matrix, sample_weight=weights)
-    np.testing.assert_array_equal(other.medoid_indices_, model.medoid_indices_)
-    np.testing.assert_array_equal(other.labels_, model.labels_)
+    assert_array_equal(other.medoid_indices_, model.medoid_indices_)
+    assert_array_equal(other.labels_, model.labels_)
 
 
 @pytest.mark.parametrize("init", ["build", "random"])
@@ -173,7 +170,7 @@ def test_the_best_of_several_starts_is_kept(init):
 def test_of_starts_that_end_alike_the_first_is_kept():
     first = KMedoids(n_clusters=4, n_init=1).fit(X)
     model = KMedoids(n_clusters=4, n_init=20, random_state=0).fit(X)
-    np.testing.assert_array_equal(model.medoid_indices_, first.medoid_indices_)
+    assert_array_equal(model.medoid_indices_, first.medoid_indices_)
     assert model.n_iter_ == first.n_iter_
 
 

@@ -1,6 +1,7 @@
 """MMDCritic: prototypes and criticisms by definition, of rows of any kind."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -193,12 +194,11 @@ def test_rows_of_a_frame_keep_their_labels():
 
 
 def test_an_unknown_level_is_far_from_all():
-    pandas = pytest.importorskip("pandas")
     frame = mixed("pandas")
     critic = MMDCritic(**FEW, gamma=4.0).fit(frame)
     new = critic.prototypes_.iloc[:1].copy()
     assert critic.transform(new)[0, 0] == 1
-    new["level"] = pandas.Series(["unheard of"], new.index, new["level"].dtype)
+    new["level"] = pd.Series(["unheard of"], new.index, new["level"].dtype)
     assert critic.transform(new)[0, 0] == pytest.approx(np.exp(-1))
 
 
@@ -444,10 +444,10 @@ def test_the_nearest_prototype(kernel):
     given = rbf_kernel(X) if kernel == "precomputed" else X
     critic = MMDCritic(n_prototypes=5, n_criticisms=0, kernel=kernel).fit(given)
     nearest = critic.predict(given)
-    np.testing.assert_array_equal(nearest, critic.transform(given).argmax(axis=1))
-    np.testing.assert_array_equal(nearest[critic.prototype_indices_], np.arange(5))
+    assert_array_equal(nearest, critic.transform(given).argmax(axis=1))
+    assert_array_equal(nearest[critic.prototype_indices_], np.arange(5))
     if kernel == "rbf":
         scale = X.std(axis=0)
         far = 1e4 * X
         distances = cdist(far / scale, critic.prototypes_ / scale)
-        np.testing.assert_array_equal(critic.predict(far), distances.argmin(axis=1))
+        assert_array_equal(critic.predict(far), distances.argmin(axis=1))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.datasets import load_iris
@@ -43,14 +44,14 @@ def test_predicts_as_one_neighbour_among_the_prototypes(selector):
     chosen = model.prototype_indices_
     peer = KNeighborsClassifier(1).fit(X[chosen], SPECIES[chosen])
     new = X + np.random.default_rng(0).normal(0, 0.1, X.shape)
-    np.testing.assert_array_equal(model.predict(new), peer.predict(new))
-    np.testing.assert_array_equal(model.prototypes_, X[chosen])
-    np.testing.assert_array_equal(model.prototype_targets_, SPECIES[chosen])
-    np.testing.assert_array_equal(model.prototype_of(X[chosen]), np.arange(len(chosen)))
-    np.testing.assert_array_equal(model.predict_proba(new), peer.predict_proba(new))
+    assert_array_equal(model.predict(new), peer.predict(new))
+    assert_array_equal(model.prototypes_, X[chosen])
+    assert_array_equal(model.prototype_targets_, SPECIES[chosen])
+    assert_array_equal(model.prototype_of(X[chosen]), np.arange(len(chosen)))
+    assert_array_equal(model.predict_proba(new), peer.predict_proba(new))
     numbers = NearestPrototypeRegressor(selector=selector).fit(X, Y)
     peer = KNeighborsRegressor(1).fit(X[chosen], Y[chosen])
-    np.testing.assert_array_equal(numbers.predict(new), peer.predict(new))
+    assert_array_equal(numbers.predict(new), peer.predict(new))
 
 
 def test_without_a_selector_each_class_gets_prototypes():
@@ -61,7 +62,7 @@ def test_without_a_selector_each_class_gets_prototypes():
     assert model.score(X, SPECIES) > 0.9
     critic = MMDCritic(n_criticisms=0).fit(X)
     numbers = NearestPrototypeRegressor().fit(X, Y)
-    np.testing.assert_array_equal(numbers.prototype_indices_, critic.prototype_indices_)
+    assert_array_equal(numbers.prototype_indices_, critic.prototype_indices_)
 
 
 def test_a_class_without_a_prototype_is_never_predicted():
@@ -85,11 +86,11 @@ def test_frames_with_categories():
 def test_sparse_rows_and_precomputed_distances():
     one = NearestPrototypeClassifier(selector=KMedoids(random_state=0)).fit(X, Y)
     other = clone(one).fit(sparse.csr_array(X), Y)
-    np.testing.assert_array_equal(other.predict(sparse.csr_array(X)), one.predict(X))
+    assert_array_equal(other.predict(sparse.csr_array(X)), one.predict(X))
     selector = KMedoids(metric="precomputed", random_state=0)
     distances = pairwise_distances(X)
     given = NearestPrototypeClassifier(selector=selector).fit(distances, Y)
-    np.testing.assert_array_equal(given.predict(distances), one.predict(X))
+    assert_array_equal(given.predict(distances), one.predict(X))
     # Both axes of a matrix of distances are cut.
     assert cross_val_score(given, distances, Y, cv=3).min() > 0.5
 

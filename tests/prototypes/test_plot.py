@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import PCA
@@ -27,7 +28,7 @@ def test_table_has_standard_deviations_and_values():
     display = PrototypeDisplay.from_estimator(MEDOIDS, X, Y)
     chosen = MEDOIDS.medoid_indices_
     scaled = StandardScaler().fit_transform(X)[chosen]
-    np.testing.assert_allclose(display.heat_map_.get_array().reshape(3, 4), scaled)
+    assert_allclose(display.heat_map_.get_array().reshape(3, 4), scaled)
     texts = all_texts(display.figure_)
     assert {f"prototype {i}: {Y[i]}" for i in chosen} <= set(texts)
     assert set(X.columns) <= set(texts)
@@ -86,7 +87,7 @@ def test_images_are_the_rows_on_one_scale():
     assert len(display.images_) == len(display.axes_) == 3
     for image, row in zip(display.images_, [3, 7, 11], strict=True):
         expected = digits[row].reshape(8, 8) / digits[[3, 7, 11]].max()
-        np.testing.assert_allclose(image.get_array(), expected)
+        assert_allclose(image.get_array(), expected)
     titles = [ax.get_title() for ax in display.axes_]
     assert titles == ["prototype 3", "prototype 7", "criticism 11"]
 
@@ -94,21 +95,19 @@ def test_images_are_the_rows_on_one_scale():
 def test_coloured_images():
     colours = np.random.default_rng(0).random((5, 12))
     display = PrototypeDisplay(colours, [1], image_shape=(2, 2, 3)).plot()
-    np.testing.assert_allclose(
-        display.images_[0].get_array(), colours[1].reshape(2, 2, 3)
-    )
+    assert_allclose(display.images_[0].get_array(), colours[1].reshape(2, 2, 3))
 
 
 def test_map_has_principal_components():
     display = PrototypeDisplay(X, [0, 60], [41]).plot(kind="map")
     expected = PCA(2).fit_transform(StandardScaler().fit_transform(X))
     for points, rows in zip(display.points_, (slice(None), [0, 60], [41]), strict=True):
-        np.testing.assert_allclose(points.get_offsets(), expected[rows], atol=1e-9)
+        assert_allclose(points.get_offsets(), expected[rows], atol=1e-9)
     (ax,) = display.axes_
     assert ax.get_xlabel() == "First principal component (73%)"
     pixels = PrototypeDisplay(X, [0], image_shape=(2, 2)).plot(kind="map")
     raw = PCA(2).fit_transform(X.to_numpy())
-    np.testing.assert_allclose(pixels.points_[0].get_offsets(), raw, atol=1e-9)
+    assert_allclose(pixels.points_[0].get_offsets(), raw, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -27,17 +27,18 @@ def flags(n_rows=60):
     return X, np.where(rng.random(n_rows) < 0.15, "a", y)
 
 
+X, Y = flags()
+
+
 def test_a_known_list_is_found():
-    X, y = flags()
-    model = BayesianRuleListClassifier(n_samples=300, random_state=0).fit(X, y)
+    model = BayesianRuleListClassifier(n_samples=300, random_state=0).fit(X, Y)
     assert len(model.rules_) == 3
     rows = [["t", "t"], ["t", "f"], ["f", "t"], ["f", "f"]]
     assert model.predict(rows).tolist() == ["a", "a", "b", "c"]
 
 
 def test_posterior_is_of_lists_of_conditions():
-    X, y = flags()
-    model = BayesianRuleListClassifier(n_samples=500, random_state=0).fit(X, y)
+    model = BayesianRuleListClassifier(n_samples=500, random_state=0).fit(X, Y)
     lists, shares = map(list, zip(*model.posterior_, strict=True))
     assert len(set(lists)) == len(lists)
     assert sum(shares) == pytest.approx(1)
@@ -60,9 +61,7 @@ def test_credible_intervals_are_of_the_dirichlet_posterior():
 
 
 def test_table_of_rules_has_the_intervals():
-    pytest.importorskip("pandas")
-    X, y = flags()
-    model = BayesianRuleListClassifier(n_samples=50, random_state=0).fit(X, y)
+    model = BayesianRuleListClassifier(n_samples=50, random_state=0).fit(X, Y)
     frame = model.to_frame()
     assert [name for name in frame if "share" in name] == [
         f"{what}share of {label}" for what in ("", "low ", "high ") for label in "abc"
@@ -109,17 +108,11 @@ def test_priors_decide_on_the_size():
         assert max(sizes) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "accuracy"),
-    [("monks", 0.9074), ("wine", 0.9494)],
-)
+@pytest.mark.parametrize(("name", "accuracy"), [("monks", 0.9074), ("wine", 0.9494)])
 def test_as_accurate_as_sbrl(name, accuracy):
     # Pooled over ten folds, as Yang, Rudin and Seltzer's sbrl 1.4 has it on the rules
     # that are mined here: lambda 3, eta 1, alpha (1, 1), 10 chains of 30000 steps.
-    X, y = {
-        "monks": monks(),
-        "wine": load_wine(return_X_y=True),
-    }[name]
+    X, y = {"monks": monks(), "wine": load_wine(return_X_y=True)}[name]
     y = y == 1
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     model = BayesianRuleListClassifier(n_samples=100, random_state=0)
@@ -127,14 +120,14 @@ def test_as_accurate_as_sbrl(name, accuracy):
     assert right >= accuracy - 2 * np.sqrt(accuracy * (1 - accuracy) / len(y))
 
 
-def test_chains_that_disagree_are_told():
+def test_chains_that_disagree_are_warned_of():
     X, y = load_digits(return_X_y=True)
     model = BayesianRuleListClassifier(n_chains=2, n_samples=20, random_state=0)
-    with pytest.warns(DisagreeingChainsWarning, match="Raise n_samples=20") as told:
+    with pytest.warns(DisagreeingChainsWarning, match="Raise n_samples=20") as caught:
         model.fit(X, y)
     assert model.r_hat_ > 1.1
-    assert f"r_hat_={model.r_hat_:.3g}" in str(told[0].message)
-    assert told[0].filename == __file__
+    assert f"r_hat_={model.r_hat_:.3g}" in str(caught[0].message)
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("value", [1e-320, 1e-300, 1e300, 10**20])

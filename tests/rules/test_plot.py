@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
@@ -55,7 +56,6 @@ def test_shares_are_stacked(model):
     assert {"otherwise", "predicts", "of 150 rows", "precision"} <= set(texts)
     names = [text.get_text() for text in display.legend_.get_texts()]
     assert names == ["setosa", "versicolor", "virginica"]
-    pd = pytest.importorskip("pandas")
     pd.testing.assert_frame_equal(display.to_frame(), model.to_frame())
 
 

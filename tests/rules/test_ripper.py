@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_wine
 
 from sklearn_interpret.rules import RIPPERClassifier
 
@@ -40,13 +40,6 @@ def test_rare_classes_come_first():
     order = [rule.prediction for rule in model.rules_]
     assert order == sorted(order, key=["rare", "some", "most"].index)
     assert model.score(X, y) > 0.95
-
-
-def test_a_class_of_no_weight_is_never_predicted():
-    X, y = load_iris(return_X_y=True)
-    model = RIPPERClassifier(random_state=0).fit(X, y, sample_weight=y != 1)
-    assert model.classes_.tolist() == [0, 1, 2]
-    assert (model.predict_proba(X)[:, 1] == 0).all()
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.NoRuleWarning")

@@ -166,22 +166,6 @@ def test_units_of_the_target_do_not_matter():
     assert_allclose(model.fit(X, 1e9 * y - 1e6).predict(X), 1e9 * one - 1e6, rtol=1e-5)
 
 
-@pytest.mark.parametrize("n_classes", [1, 2])
-def test_any_number_of_classes(n_classes):
-    labels = np.array(list("abcdefghijklmnopqrstuvwxyz"))[:n_classes]
-    y = np.repeat(labels, 12)
-    X = np.repeat(np.arange(n_classes), 12) + np.tile([0.1, 0.2, 0.3], len(y) // 3)
-    model = RuleFitClassifier(max_rules=20, n_folds=2, random_state=0).fit(
-        X[:, None], y
-    )
-    shares = model.predict_proba(X[:, None])
-    assert shares.shape == (len(y), n_classes)
-    assert_allclose(shares.sum(axis=1), 1)
-    assert model.score(X[:, None], y) > 0.9
-    outputs = model.explain(X[:3, None]).output_names
-    assert list(outputs) == list(labels if n_classes > 2 else labels[-1:])
-
-
 @both
 def test_constant_columns_and_targets(model):
     X, y = np.ones((12, 2)), np.arange(12) % 2
@@ -191,7 +175,6 @@ def test_constant_columns_and_targets(model):
     X[:6] = 0
     assert not model.fit(X, np.full(12, 3)).rules_
     assert model.predict(X).tolist() == [3] * 12
-    pytest.importorskip("pandas")
     assert model.to_frame().columns.tolist() == ["rule"]
 
 
@@ -246,7 +229,6 @@ def test_linear_terms_are_bounded():
 
 
 def test_table_of_rules_and_terms():
-    pytest.importorskip("pandas")
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = RuleFitClassifier(**SMALL).fit(X, y)
     frame = model.to_frame()

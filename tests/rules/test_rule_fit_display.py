@@ -7,11 +7,7 @@ from sklearn.datasets import make_friedman1
 
 pytest.importorskip("matplotlib")
 
-from sklearn_interpret.rules import (
-    OneRClassifier,
-    RuleFitDisplay,
-    RuleFitRegressor,
-)
+from sklearn_interpret.rules import OneRClassifier, RuleFitDisplay, RuleFitRegressor
 
 
 def test_bars_are_the_importances():
@@ -28,7 +24,7 @@ def test_bars_are_the_importances():
     assert few.axes_[0].get_yticklabels()[-1].get_text().startswith("mean of")
 
 
-def test_long_rules_break_beside_numbers():
+def test_long_rules_break_next_to_numbers():
     rule = "versicolor: petal length (cm) <= 5.25 and 0.8 < petal width (cm) <= 1.75"
     display = RuleFitDisplay([rule], [1.0], [1.0], [1.0, 0.5]).plot()
     words = display.axes_[0].get_yticklabels()[0].get_text()
@@ -58,7 +54,6 @@ def test_bad_input():
 
 
 def test_table():
-    pytest.importorskip("pandas")
     frame = RuleFitDisplay(["a", "b"], [1.0, -2.0], [0.1, 0.5], [1.0]).to_frame()
     assert frame["rule"].tolist() == ["b", "a"]
 

@@ -166,17 +166,8 @@ def test_identifiers_make_no_rules():
     assert len(SkopeRulesClassifier(random_state=0).fit(X, y).rules_) == 1
 
 
-def test_a_class_of_no_weight_is_never_predicted():
-    X, y = load_iris(return_X_y=True)
-    model = SkopeRulesClassifier(n_estimators=3, random_state=0)
-    model.fit(X, y, sample_weight=y != 1)
-    assert model.classes_.tolist() == [0, 1, 2]
-    assert (model.predict_proba(X)[:, 1] == 0).all()
-
-
 @pytest.mark.parametrize(
-    ("load", "least"),
-    [(load_iris, 0.92), (load_wine, 0.89), (load_breast_cancer, 0.91)],
+    ("load", "least"), [(load_iris, 0.92), (load_breast_cancer, 0.91)]
 )
 def test_accuracy(load, least):
     X, y = load(return_X_y=True)
