@@ -32,12 +32,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
     """
 
     _parameter_constraints = {
-        **{
-            name: constraint
-            for name, constraint in BaseInspector._parameter_constraints.items()
-            if name != "response_method"
-        },
-        "target": "no_validation",
+        **BaseInspector._parameter_constraints,
         "features_to_vary": "no_validation",
     }
 

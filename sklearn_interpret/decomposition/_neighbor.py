@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +23,6 @@ from sklearn_interpret.explanations import NeighborExplanation
 _SPOTS = 20
 
 
-@dataclass(eq=False, repr=False)
 class NeighborContributions(BaseInspector):
     """The training rows that vote for a prediction of k nearest neighbours.
 
@@ -87,10 +85,6 @@ class NeighborContributions(BaseInspector):
     >>> bool(abs(explanation.values @ y - explanation.predictions)[0] < 1e-12)
     True
     """
-
-    estimator: Any
-
-    _parameter_constraints: ClassVar[dict] = {}
 
     def fit(self, X: Any, y: ArrayLike | None = None, **params: Any) -> Self:
         """Fit a clone of `estimator`, and keep its training rows.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn_interpret._core.trees.structure.path_contributions import (
     PathContributions,
 )
 from sklearn_interpret._inspectors.attribution import BaseAttribution
+from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.surrogates.inner_predictors import inner_predictors
 from sklearn_interpret._model.trees.decision_path import DecisionPath, decision_path
@@ -20,7 +20,7 @@ from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class TreePathContributions(BaseAttribution):
     """Contributions of features along the decision paths of trees (Saabas).
 
@@ -115,14 +115,12 @@ class TreePathContributions(BaseAttribution):
     True
     """
 
-    estimator: Any
-    _: KW_ONLY
     response_method: str | Sequence[str] = "auto"
     target: Any = None
 
     _parameter_constraints = {
+        **BaseAttribution._parameter_constraints,
         "response_method": [str, list, tuple],
-        "target": "no_validation",
     }
 
     def _make_response(self):

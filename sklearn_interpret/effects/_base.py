@@ -17,6 +17,7 @@ from sklearn_interpret._core.statistics.grids import (
     look_up,
 )
 from sklearn_interpret._core.statistics.weighted import known_moments
+from sklearn_interpret._inspectors.parameters import SampleInspector
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -39,7 +40,6 @@ from sklearn_interpret._model.rows.features import (
     resolve_keys,
 )
 from sklearn_interpret._model.validation import empty_for_no_rows
-from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
 # Default numbers of intervals. Forty follow a curve closely. A pair has the square as
@@ -49,7 +49,7 @@ _FEWEST_OF_A_PAIR = 4
 _ROWS_PER_CELL = 10
 
 
-class BaseEffect(TransformerMixin, BaseInspector):
+class BaseEffect(TransformerMixin, SampleInspector):
     """Base of the effect estimators.
 
     A subclass makes the axis of one feature (`_make_axis`), measures all entries
@@ -57,12 +57,11 @@ class BaseEffect(TransformerMixin, BaseInspector):
     """
 
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
+        **SampleInspector._parameter_constraints,
         "features": "no_validation",
         "categorical_features": ["array-like", StrOptions({"auto"}), None],
-        "feature_groups": [dict, None],
         "custom_values": [dict, None],
-        "target": "no_validation",
+        "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
     def _inspect(self, sample, response, on_block):

@@ -29,7 +29,6 @@ class BaseImportance(SelectorMixin, BaseInspector):
 
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
-        "feature_groups": [dict, None],
         "threshold": [Interval(Real, None, None, closed="neither")],
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
@@ -12,6 +11,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import check_cv
 
+from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.response import is_classifier
@@ -33,7 +33,7 @@ _COLUMN_PARAMETERS = (
 _DEFAULTS = ("warn", "from_dtype", "auto")
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class DropColumnImportance(RefittingImportance):
     """Loss of score when the model is fitted without a feature (LOCO).
 
@@ -129,8 +129,6 @@ class DropColumnImportance(RefittingImportance):
     array([0.93, 0.  , 0.19])
     """
 
-    estimator: Any
-    _: KW_ONLY
     cv: Any = None
     scoring: Any = None
     removal: str = "auto"

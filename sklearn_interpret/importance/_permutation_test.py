@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,6 +19,7 @@ from sklearn_interpret._core.statistics.permutations import (
     random_donors,
     upper_tail,
 )
+from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -39,7 +40,7 @@ _N_FOLDS = 5
 _ROUNDING = 1e-9
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class PermutationTest(RefittingImportance):
     """Whether importances are larger than those of uninformative features (PIMP).
 
@@ -170,8 +171,6 @@ class PermutationTest(RefittingImportance):
     0.0099
     """
 
-    estimator: Any
-    _: KW_ONLY
     n_permutations: int = 100
     distribution: str = "empirical"
     alpha: float = 0.05

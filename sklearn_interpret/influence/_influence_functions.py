@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,6 +14,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.networks import descended
+from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients.objectives import (
     check_converged,
@@ -41,7 +42,7 @@ _SHARP = {"tol": 1e-8, "max_iter": 100_000}
 _BLOCK = 2**16
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class InfluenceFunctions(BaseInspector):
     r"""Changes without each training row, found without fitting again.
 
@@ -187,8 +188,6 @@ class InfluenceFunctions(BaseInspector):
     (2, 150)
     """
 
-    estimator: Any
-    _: KW_ONLY
     damping: float = 0.0
     scaling: str = "sum"
     groups: ArrayLike | None = None
@@ -196,11 +195,10 @@ class InfluenceFunctions(BaseInspector):
     verbose: int = 0
 
     _parameter_constraints = {
+        **BaseInspector._parameter_constraints,
         "damping": [Interval(Real, 0, None, closed="left")],
         "scaling": [StrOptions({"sum", "mean"})],
         "groups": ["array-like", None],
-        "n_jobs": BaseInspector._parameter_constraints["n_jobs"],
-        "verbose": BaseInspector._parameter_constraints["verbose"],
     }
 
     # A weight is the number of copies of a row, which are left out together.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from itertools import chain, combinations
 from numbers import Integral
 from typing import Any
@@ -22,9 +20,9 @@ from sklearn_interpret._core.effects.h_statistics import (
     symmetric,
     unexplained,
 )
+from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
-    StrOptions,
     warn,
 )
 from sklearn_interpret._model.replacement.hybrid import hybrid
@@ -52,7 +50,7 @@ _ADVICE = (
 )
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class HStatistic(TransformerMixin, BaseInteraction):
     """Friedman and Popescu's H statistics: how strongly features interact.
 
@@ -198,8 +196,6 @@ class HStatistic(TransformerMixin, BaseInteraction):
     array([[-0.02,  0.  ,  0.  ]])
     """
 
-    estimator: Any
-    _: KW_ONLY
     features: Any = None
     pairs: Any = None
     three_way: Any = False
@@ -207,19 +203,12 @@ class HStatistic(TransformerMixin, BaseInteraction):
     method: str = "auto"
     n_repeats: int = 1
     feature_groups: dict[str, Any] | None = None
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **BaseInteraction._parameter_constraints,
         "pairs": "no_validation",
         "three_way": "no_validation",
         "squared": ["boolean"],
-        "method": [StrOptions({"auto", "tree", "brute"})],
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
     }
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
@@ -19,6 +17,7 @@ from sklearn_interpret._core.effects.functional_anova import (
 from sklearn_interpret._core.effects.h_statistics import rounding_floor
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory
 from sklearn_interpret._model.replacement.replaced import (
@@ -34,7 +33,7 @@ from sklearn_interpret.interactions._base import (
 )
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class VariableInteractionNetwork(BaseInteraction):
     """Hooker's network of interacting features, with the strengths of interactions.
 
@@ -165,19 +164,11 @@ class VariableInteractionNetwork(BaseInteraction):
     [('x0', 'x1'), ('x2',)]
     """
 
-    estimator: Any
-    _: KW_ONLY
     features: Any = None
     threshold: float = 0.01
     max_order: int = 2
     n_repeats: int = 10
     feature_groups: dict[str, Any] | None = None
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _errors_count_rows = True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTwe
 from sklearn_interpret._core.statistics.separation import without_separated_rows
 from sklearn_interpret._core.statistics.wald_tests import WaldTests
 from sklearn_interpret._core.statistics.working_regression import WorkingRegression
+from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._inspectors.regression import (
     BaseRegressionInspector,
     column_names,
@@ -53,7 +54,7 @@ _COLUMNS = {
 }
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     """Standard errors, tests and intervals of the weights of a linear model or a GLM.
 
@@ -236,8 +237,6 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     array([[273.5, 139.9]])
     """
 
-    estimator: Any
-    _: KW_ONLY
     target: Any = None
     covariance: str = "model"
     dispersion: str = "model"
@@ -247,13 +246,11 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "target": "no_validation",
+        **BaseRegressionInspector._parameter_constraints,
         "covariance": [StrOptions({"model", "HC0", "HC1", "HC2", "HC3"})],
         "dispersion": [StrOptions({"model", "quasi"})],
         "interval": [StrOptions({"wald", "profile"})],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-        "n_jobs": BaseRegressionInspector._parameter_constraints["n_jobs"],
-        "verbose": BaseRegressionInspector._parameter_constraints["verbose"],
     }
     _weights_count_rows = True
 

@@ -186,6 +186,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseInspector._parameter_constraints,
         "n_prototypes": [Interval(Integral, 1, None, closed="left")],
         "n_criticisms": [Interval(Integral, 0, None, closed="left")],
         "kernel": [StrOptions({"auto", "rbf", "gower", "precomputed"}), callable],
@@ -195,10 +196,6 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         "criticism_regularizer": [StrOptions({"logdet"}), None],
         "by_class": ["boolean"],
         "embedding": [callable, None],
-        **{
-            name: BaseInspector._parameter_constraints[name]
-            for name in ("random_state", "n_jobs", "verbose")
-        },
     }
 
     def __sklearn_tags__(self):

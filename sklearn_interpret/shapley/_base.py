@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,10 @@ from sklearn_interpret._core.games.coalitions import (
     values_of_all,
 )
 from sklearn_interpret._inspectors.attribution import BaseAttribution, check_no_overflow
+from sklearn_interpret._inspectors.parameters import (
+    SampleInspector,
+    estimator_dataclass,
+)
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import (
     limit_threads,
@@ -40,17 +43,19 @@ _TASKS_PER_WORKER = 4
 _MANY_ROWS = 10**8
 
 
-class BaseShapley(BaseAttribution):
+@estimator_dataclass
+class BaseShapley(BaseAttribution, SampleInspector):
     """Base of the Shapley estimators.
 
     A subclass prepares itself (`_prepare`) and explains rows (`_values`).
     """
 
+    background: Any = None
+    feature_groups: dict[str, Any] | None = None
+
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
         "background": "no_validation",
-        "feature_groups": [dict, None],
-        "target": "no_validation",
     }
 
     def _start(self, sample, response):
@@ -82,21 +87,14 @@ class BaseShapley(BaseAttribution):
         return list(zip(self.features_, self.player_names_, strict=True))
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class BaseModelShapley(BaseShapley):
     """Base of the Shapley estimators that read the model: its trees or its weights."""
 
-    estimator: Any
-    _: KW_ONLY
     perturbation: str = "interventional"
     background: Any = None
     feature_groups: dict[str, Any] | None = None
     response_method: str | Sequence[str] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **BaseShapley._parameter_constraints,
@@ -227,11 +225,22 @@ class AllCoalitions(Attributor):
                     yield row, players, np.vstack([nobody, inner, everybody])
 
 
+@estimator_dataclass
 class BaseCoalitional(BaseShapley):
     """Base of the Shapley estimators that evaluate coalitions.
 
     A subclass creates its `Attributor` in `fit` (`_make_attributor`).
     """
+
+    link: str = "identity"
+    background: Any = None
+    feature_groups: dict[str, Any] | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = 100
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     _parameter_constraints = {
         **BaseShapley._parameter_constraints,

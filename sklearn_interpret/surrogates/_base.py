@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
 from numbers import Integral, Real
@@ -19,6 +20,7 @@ from sklearn_interpret._core.local.masks import (
     cosine_distances,
     gaussian,
 )
+from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     HasMethods,
     Interval,
@@ -117,12 +119,20 @@ class MaskSampler(Sampler):
         return self.draw(n_parts, self.n_samples, rng)
 
 
+@estimator_dataclass
 class BaseLocalSurrogate(BaseInspector):
     """Base of the local surrogates.
 
     A subclass prepares itself in `fit` (`_prepare`), draws samples (`_make_sampler`)
     and builds explanations from the surrogates (`_explanation`).
     """
+
+    min_fidelity: float | None = 0.2
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
@@ -132,7 +142,6 @@ class BaseLocalSurrogate(BaseInspector):
         "feature_selection": [StrOptions(set(SELECTIONS))],
         "surrogate": [HasMethods(["fit", "predict"]), None],
         "min_fidelity": [Interval(Real, None, 1, closed="right"), None],
-        "target": "no_validation",
     }
 
     _caches: ClassVar[tuple] = ("_stability",)
