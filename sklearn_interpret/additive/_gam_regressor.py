@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import gamma, nbinom, t
 from sklearn.base import RegressorMixin
 
-from sklearn_interpret._core.additive.families import (
-    FAMILIES,
-    LINKS,
-    negative_binomial,
-)
+from sklearn_interpret._core.additive.families import FAMILIES, LINKS, negative_binomial
 from sklearn_interpret._core.additive.inference import overdispersion_pvalue
 from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.trees.structure.path_contributions import (
-    PathContributions,
-)
+from sklearn_interpret._core.trees.structure.path_contributions import PathContributions
 from sklearn_interpret._inspectors.attribution import BaseAttribution
 from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model.parallel import rows_in_memory, slices

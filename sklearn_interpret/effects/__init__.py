@@ -1,8 +1,6 @@
 """Effects of features on predictions."""
 
-from sklearn_interpret.effects._accumulated_local_effects import (
-    AccumulatedLocalEffects,
-)
+from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLocalEffects
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,

@@ -18,11 +18,7 @@ from sklearn_interpret._core.statistics.grids import (
 )
 from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.parameters import SampleInspector
-from sklearn_interpret._model._sklearn_compat import (
-    Interval,
-    StrOptions,
-    warn,
-)
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import Replacement
 from sklearn_interpret._model.response import make_response

@@ -33,10 +33,7 @@ from sklearn_interpret.estimator_checks._tables import (
     prepared,
     target_for,
 )
-from sklearn_interpret.exceptions import (
-    LowFidelityWarning,
-    UndefinedFidelityWarning,
-)
+from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.explanations import RowExplanation
 
 # Values that no estimator can take, for the parameters that all share.

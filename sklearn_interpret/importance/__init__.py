@@ -1,9 +1,7 @@
 """Importance of features."""
 
 from sklearn_interpret.importance._drop_column import DropColumnImportance
-from sklearn_interpret.importance._partial_dependence import (
-    PartialDependenceImportance,
-)
+from sklearn_interpret.importance._partial_dependence import PartialDependenceImportance
 from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._permutation_test import PermutationTest
 from sklearn_interpret.importance._plot import PermutationImportanceDisplay

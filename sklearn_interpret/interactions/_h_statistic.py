@@ -21,15 +21,9 @@ from sklearn_interpret._core.effects.h_statistics import (
     unexplained,
 )
 from sklearn_interpret._inspectors.parameters import estimator_dataclass
-from sklearn_interpret._model._sklearn_compat import (
-    Interval,
-    warn,
-)
+from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.replacement.hybrid import hybrid
-from sklearn_interpret._model.replacement.replaced import (
-    Replacement,
-    replaced,
-)
+from sklearn_interpret._model.replacement.replaced import Replacement, replaced
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows

@@ -27,10 +27,7 @@ from sklearn_interpret._model.replacement.replaced import (
 )
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.interactions._base import (
-    BaseInteraction,
-    warn_of_undefined,
-)
+from sklearn_interpret.interactions._base import BaseInteraction, warn_of_undefined
 
 
 @estimator_dataclass

@@ -22,12 +22,7 @@ from sklearn_interpret._inspectors.parameters import (
     estimator_dataclass,
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
-from sklearn_interpret._model.parallel import (
-    limit_threads,
-    rows_in_memory,
-    run,
-    slices,
-)
+from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players

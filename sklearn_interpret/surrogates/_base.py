@@ -15,11 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.local.masks import (
-    MOST_POINTS,
-    cosine_distances,
-    gaussian,
-)
+from sklearn_interpret._core.local.masks import MOST_POINTS, cosine_distances, gaussian
 from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     HasMethods,
@@ -31,10 +27,7 @@ from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.exceptions import (
-    LowFidelityWarning,
-    UndefinedFidelityWarning,
-)
+from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import (
     SELECTIONS,

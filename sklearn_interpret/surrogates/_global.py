@@ -30,10 +30,7 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     with_exact_sums,
 )
 from sklearn_interpret._model.validation import check_weights
-from sklearn_interpret.exceptions import (
-    LowFidelityWarning,
-    UndefinedFidelityWarning,
-)
+from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates._fidelity import Fidelity
 
 

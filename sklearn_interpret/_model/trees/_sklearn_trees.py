@@ -11,10 +11,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.tree import (
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
