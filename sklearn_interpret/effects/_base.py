@@ -11,17 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.statistics.grids import (
-    interpolate,
-    interval_edges,
-    look_up,
-)
+from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.parameters import SampleInspector
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import Replacement
 from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.rows import features
 from sklearn_interpret._model.rows.axes import (
     grid_axis,
     interval_axis,
@@ -29,12 +26,6 @@ from sklearn_interpret._model.rows.axes import (
     level_axis,
 )
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._model.rows.features import (
-    resolve_categorical,
-    resolve_features,
-    resolve_groups,
-    resolve_keys,
-)
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
@@ -63,12 +54,14 @@ class BaseEffect(TransformerMixin, SampleInspector):
     def _inspect(self, sample, response, on_block):
         rows = sample.rows
         names, named = rows.names, rows.named
-        groups = resolve_groups(self.feature_groups, names, named=named)
-        self.categorical_features_ = resolve_categorical(
+        groups = features.resolve_groups(self.feature_groups, names, named=named)
+        self.categorical_features_ = features.resolve_categorical(
             self.categorical_features, rows
         )
-        entries = resolve_features(self.features, names, named=named, groups=groups)
-        custom = resolve_keys(
+        entries = features.resolve_features(
+            self.features, names, named=named, groups=groups
+        )
+        custom = features.resolve_keys(
             self.custom_values,
             names,
             named=named,
@@ -277,7 +270,7 @@ class IntervalsMixin:
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_intervals": [Interval(Integral, 1, None, closed="left"), None],
     }
-    _make_edges = staticmethod(interval_edges)
+    _make_edges = staticmethod(grids.interval_edges)
 
     def _make_axis(self, sample, columns, name, size, custom):
         if self._is_level_axis(columns):
@@ -349,12 +342,12 @@ class GridMixin:
 def curve_at(axis, rows, curves):
     """Curves (k, n_points) along an axis at each row: (n_rows, k); NaN if unknown."""
     if axis.categorical:
-        return look_up(axis.codes(rows), curves)
+        return grids.look_up(axis.codes(rows), curves)
     numbers = rows.numbers(axis.columns[0])
     if not len(axis.values):
         return np.full((len(numbers), len(curves)), np.nan)
     order = axis.order
-    return interpolate(numbers, axis.values[order], curves[:, order])
+    return grids.interpolate(numbers, axis.values[order], curves[:, order])
 
 
 def distinct_axes(axes_of_entries):

@@ -16,13 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.influence.networks import descended
 from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.gradients.objectives import (
-    check_converged,
-    check_is_optimum,
-    network_model,
-    read_objective,
-    score_model,
-)
+from sklearn_interpret._model.gradients import objectives
 from sklearn_interpret._model.parallel import run, slices, working_bytes
 from sklearn_interpret._model.response import (
     is_classifier,
@@ -205,7 +199,7 @@ class InfluenceFunctions(BaseInspector):
     _weights_count_rows = _refits = True
 
     def _make_response(self):
-        self._objective = read_objective(self.estimator_)
+        self._objective = objectives.read_objective(self.estimator_)
         return make_response(self.estimator_, "auto", None)
 
     def _choose_sample(self, rows, y, weights):
@@ -234,7 +228,7 @@ class InfluenceFunctions(BaseInspector):
         find = self._of_network if is_network else self._of_scores
         self._value_and_gradient = None
         distance, self._parameters, weights, self.parameter_changes_ = find(*given)
-        check_is_optimum(self._objective.model, distance)
+        objectives.check_is_optimum(self._objective.model, distance)
         shares = np.bincount(self._codes, weights) / weights.sum()
         self._scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
         rises = sample.weights * self._own_changes()
@@ -245,7 +239,7 @@ class InfluenceFunctions(BaseInspector):
 
     def _of_scores(self, *given):
         """Distance from the optimum; parameters there, weights, and all changes."""
-        model = score_model(*given)
+        model = objectives.score_model(*given)
         d, k = len(model.parameters), self._objective.network.n_outputs
         # The scale of the residuals, fitted with the scores, is not a parameter.
         own = model.parameters.copy()
@@ -254,7 +248,7 @@ class InfluenceFunctions(BaseInspector):
         if self.damping:
             model = replace(model, damping=self.damping)
         without, converged = model.without(self._parts(), _PRECISION)
-        check_converged(self._objective.model, converged)
+        objectives.check_converged(self._objective.model, converged)
         # A missing intercept is zero.
         shape = len(without), self._inputs.shape[1] + 1, k
         changes, parameters = np.zeros(shape), np.zeros(shape[1:])
@@ -265,7 +259,7 @@ class InfluenceFunctions(BaseInspector):
 
     def _of_network(self, *given):
         """The same, of a network."""
-        distance, model = network_model(*given, damping=self.damping)
+        distance, model = objectives.network_model(*given, damping=self.damping)
         self._value_and_gradient = model.value_and_gradient
         changes = model.changes_without(self._parts())
         return distance, model.parameters, model.weights, changes
@@ -513,4 +507,6 @@ def _refitted_losses(objective, start, inputs, targets, y, weights, kept):
     if np.ptp(weights) > 0:
         params = {weight_parameter(fresh): weights[kept]}
     fresh.fit(inputs[kept], y[kept], **params)
-    return objective.loss.values(targets, read_objective(fresh).layers(inputs)[-1])
+    return objective.loss.values(
+        targets, objectives.read_objective(fresh).layers(inputs)[-1]
+    )

@@ -12,14 +12,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.effects.h_statistics import (
-    Strength,
-    overall_moments,
-    overall_strengths,
-    rounding_floor,
-    symmetric,
-    unexplained,
-)
+from sklearn_interpret._core.effects import h_statistics
 from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.replacement.hybrid import hybrid
@@ -281,19 +274,19 @@ class HStatistic(TransformerMixin, BaseInteraction):
         """Strengths by name, of one sample, and mean joint effects of pairs."""
         weights, predictions = sample.weights, responses.predictions
         n_players = len(self.features_)
-        moments = overall_moments(
+        moments = h_statistics.overall_moments(
             _parts_of_all(responses, n_players), n_players, predictions, weights
         )
-        floor, additive = rounding_floor(predictions, weights), 0.0
+        floor, additive = h_statistics.rounding_floor(predictions, weights), 0.0
         for alone in map(responses.alone, range(n_players)):
             # Rounding errors of a term are rounding errors of the difference.
-            floor = np.maximum(floor, rounding_floor(alone, weights))
+            floor = np.maximum(floor, h_statistics.rounding_floor(alone, weights))
             additive = additive + alone
-        overall = overall_strengths(moments, predictions, weights, floor)
+        overall = h_statistics.overall_strengths(moments, predictions, weights, floor)
         pairs, three_way, constants = _strengths_of_sets(
             responses, self._pairs, triples, weights, floor
         )
-        total = unexplained(predictions, additive, weights, floor)[None]
+        total = h_statistics.unexplained(predictions, additive, weights, floor)[None]
         names = "pairwise", "overall", "three_way", "total"
         strengths = pairs, overall, three_way, total
         return dict(zip(names, strengths, strict=True)), constants
@@ -302,7 +295,10 @@ class HStatistic(TransformerMixin, BaseInteraction):
         """Set the fitted attributes from the statistics of each draw of rows."""
         names = self.player_names_
         forms = {
-            "pairwise": (self._pairs, lambda v: symmetric(v, self._pairs, len(names))),
+            "pairwise": (
+                self._pairs,
+                lambda v: h_statistics.symmetric(v, self._pairs, len(names)),
+            ),
             "overall": (np.arange(len(names))[:, None], np.transpose),
             "three_way": (np.reshape(triples, (-1, 3)).astype(int), np.transpose),
             "total": (np.empty((1, 0), int), np.ravel),
@@ -434,7 +430,7 @@ def _strengths_of_sets(responses, pairs, triples, weights, floor):
     others = within - set(map(frozenset, tuples(pairs))) if within else ()
     further = [*sorted(tuple(sorted(pair)) for pair in others), *triples]
     n_sets, n_outputs = len(pairs) + len(further), responses.predictions.shape[1]
-    found = Strength(*np.zeros((2, n_sets, n_outputs)))
+    found = h_statistics.Strength(*np.zeros((2, n_sets, n_outputs)))
     constants, joint_of_pair = np.empty((len(pairs), n_outputs)), {}
     sets = chain(tuples(pairs), further)
     joints = responses.joint(chain(tuples(pairs), further))
@@ -443,11 +439,11 @@ def _strengths_of_sets(responses, pairs, triples, weights, floor):
         if len(players) == 3:
             twos = combinations(players, 2)
             terms = sum(joint_of_pair[frozenset(two)] for two in twos) - terms
-            found[place] = unexplained(joint, terms, weights, floor)
+            found[place] = h_statistics.unexplained(joint, terms, weights, floor)
             continue
         if within and frozenset(players) in within:
             joint_of_pair[frozenset(players)] = joint
         if place < len(pairs):
-            found[place] = unexplained(joint, terms, weights, floor)
+            found[place] = h_statistics.unexplained(joint, terms, weights, floor)
             constants[place] = np.average(joint - terms, axis=0, weights=weights)
     return found[: len(pairs)], found[n_sets - len(triples) :], constants

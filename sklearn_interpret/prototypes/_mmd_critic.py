@@ -24,19 +24,11 @@ from sklearn_interpret._core.kernels.mmd import (
     strip_of_means,
 )
 from sklearn_interpret._core.statistics.weighted import shares_of
+from sklearn_interpret._model import validation
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, fit_context
 from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical, shortened
-from sklearn_interpret._model.validation import (
-    Sample,
-    call_given,
-    check_known,
-    check_rows,
-    check_weights,
-    draw_rows,
-    empty_for_no_rows,
-)
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.prototypes._kernels import (
     CallableKernel,
@@ -229,9 +221,11 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self : object
             The fitted estimator.
         """
-        rows = check_rows(self, X, reset=True)
+        rows = validation.check_rows(self, X, reset=True)
         labels = self._check_labels(rows, y) if self.by_class else None
-        sample = Sample.of(rows, labels, check_weights(sample_weight, rows))
+        sample = validation.Sample.of(
+            rows, labels, validation.check_weights(sample_weight, rows)
+        )
         kernel = self._make_kernel(sample, rows.n_rows)
         self.gamma_ = getattr(kernel, "gamma", None)
         self._groups = list(self._grouped(kernel, sample))
@@ -249,7 +243,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _n_features_out(self):
         return len(self.prototype_indices_)
 
-    @empty_for_no_rows
+    @validation.empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Kernel between rows and the prototypes.
 
@@ -265,7 +259,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             "gower".
         """
         check_is_fitted(self)
-        rows = self._embedded(check_rows(self, X, reset=False))
+        rows = self._embedded(validation.check_rows(self, X, reset=False))
         return self._prototypes.cross(rows)(slice(None))
 
     def predict(self, X: Any) -> NDArray[np.intp]:
@@ -282,7 +276,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Positions in `prototypes_`, by the distance that the kernel stands for.
         """
         check_is_fitted(self)
-        rows = self._embedded(check_rows(self, X, reset=False))
+        rows = self._embedded(validation.check_rows(self, X, reset=False))
         return self._prototypes.nearest(rows)
 
     def witness(self, X: Any, y: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -304,7 +298,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             The witness function.
         """
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False)
+        rows = validation.check_rows(self, X, reset=False)
         own = [np.arange(rows.n_rows)]
         if self.by_class:
             own = self._rows_of_groups(self._check_labels(rows, y))
@@ -332,7 +326,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "by_class=True requires y to be passed, the class of each row, but the "
                 "target y is None."
             )
-        check_known(y)
+        validation.check_known(y)
         check_consistent_length(rows.native, y)
         labels = column_or_1d(y)
         check_classification_targets(labels)
@@ -363,7 +357,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             kernel = gaussian_kernel(rows, sample.weights, standardize=self.standardize)
         if self.gamma != "median":
             return replace(kernel, gamma=float(self.gamma))
-        drawn = draw_rows(
+        drawn = validation.draw_rows(
             rows.n_rows, _N_ROWS_OF_MEDIAN, random_state=self.random_state
         )
         return replace(
@@ -374,7 +368,9 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Representations of rows, as `Rows`."""
         if self.embedding is None:
             return rows
-        found = call_given(f"embedding={self.embedding!r}", self._embed, rows.native)
+        found = validation.call_given(
+            f"embedding={self.embedding!r}", self._embed, rows.native
+        )
         if found.n_rows != rows.n_rows or found.n_columns == 0:
             raise ValueError(
                 f"embedding={self.embedding!r} must give numbers for each of "
