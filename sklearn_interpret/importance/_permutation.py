@@ -12,8 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.replacement.all_pairs import all_pairs_scores
-from sklearn_interpret._model.replacement.neighbourhoods import similar_rows
-from sklearn_interpret._model.replacement.permuted import PermutedScores
+from sklearn_interpret._model.replacement.permuted import PermutedScores, similar_rows
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
 from sklearn_interpret.importance._base import BaseImportance, summary
 

@@ -15,8 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics.profile_likelihood import profile_bounds
 from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTweedie
 from sklearn_interpret._core.statistics.separation import without_separated_rows
-from sklearn_interpret._core.statistics.wald_tests import WaldTests
-from sklearn_interpret._core.statistics.working_regression import WorkingRegression
+from sklearn_interpret._core.statistics.working_regression import (
+    WaldTests,
+    WorkingRegression,
+)
 from sklearn_interpret._inspectors.parameters import estimator_dataclass
 from sklearn_interpret._inspectors.regression import (
     BaseRegressionInspector,

@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret._core.trees.structure.means import node_means
+from sklearn_interpret._core.trees.structure.ensemble import node_means
 from sklearn_interpret._core.trees.structure.path_contributions import (
     PathContributions,
 )
