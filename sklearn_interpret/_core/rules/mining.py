@@ -1,4 +1,4 @@
-"""Rules of a few conditions that hold for enough rows of some class, counted as bits."""
+"""Rules of a few conditions that hold for enough rows of a class, counted as bits."""
 
 from typing import NamedTuple
 
