@@ -312,6 +312,11 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return names, [f"_{name}" for name in self.output_names_] if several else [""]
 
     @property
+    def _workers(self):
+        """Parameters of loops that workers share."""
+        return {"n_jobs": self.n_jobs, "verbose": self.verbose}
+
+    @property
     def classes_(self) -> Any:
         """Class labels of a classifier."""
         return self.estimator_.classes_

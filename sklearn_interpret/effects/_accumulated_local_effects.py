@@ -276,8 +276,7 @@ default="similarity"
             cells,
             partial(_step_moments, steps, sample.weights, bootstrap),
             merge=StepMoments.merge,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
+            **self._workers,
             on_block=on_block,
         )
         parts = []

@@ -229,12 +229,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         if not isinstance(rows, self._kind):
             grids = [grid.recast(rows) for grid in grids]
         model = replaced(self.method, response, rows, grids)
-        blocks = model.responses(
-            _kept_responses,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            on_block=on_block,
-        )
+        blocks = model.responses(_kept_responses, **self._workers, on_block=on_block)
         curves = []
         for own, anchor, grid, parts in zip(axes, anchors, grids, blocks, strict=True):
             shape = (model.n_outputs, rows.n_rows, grid.n_variants)

@@ -279,11 +279,7 @@ class PartialDependence(GridMixin, CurveEffect):
             masses.append(mass)
         model = replaced(self.method, response, sample.rows, grids)
         return masses, model.averages(
-            sample.weights,
-            masses,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            on_block=on_block,
+            sample.weights, masses, **self._workers, on_block=on_block
         )
 
     def _importances(self, sample):

@@ -165,7 +165,7 @@ class DropColumnImportance(RefittingImportance):
             for player in left_out
         ]
         scores = []
-        for of_task in run(_scores, tasks, n_jobs=self.n_jobs, verbose=self.verbose):
+        for of_task in run(_scores, tasks, **self._workers):
             scores.append(of_task)
             on_block()
         scores = np.reshape(scores, (-1, len(left_out), len(metrics)))

@@ -206,9 +206,7 @@ class PermutationTest(RefittingImportance):
             observed = _native_of_players(self.estimator_, *arguments[2:], sample)
         tasks = [(seed, arguments, sample) for seed in seeds]
         null = []
-        for of_shuffle in run(
-            _null_importances, tasks, n_jobs=self.n_jobs, verbose=self.verbose
-        ):
+        for of_shuffle in run(_null_importances, tasks, **self._workers):
             null.append(of_shuffle)
             on_block()
         self.null_importances_ = np.stack(null)

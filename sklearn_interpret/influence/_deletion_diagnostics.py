@@ -220,9 +220,7 @@ class DeletionDiagnostics(RefittingMixin, SampleInspector):
         training = self._training
         deleted = self._left_out(training)
         del self._training, self._present
-        self._deletions = make_deletions(
-            training, response, deleted, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        self._deletions = make_deletions(training, response, deleted, **self._workers)
         self.method_ = self._deletions.method
         self.sample_indices_ = sample.index
         base = self._deletions.baseline(response, sample.rows.native)

@@ -469,9 +469,7 @@ class InfluenceFunctions(BaseInspector):
             (self._objective, start, *data, kept)
             for kept in (all_rows, *(self._codes != one for one in first))
         ]
-        before, *without = run(
-            _refitted_losses, tasks, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        before, *without = run(_refitted_losses, tasks, **self._workers)
         truth = (np.array(without) - before).T
         with np.errstate(invalid="ignore", divide="ignore"):
             return float(np.corrcoef(found.ravel(), truth.ravel())[0, 1])

@@ -267,9 +267,7 @@ class RegressionInfluence(BaseRegressionInspector):
         """Parameters without each row, (n, d), some rows at a time."""
         positions, found = np.arange(len(model.design))[:, None], []
         tasks = [(positions[part],) for part in slices(len(positions), _ROWS_AT_ONCE)]
-        for part in run_in_threads(
-            model.without, tasks, n_jobs=self.n_jobs, verbose=self.verbose
-        ):
+        for part in run_in_threads(model.without, tasks, **self._workers):
             found.append(part)
             on_block()
         without, converged = map(np.concatenate, zip(*found, strict=True))

@@ -265,8 +265,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             sample.weights,
             self.features_,
             averaged=True,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
+            **self._workers,
             on_block=on_block,
         )
 
@@ -386,9 +385,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             places.append(codes)
             replacements.append(Replacement(columns, levels, variants))
         model = replaced(self.method, self._make_response(), background, replacements)
-        averages = model.averages(
-            self._weights, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        averages = model.averages(self._weights, **self._workers)
         return [mean[codes] for mean, codes in zip(averages.means, places, strict=True)]
 
     def get_feature_names_out(

@@ -389,9 +389,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             known = np.flatnonzero(np.isfinite(self.standard_errors_))
             height = regression.dispersion * quantile**2
             tasks = [(regression, term, height) for term in known]
-            ends = run_in_threads(
-                profile_bounds, tasks, n_jobs=self.n_jobs, verbose=self.verbose
-            )
+            ends = run_in_threads(profile_bounds, tasks, **self._workers)
             for term, pair in zip(known, ends, strict=True):
                 bounds[:, term] = pair
                 on_block()

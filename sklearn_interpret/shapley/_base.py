@@ -298,9 +298,7 @@ class BaseCoalitional(BaseShapley):
             for part in slices(rows.n_rows, step)
         ]
         n_saturated = 0
-        for found, saturated in run(
-            function, tasks, n_jobs=self.n_jobs, verbose=self.verbose
-        ):
+        for found, saturated in run(function, tasks, **self._workers):
             n_saturated += saturated.sum()
             yield found
         if n_saturated:

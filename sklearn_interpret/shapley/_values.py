@@ -206,8 +206,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
             target=self.target,
             subsample=None,
             random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
+            **self._workers,
         )
         inspector.set_params(**self._budgeted())
         inspector.fit(background.native, sample_weight=weights)

@@ -215,7 +215,7 @@ class BaseLocalSurrogate(BaseInspector):
         if n_workers > 1:
             step = -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers))
         tasks = [(fit, sampler, rows.part(part)) for part in slices(rows.n_rows, step)]
-        parts = run(_fit_all, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        parts = run(_fit_all, tasks, **self._workers)
         return [fit for part in parts for fit in part]
 
     def _check_fidelity(self, fits):

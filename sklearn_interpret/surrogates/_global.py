@@ -221,7 +221,7 @@ class GlobalSurrogate(SampleInspector):
         parts = slices(rows.n_rows, batch_rows(rows.row_bytes))
         tasks = [(function, rows.part(part)) for part in parts]
         found = []
-        for part in run(_call, tasks, n_jobs=self.n_jobs, verbose=self.verbose):
+        for part in run(_call, tasks, **self._workers):
             found.append(part)
             on_block()
         return np.concatenate(found)

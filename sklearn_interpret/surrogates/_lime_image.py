@@ -356,7 +356,7 @@ class LimeImage(BaseLocalSurrogate):
         )
         step = -(-rows.n_rows // effective_n_jobs(self.n_jobs))
         tasks = [(segment, rows.pixels[part]) for part in slices(rows.n_rows, step)]
-        found = run(_segment_all, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        found = run(_segment_all, tasks, **self._workers)
         return [labels for part in found for labels in part]
 
     @property
