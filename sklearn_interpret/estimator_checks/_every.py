@@ -283,10 +283,7 @@ def check_refit_forgets(estimator):
     again, y = fitted(estimator), target_for(estimator)
     own_way = prepared(estimator).set_params(**own).fit(table, y)
     default_way = prepared(estimator).set_params(**defaults).fit(wider, y)
-    for X, params, fresh in (
-        (wider, defaults, default_way),
-        (table, own, own_way),
-    ):
+    for X, params, fresh in ((wider, defaults, default_way), (table, own, own_way)):
         again.set_params(**params).fit(X, y)
         assert set(vars(again)) == set(vars(fresh)), (
             "left over or missing after another fit: "

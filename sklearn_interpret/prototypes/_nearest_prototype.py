@@ -36,10 +36,7 @@ class _NearestPrototype(BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Select the prototypes.
 

@@ -380,10 +380,7 @@ class GlobalSurrogate(SampleInspector):
         return squeeze_outputs(self._surrogate_predictions().responses(rows.native))
 
     def score(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
         """Score of the surrogate's predictions: R squared, or accuracy of a classifier.
 

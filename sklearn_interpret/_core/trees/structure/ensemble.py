@@ -11,14 +11,7 @@ from sklearn_interpret._core.statistics.grids import AT_ONCE, search_among
 from sklearn_interpret._core.trees.structure.bits import LeafFinder
 
 # Fields with an entry for each node that does not refer to other nodes.
-NODE_FIELDS = (
-    "feature",
-    "threshold",
-    "missing_left",
-    "category_set",
-    "value",
-    "cover",
-)
+NODE_FIELDS = ("feature", "threshold", "missing_left", "category_set", "value", "cover")
 
 # Pairs of a row and a tree that are routed together: some tens of megabytes.
 _MOST_PAIRS = 2**19
