@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.path_contributions import PathContributions
 from sklearn_interpret._inspectors.attribution import BaseAttribution
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.surrogates.inner_predictors import inner_predictors
 from sklearn_interpret._model.trees.decision_path import DecisionPath, decision_path

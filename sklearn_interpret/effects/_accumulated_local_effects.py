@@ -19,7 +19,7 @@ from sklearn_interpret._core.effects.accumulation import (
     StepMoments,
 )
 from sklearn_interpret._core.statistics.seriation import order_levels
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._core.statistics.weighted import known_moments
-from sklearn_interpret._inspectors.parameters import SampleInspector
+from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import Replacement

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.axes import CellsOfRows

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._core.statistics.weighted import Moments
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import drop_single_output, make_response
 from sklearn_interpret._model.rows.axes import label_text

@@ -14,7 +14,7 @@ from sklearn_interpret._core.statistics.grids import (
     masses_of_sums,
     variance_of_sums,
 )
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     recursion_partial_dependence,

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import check_cv
 
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.response import is_classifier

@@ -8,10 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._inspectors.parameters import (
-    SampleInspector,
-    estimator_dataclass,
-)
+from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance._base import BaseImportance

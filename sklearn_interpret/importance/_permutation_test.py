@@ -19,7 +19,7 @@ from sklearn_interpret._core.statistics.permutations import (
     random_donors,
     upper_tail,
 )
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,

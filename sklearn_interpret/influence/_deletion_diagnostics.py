@@ -12,10 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
 from sklearn_interpret._core.statistics.score_losses import SquaredHinge
-from sklearn_interpret._inspectors.parameters import (
-    SampleInspector,
-    estimator_dataclass,
-)
+from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.last_step import steps_and_model

@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.networks import descended
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients import objectives
 from sklearn_interpret._model.parallel import run, slices, working_bytes

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.diagnostics import RegressionDiagnostics
 from sklearn_interpret._core.statistics.score_losses import HalfSquared
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.regression import (
     BaseRegressionInspector,
     column_names,

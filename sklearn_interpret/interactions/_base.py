@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._inspectors.parameters import SampleInspector
+from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.features import (

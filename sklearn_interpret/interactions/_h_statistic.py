@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.effects import h_statistics
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.replacement.hybrid import hybrid
 from sklearn_interpret._model.replacement.replaced import Replacement, replaced

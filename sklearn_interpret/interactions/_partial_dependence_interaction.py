@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.effects.h_statistics import greenwell_strength, symmetric
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.replacement.replaced import (
     ReplacedResponses,

@@ -13,7 +13,7 @@ from sklearn_interpret._core.effects import functional_anova
 from sklearn_interpret._core.effects.h_statistics import rounding_floor
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._core.statistics.weighted import Moments
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory
 from sklearn_interpret._model.replacement import replaced

@@ -12,14 +12,11 @@ from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._core.statistics import working_regression
 from sklearn_interpret._core.statistics.profile_likelihood import profile_bounds
 from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTweedie
 from sklearn_interpret._core.statistics.separation import without_separated_rows
-from sklearn_interpret._core.statistics.working_regression import (
-    WaldTests,
-    WorkingRegression,
-)
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.regression import (
     BaseRegressionInspector,
     column_names,
@@ -292,7 +289,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             targets, parameters = 1 - model.targets, -model.parameters
             model = replace(model, targets=targets, parameters=parameters)
         known = has_known_dispersion(response.loss) and self.dispersion == "model"
-        whole = WorkingRegression(model, known)
+        whole = working_regression.WorkingRegression(model, known)
         if not known:
             self._check_residuals(whole)
         regression, unknown = self._determined(whole, own)
@@ -318,7 +315,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             return whole, dependent
         rest, unknown = whole, np.arange(len(own))
         if len(left.design):
-            rest = WorkingRegression(left, whole.known_dispersion)
+            rest = working_regression.WorkingRegression(left, whole.known_dispersion)
             if whole.known_dispersion or rest.residual_dof:
                 unknown = rest.undetermined
         self._warn_of_separation(np.setdiff1d(unknown, dependent))
@@ -374,7 +371,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     def _test(self, regression, unknown, on_block):
         """Errors, tests and intervals of the weights, NaN of the unknown ones."""
-        tests = WaldTests(regression, self.covariance)
+        tests = working_regression.WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
         self.covariance_[unknown] = self.covariance_[:, unknown] = np.nan
         self.standard_errors_ = np.sqrt(np.diag(self.covariance_))

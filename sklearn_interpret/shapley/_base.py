@@ -17,10 +17,7 @@ from sklearn_interpret._core.games.coalitions import (
     values_of_all,
 )
 from sklearn_interpret._inspectors.attribution import BaseAttribution, check_no_overflow
-from sklearn_interpret._inspectors.parameters import (
-    SampleInspector,
-    estimator_dataclass,
-)
+from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame

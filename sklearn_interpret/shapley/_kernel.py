@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.coalitions import paired_design
 from sklearn_interpret._core.games.gaussian_process import EvenSurrogate, OddSurrogate
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import rows_in_memory, working_bytes
 from sklearn_interpret.exceptions import CostlyInspectionWarning

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.weighted import student_factor
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret.shapley._base import Attributor, BaseCoalitional

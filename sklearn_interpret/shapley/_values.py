@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players

@@ -13,10 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import agreement
-from sklearn_interpret._inspectors.parameters import (
-    SampleInspector,
-    estimator_dataclass,
-)
+from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import is_classifier, make_response, tags_of

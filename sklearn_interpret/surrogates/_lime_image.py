@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.masks import independent_masks
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.rows.base import rounded

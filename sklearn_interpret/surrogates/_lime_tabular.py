@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.linear_surrogates import LocalMoments
 from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.replacement.replaced import plain_responses

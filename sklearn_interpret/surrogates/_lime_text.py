@@ -12,7 +12,7 @@ import numpy as np
 
 from sklearn_interpret._core.local.masks import sized_masks
 from sklearn_interpret._core.local.tokens import feature_name
-from sklearn_interpret._inspectors.parameters import estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret.explanations._selection import output_position
