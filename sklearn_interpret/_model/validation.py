@@ -43,12 +43,14 @@ def check_rows(estimator, X, *, reset):
     X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
         Rows.
     reset : bool
-        True in `fit`, False for later input.
+        True in `fit`, False for later input, which needs a fitted estimator.
 
     Returns
     -------
     Rows
     """
+    if not reset:
+        check_is_fitted(estimator)
     rows = as_rows(X)
     for count, what in ((rows.n_rows, "sample"), (rows.n_columns, "feature")):
         if count == 0:

@@ -300,7 +300,6 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     def _effects(self, X, *, with_errors=False, warn=False):
         """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors."""
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         columns = [
             term.read(rows, self.handle_unknown, self.extrapolation)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.last_step import last_step
 from sklearn_interpret._model.neighbors import distance_terms, vote_weights
@@ -178,7 +177,6 @@ class NeighborContributions(BaseInspector):
             Values of shape (n_samples, n_training), which sum to one over the training
             rows, with neighbours and their distances.
         """
-        check_is_fitted(self)
         rows, model = self._check_rows(X, reset=False), self._step.model
         # The model refuses weights that sum to zero.
         predictions = self._response(rows.native)

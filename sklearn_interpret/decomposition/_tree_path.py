@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.path_contributions import PathContributions
 from sklearn_interpret._inspectors.attribution import BaseAttribution
@@ -158,7 +157,6 @@ class TreePathContributions(BaseAttribution):
         ValueError
             More than one row, or no such tree.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         if rows.n_rows != 1:
             raise ValueError(f"X has {rows.n_rows} rows; one is needed.")

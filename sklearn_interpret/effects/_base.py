@@ -226,7 +226,6 @@ class CurveEffect(BaseEffect):
             did not see (with an :class:`~sklearn_interpret.exceptions.\
 UnseenCategoryWarning`), or a missing value of a feature that had none.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         entries = self._entries_to_transform()
         self._show_missing_to_model(entries, rows)

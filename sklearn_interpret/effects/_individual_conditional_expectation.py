@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._core.statistics.weighted import Moments
@@ -250,7 +249,6 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         ndarray of shape (n_samples, sum of grid sizes x n_outputs)
             Concatenated curves along the single features.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         response = make_response(self.estimator_, self.response_method, self.target)
         curves = self._curves(rows, response, self._entries_to_transform())

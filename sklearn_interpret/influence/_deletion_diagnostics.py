@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
 from sklearn_interpret._core.statistics.score_losses import SquaredHinge
@@ -300,7 +299,6 @@ class DeletionDiagnostics(RefittingMixin, SampleInspector):
         ValueError
             Several outputs, of which `target` chooses none; bad input.
         """
-        check_is_fitted(self)
         rows, response = self._check_rows(X, reset=False), self._make_response()
         base = self._deletions.baseline(response, rows.native)
         of_rows = self._measured(response, rows, y, base.shape[1])

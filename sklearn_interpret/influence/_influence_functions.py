@@ -341,7 +341,6 @@ class InfluenceFunctions(BaseInspector):
         TrainingExplanation
             Increase of the loss of each row without each training row.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         predictions = self._response(rows.native)
         inputs, objective = self._objective.layers(rows.native)[0], self._objective
@@ -413,7 +412,6 @@ class InfluenceFunctions(BaseInspector):
         ValueError
             `functional` returns no finite number.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         self._response(rows.native)  # the model's own checks
         objective, changes = self._objective, self.parameter_changes_

@@ -358,7 +358,6 @@ class HStatistic(TransformerMixin, BaseInteraction):
         ValueError
             If a value does not fit the dtypes of `fit`, such as an unknown category.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         n_outputs = len(self.output_names_)
         pairs = self.pairs_

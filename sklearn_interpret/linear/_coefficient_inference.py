@@ -440,7 +440,6 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     def _checked(self, X):
         """Rows as `fit` had them."""
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         self.estimator_.predict(copy_of(rows.native))  # the model's own checks
         return rows

@@ -16,7 +16,6 @@ from sklearn.base import (
 )
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.kernels.mmd import (
     select_criticisms,
@@ -255,7 +254,6 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             The larger, the more alike; 1 at the prototype itself with "rbf" and
             "gower".
         """
-        check_is_fitted(self)
         rows = self._embedded(validation.check_rows(self, X, reset=False))
         return self._prototypes.cross(rows)(slice(None))
 
@@ -272,7 +270,6 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ndarray of shape (n_samples,), int
             Positions in `prototypes_`, by the distance that the kernel stands for.
         """
-        check_is_fitted(self)
         rows = self._embedded(validation.check_rows(self, X, reset=False))
         return self._prototypes.nearest(rows)
 
@@ -294,7 +291,6 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ndarray of shape (n_samples,)
             The witness function.
         """
-        check_is_fitted(self)
         rows = validation.check_rows(self, X, reset=False)
         own = [np.arange(rows.n_rows)]
         if self.by_class:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.games.coalitions import (
     all_coalitions,
@@ -126,7 +125,6 @@ class InteractionValuesMixin:
         ndarray of shape (n_samples, n_players, n_players[, n_outputs])
             Symmetric in the players.
         """
-        check_is_fitted(self)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             pairs = self._pairs(self._check_rows(X, reset=False))
         check_no_overflow(pairs, "interaction values")

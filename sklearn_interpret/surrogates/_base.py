@@ -188,7 +188,6 @@ class BaseLocalSurrogate(BaseInspector):
             If the model's response is constant over the samples around a row, so that
             R² is undefined.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         fits = self._fits(rows, self._sampler)
         self._check_fidelity(fits)

@@ -308,6 +308,8 @@ class LimeImage(BaseLocalSurrogate):
     _takes_numbers_only = True
 
     def _check_rows(self, X, *, reset):
+        if not reset:
+            check_is_fitted(self)
         rows, given = as_image_rows(X), given_shape(self.image_shape)
         if rows is None:
             rows = super()._check_rows(X, reset=reset)
