@@ -93,6 +93,19 @@ class PackedRows:
         return total
 
 
+def _unit(weights):
+    """A unit of which all weights are multiples, at least nearly."""
+    total = weights.sum()
+    most = max(_MOST_UNITS, _MOST_UNITS_OF_ROW * len(weights))
+    for unit in (1.0, weights.min()):
+        units = weights / unit
+        # 0.3 / 0.1 is not 3 in floats.
+        whole = np.abs(units - np.rint(units)) <= 1e-9 * units
+        if whole.all() and total / unit <= most:
+            return unit
+    return total / most
+
+
 class MinedRules(NamedTuple):
     """Rules, no two of which hold for the same rows.
 
@@ -240,16 +253,3 @@ class _Search:
         for others in chosen.T[1:]:
             sets &= self.conditions.take(others, axis=1)
         return chosen, sets
-
-
-def _unit(weights):
-    """A unit of which all weights are multiples, at least nearly."""
-    total = weights.sum()
-    most = max(_MOST_UNITS, _MOST_UNITS_OF_ROW * len(weights))
-    for unit in (1.0, weights.min()):
-        units = weights / unit
-        # 0.3 / 0.1 is not 3 in floats.
-        whole = np.abs(units - np.rint(units)) <= 1e-9 * units
-        if whole.all() and total / unit <= most:
-            return unit
-    return total / most

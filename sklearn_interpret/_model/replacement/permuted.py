@@ -26,6 +26,7 @@ _NUMBERS = "biuf"
 
 # Largest relative difference between a scorer and its formula that is rounding.
 _ROUNDING = 1e-10
+
 # Fewer rows are a poor sample of a distribution, more are less similar.
 LEAST_ROWS = 10
 

@@ -112,64 +112,6 @@ class ArrayRows(Rows):
         return ArrayTiles(self.native[start:stop], repeats)
 
 
-def _refuse_texts(X):
-    """Raise an error with advice for a list of texts, which is not a table."""
-    sized = hasattr(X, "__len__") and not isinstance(X, str | dict)
-    if sized and len(X) and all(isinstance(text, str) for text in X):
-        raise ValueError(
-            "X is a list of texts; a table is needed. Count words first, and inspect "
-            "the model of the counts: X = vectorizer.fit_transform(texts)."
-        )
-
-
-def as_rows(X):
-    """Wrap `X` in the `Rows` of its kind; array-likes become arrays.
-
-    Other kinds of data frames are refused by a TypeError, and not converted silently.
-    """
-    if isinstance(X, Rows):
-        return X
-    if sparse.issparse(X):
-        return SparseRows(_canonical(X))
-    for library, kind in (("pandas", PandasRows), ("polars", PolarsRows)):
-        module = sys.modules.get(library)  # not imported: X cannot be of this library
-        if module is not None and isinstance(X, module.DataFrame):
-            return kind(X)
-    # Look at the type: a lazy frame would resolve its columns.
-    in_blocks = hasattr(type(X), "__dask_graph__")
-    if in_blocks or hasattr(type(X), "__dataframe__") or hasattr(type(X), "columns"):
-        raise TypeError(
-            f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "
-            "numpy arrays, scipy sparse matrices, and pandas and polars DataFrames."
-            + _BLOCKS_OF_DASK
-            * in_blocks
-        )
-    if isinstance(X, np.ma.MaskedArray):
-        raise TypeError("X is a masked array: fill it, for instance by NaN.")
-    plain = isinstance(X, np.ndarray) and not isinstance(X, np.matrix)
-    if not plain or X.ndim != 2:
-        _refuse_texts(X)
-        X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
-    return ArrayRows(X)
-
-
-def _canonical(X):
-    """A sparse matrix without duplicate entries, in which indices are sorted.
-
-    Many of scipy's functions would sort the user's own matrix in place.
-    """
-    if X.format == "coo":
-        X = X.copy()
-    elif X.format in ("csr", "csc", "bsr"):
-        if X.has_canonical_format:
-            return X
-        X = X.copy()
-    else:
-        return X
-    X.sum_duplicates()
-    return X
-
-
 class SparseRows(Rows):
     """Rows of a scipy sparse matrix or array."""
 
@@ -272,3 +214,61 @@ class _SparseTiles(Tiles):
         pieces.append(self._columns[:, begin:])
         kept = [piece for piece in pieces if piece.shape[1]]
         return sparse.hstack(kept, format=self._format)
+
+
+def _refuse_texts(X):
+    """Raise an error with advice for a list of texts, which is not a table."""
+    sized = hasattr(X, "__len__") and not isinstance(X, str | dict)
+    if sized and len(X) and all(isinstance(text, str) for text in X):
+        raise ValueError(
+            "X is a list of texts; a table is needed. Count words first, and inspect "
+            "the model of the counts: X = vectorizer.fit_transform(texts)."
+        )
+
+
+def as_rows(X):
+    """Wrap `X` in the `Rows` of its kind; array-likes become arrays.
+
+    Other kinds of data frames are refused by a TypeError, and not converted silently.
+    """
+    if isinstance(X, Rows):
+        return X
+    if sparse.issparse(X):
+        return SparseRows(_canonical(X))
+    for library, kind in (("pandas", PandasRows), ("polars", PolarsRows)):
+        module = sys.modules.get(library)  # not imported: X cannot be of this library
+        if module is not None and isinstance(X, module.DataFrame):
+            return kind(X)
+    # Look at the type: a lazy frame would resolve its columns.
+    in_blocks = hasattr(type(X), "__dask_graph__")
+    if in_blocks or hasattr(type(X), "__dataframe__") or hasattr(type(X), "columns"):
+        raise TypeError(
+            f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "
+            "numpy arrays, scipy sparse matrices, and pandas and polars DataFrames."
+            + _BLOCKS_OF_DASK
+            * in_blocks
+        )
+    if isinstance(X, np.ma.MaskedArray):
+        raise TypeError("X is a masked array: fill it, for instance by NaN.")
+    plain = isinstance(X, np.ndarray) and not isinstance(X, np.matrix)
+    if not plain or X.ndim != 2:
+        _refuse_texts(X)
+        X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
+    return ArrayRows(X)
+
+
+def _canonical(X):
+    """A sparse matrix without duplicate entries, in which indices are sorted.
+
+    Many of scipy's functions would sort the user's own matrix in place.
+    """
+    if X.format == "coo":
+        X = X.copy()
+    elif X.format in ("csr", "csc", "bsr"):
+        if X.has_canonical_format:
+            return X
+        X = X.copy()
+    else:
+        return X
+    X.sum_duplicates()
+    return X
