@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -82,11 +83,17 @@ def _unfitted_on_failure(fit):
     return fit_or_reset
 
 
+@dataclass(eq=False, repr=False)
 class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of all inspectors.
 
-    A subclass stores its parameters in `__init__`, adds to `_parameter_constraints`
-    and fills `_inspect(sample, response, on_block)`.
+    A subclass stores its parameters in `__init__`, or is a dataclass of them, adds to
+    `_parameter_constraints` and fills `_inspect(sample, response, on_block)`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The predictor to inspect; a clone of it is fitted.
 
     Examples
     --------
@@ -104,6 +111,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     >>> bool(abs(inspector.high_ - inspector.low_ - 4) < 1e-9)
     True
     """
+
+    estimator: Any
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "response_method": [
@@ -124,6 +133,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             None,
         ],
         "verbose": ["verbose"],
+        "feature_groups": [dict, None],
+        "target": "no_validation",
     }
 
     # Attributes that are caches: not pickled, rebuilt on demand.
@@ -301,6 +312,11 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return names, [f"_{name}" for name in self.output_names_] if several else [""]
 
     @property
+    def _workers(self):
+        """Parameters of loops that workers share."""
+        return {"n_jobs": self.n_jobs, "verbose": self.verbose}
+
+    @property
     def classes_(self) -> Any:
         """Class labels of a classifier."""
         return self.estimator_.classes_
@@ -375,10 +391,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_estimator_has("score"))
     def score(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
         """Score of `estimator_`.
 

@@ -111,7 +111,6 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
         CostlyInspectionWarning
             If sampling is about to send more than 1e8 rows to the model.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values, predictions, fields = self._values(rows)

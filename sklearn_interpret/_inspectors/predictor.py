@@ -9,13 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 
+from sklearn_interpret._model import validation
 from sklearn_interpret._model._sklearn_compat import fit_context
-from sklearn_interpret._model.validation import (
-    Sample,
-    check_rows,
-    check_targets,
-    check_weights,
-)
 
 # Largest size of targets whose weighted squares can be summed.
 _LARGEST = 1e75
@@ -32,10 +27,7 @@ class BasePredictor(BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Fit the model.
 
@@ -55,8 +47,10 @@ class BasePredictor(BaseEstimator):
         """
         rows = self._check_rows(X, reset=True)
         y = self._check_targets(rows, y)
-        weights = check_weights(sample_weight, rows, count_rows=self._errors_count_rows)
-        self._fit(Sample.of(rows, y, weights))
+        weights = validation.check_weights(
+            sample_weight, rows, count_rows=self._errors_count_rows
+        )
+        self._fit(validation.Sample.of(rows, y, weights))
         return self
 
     @abstractmethod
@@ -65,13 +59,13 @@ class BasePredictor(BaseEstimator):
 
     def _check_rows(self, X, *, reset):
         """Checked rows."""
-        return check_rows(self, X, reset=reset)
+        return validation.check_rows(self, X, reset=reset)
 
     def _check_targets(self, rows, y):
         """Checked targets: numbers, or labels of a classifier."""
         if is_classifier(self):
-            return check_targets(self, rows, y)
-        y = check_targets(self, rows, y, dtype=np.float64)
+            return validation.check_targets(self, rows, y)
+        y = validation.check_targets(self, rows, y, dtype=np.float64)
         if (largest := np.abs(y).max(initial=0)) > _LARGEST:
             raise ValueError(
                 f"y has a value of the size {largest:g}; accepted are sizes up to "

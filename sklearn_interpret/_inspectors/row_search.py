@@ -33,7 +33,6 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
 
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
-        "target": "no_validation",
         "features_to_vary": "no_validation",
     }
 
@@ -94,7 +93,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         shared = -(-len(index) // effective_n_jobs(self.n_jobs))
         parts = slices(len(index), max(1, min(together, shared)))
         blocks = [(problem, index[part]) for part in parts]
-        found = run(search, blocks, n_jobs=self.n_jobs, verbose=self.verbose)
+        found = run(search, blocks, **self._workers)
         return zip((block for _, block in blocks), found, strict=True)
 
     def _explanation(self, problem, values, origin, **fields):

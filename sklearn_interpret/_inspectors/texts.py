@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.tokens import Splitter
 from sklearn_interpret._model.bags_of_words import word_form
@@ -23,6 +24,8 @@ class TextInputMixin:
     }
 
     def _check_rows(self, X, *, reset):
+        if not reset:
+            check_is_fitted(self)
         rows = as_texts(X)
         if reset:
             self._check_expression()

@@ -30,11 +30,7 @@ from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.neighbors import vote_weights
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._model.response import (
-    check_finite,
-    is_classifier,
-    tags_of,
-)
+from sklearn_interpret._model.response import check_finite, is_classifier, tags_of
 from sklearn_interpret._model.rows.base import Rows, copy_of
 from sklearn_interpret.exceptions import UnreadableModelError
 

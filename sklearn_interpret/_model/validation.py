@@ -22,12 +22,8 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_interpret._model import response
 from sklearn_interpret._model._sklearn_compat import check_sample_weight, warn
-from sklearn_interpret._model.response import (
-    check_predictor_is_fitted,
-    has_tags,
-    unfrozen,
-)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows, is_missing
 from sklearn_interpret.exceptions import LowWeightWarning
@@ -47,12 +43,14 @@ def check_rows(estimator, X, *, reset):
     X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
         Rows.
     reset : bool
-        True in `fit`, False for later input.
+        True in `fit`, False for later input, which needs a fitted estimator.
 
     Returns
     -------
     Rows
     """
+    if not reset:
+        check_is_fitted(estimator)
     rows = as_rows(X)
     for count, what in ((rows.n_rows, "sample"), (rows.n_columns, "feature")):
         if count == 0:
@@ -114,11 +112,11 @@ def call_given(parameter, function, *arguments):
 
 def check_fits_rows(estimator, X):
     """Check that a frozen estimator is fitted on the same columns as `X`."""
-    check_predictor_is_fitted(estimator)
+    response.check_predictor_is_fitted(estimator)
     # Images have no columns to count.
-    if not has_tags(estimator) or getattr(X, "ndim", 2) > 2:
+    if not response.has_tags(estimator) or getattr(X, "ndim", 2) > 2:
         return
-    model = unfrozen(estimator)
+    model = response.unfrozen(estimator)
     # CatBoost checks its own copy of the names, but ignores their order.
     names = getattr(model, "feature_names_", None)
     if names is None:

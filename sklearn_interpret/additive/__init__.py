@@ -2,6 +2,6 @@
 
 from sklearn_interpret.additive._gam_classifier import GAMClassifier
 from sklearn_interpret.additive._gam_regressor import GAMRegressor
-from sklearn_interpret.additive._plot import SmoothTermDisplay
+from sklearn_interpret.additive._plot._smooth_term import SmoothTermDisplay
 
 __all__ = ["GAMClassifier", "GAMRegressor", "SmoothTermDisplay"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
@@ -53,11 +53,26 @@ _FEW_ROWS = 1000
 _MOST_NAMED = 5
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BaseGAM(TransformerMixin, BasePredictor):
     """Base of both: terms, their fit, effects and tests.
 
     A subclass sets `_family` and `_link`, names, at the latest in `_read_targets`.
     """
+
+    terms: dict[Any, str] | list[Any] | None = None
+    n_splines: int | dict[Any, int] = 20
+    knots: str = "uniform"
+    by: dict[Any, Any] | None = None
+    periods: dict[Any, float] | None = None
+    monotonic_cst: dict[Any, int] | None = None
+    offset: int | str | None = None
+    smoothing: str | float = "reml"
+    shrinkage: bool = True
+    extrapolation: str = "linear"
+    handle_unknown: str = "error"
+    missing: str = "error"
+    max_iter: int = 100
 
     _parameter_constraints = {
         "terms": [dict, list, None],
@@ -286,7 +301,6 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     def _effects(self, X, *, with_errors=False, warn=False):
         """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors."""
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         columns = [
             term.read(rows, self.handle_unknown, self.extrapolation)

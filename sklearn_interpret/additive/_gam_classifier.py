@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn_interpret._inspectors.predictor import MostProbableClassMixin
 from sklearn_interpret.additive._gam import BaseGAM
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class GAMClassifier(MostProbableClassMixin, BaseGAM):
     """Sum of smooth functions of features, for the log-odds of classes.
 
@@ -171,20 +169,6 @@ class GAMClassifier(MostProbableClassMixin, BaseGAM):
     array([[0.96, 0.04],
            [1.  , 0.  ]])
     """
-
-    terms: dict[Any, str] | list[Any] | None = None
-    n_splines: int | dict[Any, int] = 20
-    knots: str = "uniform"
-    by: dict[Any, Any] | None = None
-    periods: dict[Any, float] | None = None
-    monotonic_cst: dict[Any, int] | None = None
-    offset: int | str | None = None
-    smoothing: str | float = "reml"
-    shrinkage: bool = True
-    extrapolation: str = "linear"
-    handle_unknown: str = "error"
-    missing: str = "error"
-    max_iter: int = 100
 
     _family, _link = "binomial", "logit"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,9 @@ from numpy.typing import NDArray
 from scipy.stats import gamma, nbinom, t
 from sklearn.base import RegressorMixin
 
-from sklearn_interpret._core.additive.families import (
-    FAMILIES,
-    LINKS,
-    negative_binomial,
-)
+from sklearn_interpret._core.additive.families import FAMILIES, LINKS, negative_binomial
 from sklearn_interpret._core.additive.inference import overdispersion_pvalue
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
@@ -24,7 +20,7 @@ from sklearn_interpret.exceptions import OverdispersionWarning
 _DISPERSED, _SIGNIFICANT = 1.5, 0.001
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator_dataclass
 class GAMRegressor(RegressorMixin, BaseGAM):
     """Sum of smooth functions of features, each as smooth as the data say.
 
@@ -194,18 +190,6 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     terms: dict[Any, str] | list[Any] | None = None
     family: str = "normal"
     link: str | None = None
-    n_splines: int | dict[Any, int] = 20
-    knots: str = "uniform"
-    by: dict[Any, Any] | None = None
-    periods: dict[Any, float] | None = None
-    monotonic_cst: dict[Any, int] | None = None
-    offset: int | str | None = None
-    smoothing: str | float = "reml"
-    shrinkage: bool = True
-    extrapolation: str = "linear"
-    handle_unknown: str = "error"
-    missing: str = "error"
-    max_iter: int = 100
 
     _parameter_constraints = {
         **BaseGAM._parameter_constraints,

@@ -2,7 +2,7 @@
 
 from sklearn_interpret.decomposition._naive_bayes import NaiveBayesContributions
 from sklearn_interpret.decomposition._neighbor import NeighborContributions
-from sklearn_interpret.decomposition._plot import DecisionPathDisplay
+from sklearn_interpret.decomposition._plot._decision_path import DecisionPathDisplay
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
 
 __all__ = [

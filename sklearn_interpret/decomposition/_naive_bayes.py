@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from sklearn_interpret._inspectors.attribution import BaseAttribution
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.naive_bayes import naive_bayes_odds
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class NaiveBayesContributions(BaseAttribution):
     """Log-odds of a naive Bayes classifier as the prior's plus one term per feature.
 
@@ -83,11 +83,7 @@ class NaiveBayesContributions(BaseAttribution):
     array([[ 0.4,  0.4, 74.5, 37.3]])
     """
 
-    estimator: Any
-    _: KW_ONLY
     target: Any = None
-
-    _parameter_constraints = {"target": "no_validation"}
 
     def _make_response(self):
         return naive_bayes_odds(self.estimator_, self.target)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.last_step import last_step
 from sklearn_interpret._model.neighbors import distance_terms, vote_weights
@@ -24,7 +22,6 @@ from sklearn_interpret.explanations import NeighborExplanation
 _SPOTS = 20
 
 
-@dataclass(eq=False, repr=False)
 class NeighborContributions(BaseInspector):
     """The training rows that vote for a prediction of k nearest neighbours.
 
@@ -87,10 +84,6 @@ class NeighborContributions(BaseInspector):
     >>> bool(abs(explanation.values @ y - explanation.predictions)[0] < 1e-12)
     True
     """
-
-    estimator: Any
-
-    _parameter_constraints: ClassVar[dict] = {}
 
     def fit(self, X: Any, y: ArrayLike | None = None, **params: Any) -> Self:
         """Fit a clone of `estimator`, and keep its training rows.
@@ -184,7 +177,6 @@ class NeighborContributions(BaseInspector):
             Values of shape (n_samples, n_training), which sum to one over the training
             rows, with neighbours and their distances.
         """
-        check_is_fitted(self)
         rows, model = self._check_rows(X, reset=False), self._step.model
         # The model refuses weights that sum to zero.
         predictions = self._response(rows.native)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.trees.structure.path_contributions import (
-    PathContributions,
-)
+from sklearn_interpret._core.trees.structure.path_contributions import PathContributions
 from sklearn_interpret._inspectors.attribution import BaseAttribution
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.surrogates.inner_predictors import inner_predictors
 from sklearn_interpret._model.trees.decision_path import DecisionPath, decision_path
@@ -20,7 +17,7 @@ from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class TreePathContributions(BaseAttribution):
     """Contributions of features along the decision paths of trees (Saabas).
 
@@ -115,14 +112,12 @@ class TreePathContributions(BaseAttribution):
     True
     """
 
-    estimator: Any
-    _: KW_ONLY
     response_method: str | Sequence[str] = "auto"
     target: Any = None
 
     _parameter_constraints = {
+        **BaseAttribution._parameter_constraints,
         "response_method": [str, list, tuple],
-        "target": "no_validation",
     }
 
     def _make_response(self):
@@ -162,7 +157,6 @@ class TreePathContributions(BaseAttribution):
         ValueError
             More than one row, or no such tree.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         if rows.n_rows != 1:
             raise ValueError(f"X has {rows.n_rows} rows; one is needed.")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -20,6 +19,7 @@ from sklearn_interpret._core.effects.accumulation import (
     StepMoments,
 )
 from sklearn_interpret._core.statistics.seriation import order_levels
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
@@ -38,7 +38,7 @@ from sklearn_interpret.effects._base import (
 from sklearn_interpret.exceptions import EmptyIntervalWarning
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class AccumulatedLocalEffects(IntervalsMixin, CurveEffect):
     """Accumulated local effects of one or two features (ALE).
 
@@ -176,8 +176,6 @@ default="similarity"
     array([3., 3., 3., 3.])
     """
 
-    estimator: Any
-    _: KW_ONLY
     features: Any = None
     categorical_features: ArrayLike | None = "auto"
     feature_groups: dict[str, Any] | None = None
@@ -189,12 +187,6 @@ default="similarity"
     confidence_method: str = "standard_error"
     n_bootstraps: int = 200
     method: str = "auto"
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
@@ -204,7 +196,6 @@ default="similarity"
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "confidence_method": [StrOptions({"standard_error", "bootstrap"})],
         "n_bootstraps": [Interval(Integral, 1, None, closed="left")],
-        "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
     @property
@@ -285,8 +276,7 @@ default="similarity"
             cells,
             partial(_step_moments, steps, sample.weights, bootstrap),
             merge=StepMoments.merge,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
+            **self._workers,
             on_block=on_block,
         )
         parts = []

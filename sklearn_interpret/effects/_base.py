@@ -11,20 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.statistics.grids import (
-    interpolate,
-    interval_edges,
-    look_up,
-)
+from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._core.statistics.weighted import known_moments
-from sklearn_interpret._model._sklearn_compat import (
-    Interval,
-    StrOptions,
-    warn,
-)
+from sklearn_interpret._inspectors.params import SampleInspector
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import Replacement
 from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.rows import features
 from sklearn_interpret._model.rows.axes import (
     grid_axis,
     interval_axis,
@@ -32,14 +26,7 @@ from sklearn_interpret._model.rows.axes import (
     level_axis,
 )
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._model.rows.features import (
-    resolve_categorical,
-    resolve_features,
-    resolve_groups,
-    resolve_keys,
-)
 from sklearn_interpret._model.validation import empty_for_no_rows
-from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
 # Default numbers of intervals. Forty follow a curve closely. A pair has the square as
@@ -49,7 +36,7 @@ _FEWEST_OF_A_PAIR = 4
 _ROWS_PER_CELL = 10
 
 
-class BaseEffect(TransformerMixin, BaseInspector):
+class BaseEffect(TransformerMixin, SampleInspector):
     """Base of the effect estimators.
 
     A subclass makes the axis of one feature (`_make_axis`), measures all entries
@@ -57,23 +44,24 @@ class BaseEffect(TransformerMixin, BaseInspector):
     """
 
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
+        **SampleInspector._parameter_constraints,
         "features": "no_validation",
         "categorical_features": ["array-like", StrOptions({"auto"}), None],
-        "feature_groups": [dict, None],
         "custom_values": [dict, None],
-        "target": "no_validation",
+        "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
     def _inspect(self, sample, response, on_block):
         rows = sample.rows
         names, named = rows.names, rows.named
-        groups = resolve_groups(self.feature_groups, names, named=named)
-        self.categorical_features_ = resolve_categorical(
+        groups = features.resolve_groups(self.feature_groups, names, named=named)
+        self.categorical_features_ = features.resolve_categorical(
             self.categorical_features, rows
         )
-        entries = resolve_features(self.features, names, named=named, groups=groups)
-        custom = resolve_keys(
+        entries = features.resolve_features(
+            self.features, names, named=named, groups=groups
+        )
+        custom = features.resolve_keys(
             self.custom_values,
             names,
             named=named,
@@ -238,7 +226,6 @@ class CurveEffect(BaseEffect):
             did not see (with an :class:`~sklearn_interpret.exceptions.\
 UnseenCategoryWarning`), or a missing value of a feature that had none.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         entries = self._entries_to_transform()
         self._show_missing_to_model(entries, rows)
@@ -282,7 +269,7 @@ class IntervalsMixin:
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_intervals": [Interval(Integral, 1, None, closed="left"), None],
     }
-    _make_edges = staticmethod(interval_edges)
+    _make_edges = staticmethod(grids.interval_edges)
 
     def _make_axis(self, sample, columns, name, size, custom):
         if self._is_level_axis(columns):
@@ -354,12 +341,12 @@ class GridMixin:
 def curve_at(axis, rows, curves):
     """Curves (k, n_points) along an axis at each row: (n_rows, k); NaN if unknown."""
     if axis.categorical:
-        return look_up(axis.codes(rows), curves)
+        return grids.look_up(axis.codes(rows), curves)
     numbers = rows.numbers(axis.columns[0])
     if not len(axis.values):
         return np.full((len(numbers), len(curves)), np.nan)
     order = axis.order
-    return interpolate(numbers, axis.values[order], curves[:, order])
+    return grids.interpolate(numbers, axis.values[order], curves[:, order])
 
 
 def distinct_axes(axes_of_entries):

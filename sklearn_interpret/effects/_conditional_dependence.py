@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.axes import CellsOfRows
@@ -22,7 +21,7 @@ from sklearn_interpret.effects._base import (
 )
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class ConditionalDependence(IntervalsMixin, CurveEffect):
     """Mean response of the rows whose feature lies in an interval (M-plot).
 
@@ -128,19 +127,11 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
     array([ 3., 11., 19.])
     """
 
-    estimator: Any
-    _: KW_ONLY
     features: Any = None
     categorical_features: ArrayLike | None = "auto"
     feature_groups: dict[str, Any] | None = None
     n_intervals: int | None = None
     custom_values: dict[Any, Any] | None = None
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _errors_count_rows = True
     _make_edges = staticmethod(conditioning_edges)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Hashable
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._core.statistics.weighted import Moments
-from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import drop_single_output, make_response
 from sklearn_interpret._model.rows.axes import label_text
@@ -28,7 +26,7 @@ from sklearn_interpret.effects._base import (
 )
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class IndividualConditionalExpectation(GridMixin, BaseEffect):
     """Response of each row as one or two of its features vary (ICE).
 
@@ -149,8 +147,6 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     array([0.08])
     """
 
-    estimator: Any
-    _: KW_ONLY
     features: Any = None
     categorical_features: ArrayLike | None = "auto"
     feature_groups: dict[str, Any] | None = None
@@ -160,19 +156,12 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     center: Any = None
     derivative: bool = False
     method: str = "auto"
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **BaseEffect._parameter_constraints,
         **GridMixin._parameter_constraints,
         "center": "no_validation",
         "derivative": ["boolean"],
-        "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
     def _measure(self, sample, response, on_block):
@@ -239,12 +228,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         if not isinstance(rows, self._kind):
             grids = [grid.recast(rows) for grid in grids]
         model = replaced(self.method, response, rows, grids)
-        blocks = model.responses(
-            _kept_responses,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            on_block=on_block,
-        )
+        blocks = model.responses(_kept_responses, **self._workers, on_block=on_block)
         curves = []
         for own, anchor, grid, parts in zip(axes, anchors, grids, blocks, strict=True):
             shape = (model.n_outputs, rows.n_rows, grid.n_variants)
@@ -265,7 +249,6 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         ndarray of shape (n_samples, sum of grid sizes x n_outputs)
             Concatenated curves along the single features.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         response = make_response(self.estimator_, self.response_method, self.target)
         curves = self._curves(rows, response, self._entries_to_transform())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from sklearn_interpret._core.statistics.grids import (
     masses_of_sums,
     variance_of_sums,
 )
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     recursion_partial_dependence,
@@ -37,7 +36,7 @@ from sklearn_interpret.effects._base import (
 )
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class PartialDependence(GridMixin, CurveEffect):
     """Partial dependence of a model's response on one or two features.
 
@@ -172,8 +171,6 @@ class PartialDependence(GridMixin, CurveEffect):
            [125.4]])
     """
 
-    estimator: Any
-    _: KW_ONLY
     features: Any = None
     categorical_features: ArrayLike | None = "auto"
     feature_groups: dict[str, Any] | None = None
@@ -182,12 +179,6 @@ class PartialDependence(GridMixin, CurveEffect):
     custom_values: dict[Any, Any] | None = None
     centered: bool = False
     method: str = "auto"
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _errors_count_rows = True
 
@@ -288,11 +279,7 @@ class PartialDependence(GridMixin, CurveEffect):
             masses.append(mass)
         model = replaced(self.method, response, sample.rows, grids)
         return masses, model.averages(
-            sample.weights,
-            masses,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            on_block=on_block,
+            sample.weights, masses, **self._workers, on_block=on_block
         )
 
     def _importances(self, sample):

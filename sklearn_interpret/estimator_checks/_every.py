@@ -33,10 +33,7 @@ from sklearn_interpret.estimator_checks._tables import (
     prepared,
     target_for,
 )
-from sklearn_interpret.exceptions import (
-    LowFidelityWarning,
-    UndefinedFidelityWarning,
-)
+from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.explanations import RowExplanation
 
 # Values that no estimator can take, for the parameters that all share.
@@ -286,10 +283,7 @@ def check_refit_forgets(estimator):
     again, y = fitted(estimator), target_for(estimator)
     own_way = prepared(estimator).set_params(**own).fit(table, y)
     default_way = prepared(estimator).set_params(**defaults).fit(wider, y)
-    for X, params, fresh in (
-        (wider, defaults, default_way),
-        (table, own, own_way),
-    ):
+    for X, params, fresh in ((wider, defaults, default_way), (table, own, own_way)):
         again.set_params(**params).fit(X, y)
         assert set(vars(again)) == set(vars(fresh)), (
             "left over or missing after another fit: "

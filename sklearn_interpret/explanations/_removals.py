@@ -10,11 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_interpret._model.rows.bounds import entry_text
-from sklearn_interpret.explanations._base import (
-    BaseExplanation,
-    Markup,
-    counts_text,
-)
+from sklearn_interpret.explanations._base import BaseExplanation, Markup, counts_text
 
 _STRUCK = "text-decoration: line-through; color: #b00; background: #fdd"
 

@@ -16,9 +16,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.bounds import entry_text, rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
-from sklearn_interpret.explanations._base import (
-    BaseExplanation,
-)
+from sklearn_interpret.explanations._base import BaseExplanation
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,10 @@
 """Importance of features."""
 
 from sklearn_interpret.importance._drop_column import DropColumnImportance
-from sklearn_interpret.importance._partial_dependence import (
-    PartialDependenceImportance,
-)
+from sklearn_interpret.importance._partial_dependence import PartialDependenceImportance
 from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._permutation_test import PermutationTest
-from sklearn_interpret.importance._plot import PermutationImportanceDisplay
+from sklearn_interpret.importance._plot._permutation import PermutationImportanceDisplay
 
 __all__ = [
     "DropColumnImportance",

@@ -29,7 +29,6 @@ class BaseImportance(SelectorMixin, BaseInspector):
 
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
-        "feature_groups": [dict, None],
         "threshold": [Interval(Real, None, None, closed="neither")],
     }
 
@@ -84,7 +83,6 @@ class BaseImportance(SelectorMixin, BaseInspector):
             A table of the same kind, but an array if no feature is important;
             :meth:`set_output` selects another kind.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         if not self.__sklearn_tags__().input_tags.allow_nan:
             rows.check_finite(type(self).__name__)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
@@ -12,6 +11,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import check_cv
 
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.response import is_classifier
@@ -33,7 +33,7 @@ _COLUMN_PARAMETERS = (
 _DEFAULTS = ("warn", "from_dtype", "auto")
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class DropColumnImportance(RefittingImportance):
     """Loss of score when the model is fitted without a feature (LOCO).
 
@@ -129,8 +129,6 @@ class DropColumnImportance(RefittingImportance):
     array([0.93, 0.  , 0.19])
     """
 
-    estimator: Any
-    _: KW_ONLY
     cv: Any = None
     scoring: Any = None
     removal: str = "auto"
@@ -167,7 +165,7 @@ class DropColumnImportance(RefittingImportance):
             for player in left_out
         ]
         scores = []
-        for of_task in run(_scores, tasks, n_jobs=self.n_jobs, verbose=self.verbose):
+        for of_task in run(_scores, tasks, **self._workers):
             scores.append(of_task)
             on_block()
         scores = np.reshape(scores, (-1, len(left_out), len(metrics)))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
+from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance._base import BaseImportance
@@ -18,8 +17,8 @@ from sklearn_interpret.importance._base import BaseImportance
 _ROUNDING = 1e-12
 
 
-@dataclass(eq=False, repr=False)
-class PartialDependenceImportance(BaseImportance):
+@estimator_dataclass
+class PartialDependenceImportance(BaseImportance, SampleInspector):
     """Variation of the partial dependence along a feature.
 
     The standard deviation of the partial dependence over the points of its grid; for
@@ -118,8 +117,6 @@ class PartialDependenceImportance(BaseImportance):
     array([0.51, 0.  , 0.27])
     """
 
-    estimator: Any
-    _: KW_ONLY
     categorical_features: ArrayLike | None = "auto"
     feature_groups: dict[str, Any] | None = None
     grid_resolution: int = 100
@@ -127,12 +124,6 @@ class PartialDependenceImportance(BaseImportance):
     custom_values: dict[Any, Any] | None = None
     method: str = "auto"
     threshold: float = 0.0
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **PartialDependence._parameter_constraints,

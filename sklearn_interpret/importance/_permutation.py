@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.replacement.all_pairs import all_pairs_scores
-from sklearn_interpret._model.replacement.neighbourhoods import similar_rows
-from sklearn_interpret._model.replacement.permuted import PermutedScores
+from sklearn_interpret._model.replacement.permuted import PermutedScores, similar_rows
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
 from sklearn_interpret.importance._base import BaseImportance, summary
 
 Scoring = str | Callable[..., Any]
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class PermutationImportance(BaseImportance):
     """Loss of score when a feature's values are permuted among rows.
 
@@ -159,8 +158,6 @@ class PermutationImportance(BaseImportance):
     ['bmi', 's5']
     """
 
-    estimator: Any
-    _: KW_ONLY
     scoring: Scoring | list[Scoring] | dict[str, Scoring] | None = None
     n_repeats: int = 10
     comparison: str = "difference"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,6 +19,7 @@ from sklearn_interpret._core.statistics.permutations import (
     random_donors,
     upper_tail,
 )
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -41,7 +42,7 @@ _MOST_COPIES = 10
 _ROUNDING = 1e-9
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class PermutationTest(RefittingImportance):
     """Whether importances are larger than those of uninformative features (PIMP).
 
@@ -173,8 +174,6 @@ class PermutationTest(RefittingImportance):
     0.0099
     """
 
-    estimator: Any
-    _: KW_ONLY
     n_permutations: int = 100
     distribution: str = "empirical"
     alpha: float = 0.05
@@ -212,9 +211,7 @@ class PermutationTest(RefittingImportance):
             observed = _native_of_players(self.estimator_, *arguments[2:], sample)
         tasks = [(seed, arguments, sample) for seed in seeds]
         null = []
-        for of_shuffle in run(
-            _null_importances, tasks, n_jobs=self.n_jobs, verbose=self.verbose
-        ):
+        for of_shuffle in run(_null_importances, tasks, **self._workers):
             null.append(of_shuffle)
             on_block()
         self.null_importances_ = np.stack(null)

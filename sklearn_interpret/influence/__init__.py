@@ -2,9 +2,9 @@
 
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
-from sklearn_interpret.influence._plot import (
-    InfluenceDisplay,
-    InfluenceTreeDisplay,
+from sklearn_interpret.influence._plot._influence import InfluenceDisplay
+from sklearn_interpret.influence._plot._influence_tree import InfluenceTreeDisplay
+from sklearn_interpret.influence._plot._regression_influence import (
     RegressionInfluenceDisplay,
 )
 from sklearn_interpret.influence._regression_influence import RegressionInfluence

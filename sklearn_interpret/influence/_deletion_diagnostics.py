@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
 from sklearn_interpret._core.statistics.score_losses import SquaredHinge
+from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.last_step import steps_and_model
@@ -26,7 +24,6 @@ from sklearn_interpret._model.response import (
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.validation import check_known, empty_for_no_rows
-from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, read_groups
 
@@ -37,8 +34,8 @@ _CHANGES = {
 }
 
 
-@dataclass(eq=False, repr=False)
-class DeletionDiagnostics(RefittingMixin, BaseInspector):
+@estimator_dataclass
+class DeletionDiagnostics(RefittingMixin, SampleInspector):
     r"""Changes of a model that is fitted again without a training row.
 
     A row without which the model differs is influential: it deserves a look, for it may
@@ -175,20 +172,12 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
     array([ 1.08, -0.99])
     """
 
-    estimator: Any
-    _: KW_ONLY
     rows: ArrayLike | None = None
     what: str = "prediction"
     groups: ArrayLike | None = None
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: int | float | None = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
+        **SampleInspector._parameter_constraints,
         "rows": "no_validation",
         "what": [StrOptions(set(_CHANGES))],
         "groups": ["array-like", None],
@@ -227,9 +216,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         training = self._training
         deleted = self._left_out(training)
         del self._training, self._present
-        self._deletions = make_deletions(
-            training, response, deleted, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        self._deletions = make_deletions(training, response, deleted, **self._workers)
         self.method_ = self._deletions.method
         self.sample_indices_ = sample.index
         base = self._deletions.baseline(response, sample.rows.native)
@@ -312,7 +299,6 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         ValueError
             Several outputs, of which `target` chooses none; bad input.
         """
-        check_is_fitted(self)
         rows, response = self._check_rows(X, reset=False), self._make_response()
         base = self._deletions.baseline(response, rows.native)
         of_rows = self._measured(response, rows, y, base.shape[1])

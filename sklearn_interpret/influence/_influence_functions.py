@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,14 +14,9 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.networks import descended
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.gradients.objectives import (
-    check_converged,
-    check_is_optimum,
-    network_model,
-    read_objective,
-    score_model,
-)
+from sklearn_interpret._model.gradients import objectives
 from sklearn_interpret._model.parallel import run, slices, working_bytes
 from sklearn_interpret._model.response import (
     is_classifier,
@@ -41,7 +36,7 @@ _SHARP = {"tol": 1e-8, "max_iter": 100_000}
 _BLOCK = 2**16
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class InfluenceFunctions(BaseInspector):
     r"""Changes without each training row, found without fitting again.
 
@@ -187,8 +182,6 @@ class InfluenceFunctions(BaseInspector):
     (2, 150)
     """
 
-    estimator: Any
-    _: KW_ONLY
     damping: float = 0.0
     scaling: str = "sum"
     groups: ArrayLike | None = None
@@ -196,18 +189,17 @@ class InfluenceFunctions(BaseInspector):
     verbose: int = 0
 
     _parameter_constraints = {
+        **BaseInspector._parameter_constraints,
         "damping": [Interval(Real, 0, None, closed="left")],
         "scaling": [StrOptions({"sum", "mean"})],
         "groups": ["array-like", None],
-        "n_jobs": BaseInspector._parameter_constraints["n_jobs"],
-        "verbose": BaseInspector._parameter_constraints["verbose"],
     }
 
     # A weight is the number of copies of a row, which are left out together.
     _weights_count_rows = _refits = True
 
     def _make_response(self):
-        self._objective = read_objective(self.estimator_)
+        self._objective = objectives.read_objective(self.estimator_)
         return make_response(self.estimator_, "auto", None)
 
     def _choose_sample(self, rows, y, weights):
@@ -236,7 +228,7 @@ class InfluenceFunctions(BaseInspector):
         find = self._of_network if is_network else self._of_scores
         self._value_and_gradient = None
         distance, self._parameters, weights, self.parameter_changes_ = find(*given)
-        check_is_optimum(self._objective.model, distance)
+        objectives.check_is_optimum(self._objective.model, distance)
         shares = np.bincount(self._codes, weights) / weights.sum()
         self._scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
         rises = sample.weights * self._own_changes()
@@ -247,7 +239,7 @@ class InfluenceFunctions(BaseInspector):
 
     def _of_scores(self, *given):
         """Distance from the optimum; parameters there, weights, and all changes."""
-        model = score_model(*given)
+        model = objectives.score_model(*given)
         d, k = len(model.parameters), self._objective.network.n_outputs
         # The scale of the residuals, fitted with the scores, is not a parameter.
         own = model.parameters.copy()
@@ -256,7 +248,7 @@ class InfluenceFunctions(BaseInspector):
         if self.damping:
             model = replace(model, damping=self.damping)
         without, converged = model.without(self._parts(), _PRECISION)
-        check_converged(self._objective.model, converged)
+        objectives.check_converged(self._objective.model, converged)
         # A missing intercept is zero.
         shape = len(without), self._inputs.shape[1] + 1, k
         changes, parameters = np.zeros(shape), np.zeros(shape[1:])
@@ -267,7 +259,7 @@ class InfluenceFunctions(BaseInspector):
 
     def _of_network(self, *given):
         """The same, of a network."""
-        distance, model = network_model(*given, damping=self.damping)
+        distance, model = objectives.network_model(*given, damping=self.damping)
         self._value_and_gradient = model.value_and_gradient
         changes = model.changes_without(self._parts())
         return distance, model.parameters, model.weights, changes
@@ -349,7 +341,6 @@ class InfluenceFunctions(BaseInspector):
         TrainingExplanation
             Increase of the loss of each row without each training row.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         predictions = self._response(rows.native)
         inputs, objective = self._objective.layers(rows.native)[0], self._objective
@@ -421,7 +412,6 @@ class InfluenceFunctions(BaseInspector):
         ValueError
             `functional` returns no finite number.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         self._response(rows.native)  # the model's own checks
         objective, changes = self._objective, self.parameter_changes_
@@ -477,9 +467,7 @@ class InfluenceFunctions(BaseInspector):
             (self._objective, start, *data, kept)
             for kept in (all_rows, *(self._codes != one for one in first))
         ]
-        before, *without = run(
-            _refitted_losses, tasks, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        before, *without = run(_refitted_losses, tasks, **self._workers)
         truth = (np.array(without) - before).T
         with np.errstate(invalid="ignore", divide="ignore"):
             return float(np.corrcoef(found.ravel(), truth.ravel())[0, 1])
@@ -515,4 +503,6 @@ def _refitted_losses(objective, start, inputs, targets, y, weights, kept):
     if np.ptp(weights) > 0:
         params = {weight_parameter(fresh): weights[kept]}
     fresh.fit(inputs[kept], y[kept], **params)
-    return objective.loss.values(targets, read_objective(fresh).layers(inputs)[-1])
+    return objective.loss.values(
+        targets, objectives.read_objective(fresh).layers(inputs)[-1]
+    )

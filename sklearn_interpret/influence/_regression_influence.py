@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.diagnostics import RegressionDiagnostics
 from sklearn_interpret._core.statistics.score_losses import HalfSquared
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.regression import (
     BaseRegressionInspector,
     column_names,
@@ -53,7 +53,7 @@ _COLUMNS = {
 }
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class RegressionInfluence(BaseRegressionInspector):
     """Regression diagnostics: what each row does to a linear model or a GLM.
 
@@ -232,8 +232,6 @@ class RegressionInfluence(BaseRegressionInspector):
     np.int64(4)
     """
 
-    estimator: Any
-    _: KW_ONLY
     approximation: str = "one_step"
     n_jobs: int | None = None
     verbose: int = 0
@@ -269,9 +267,7 @@ class RegressionInfluence(BaseRegressionInspector):
         """Parameters without each row, (n, d), some rows at a time."""
         positions, found = np.arange(len(model.design))[:, None], []
         tasks = [(positions[part],) for part in slices(len(positions), _ROWS_AT_ONCE)]
-        for part in run_in_threads(
-            model.without, tasks, n_jobs=self.n_jobs, verbose=self.verbose
-        ):
+        for part in run_in_threads(model.without, tasks, **self._workers):
             found.append(part)
             on_block()
         without, converged = map(np.concatenate, zip(*found, strict=True))

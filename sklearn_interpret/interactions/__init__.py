@@ -4,8 +4,8 @@ from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (
     PartialDependenceInteraction,
 )
-from sklearn_interpret.interactions._plot import (
-    HStatisticDisplay,
+from sklearn_interpret.interactions._plot._h_statistic import HStatisticDisplay
+from sklearn_interpret.interactions._plot._variable_interaction_network import (
     VariableInteractionNetworkDisplay,
 )
 from sklearn_interpret.interactions._variable_interaction_network import (

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from sklearn_interpret._model._sklearn_compat import warn
+from sklearn_interpret._inspectors.params import SampleInspector
+from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.features import (
     resolve_features,
     resolve_groups,
     resolve_players,
 )
-from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShareWarning
 
 # Numbers sent to the model above which a warning is raised. A row of fewer columns than
@@ -24,14 +24,13 @@ _MANY_SUMS = 3e9
 _SETS_PER_BLOCK = 2**12
 
 
-class BaseInteraction(BaseInspector):
+class BaseInteraction(SampleInspector):
     """Base of the estimators of interactions between features, or groups of them."""
 
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
+        **SampleInspector._parameter_constraints,
         "features": "no_validation",
-        "feature_groups": [dict, None],
-        "target": "no_validation",
+        "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
     def _resolve_players(self, rows):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from itertools import chain, combinations
 from numbers import Integral
 from typing import Any
@@ -14,24 +12,11 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.effects.h_statistics import (
-    Strength,
-    overall_moments,
-    overall_strengths,
-    rounding_floor,
-    symmetric,
-    unexplained,
-)
-from sklearn_interpret._model._sklearn_compat import (
-    Interval,
-    StrOptions,
-    warn,
-)
+from sklearn_interpret._core.effects import h_statistics
+from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.replacement.hybrid import hybrid
-from sklearn_interpret._model.replacement.replaced import (
-    Replacement,
-    replaced,
-)
+from sklearn_interpret._model.replacement.replaced import Replacement, replaced
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows
@@ -52,7 +37,7 @@ _ADVICE = (
 )
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class HStatistic(TransformerMixin, BaseInteraction):
     """Friedman and Popescu's H statistics: how strongly features interact.
 
@@ -198,8 +183,6 @@ class HStatistic(TransformerMixin, BaseInteraction):
     array([[-0.02,  0.  ,  0.  ]])
     """
 
-    estimator: Any
-    _: KW_ONLY
     features: Any = None
     pairs: Any = None
     three_way: Any = False
@@ -207,19 +190,12 @@ class HStatistic(TransformerMixin, BaseInteraction):
     method: str = "auto"
     n_repeats: int = 1
     feature_groups: dict[str, Any] | None = None
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **BaseInteraction._parameter_constraints,
         "pairs": "no_validation",
         "three_way": "no_validation",
         "squared": ["boolean"],
-        "method": [StrOptions({"auto", "tree", "brute"})],
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
     }
 
@@ -289,8 +265,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             sample.weights,
             self.features_,
             averaged=True,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
+            **self._workers,
             on_block=on_block,
         )
 
@@ -298,19 +273,19 @@ class HStatistic(TransformerMixin, BaseInteraction):
         """Strengths by name, of one sample, and mean joint effects of pairs."""
         weights, predictions = sample.weights, responses.predictions
         n_players = len(self.features_)
-        moments = overall_moments(
+        moments = h_statistics.overall_moments(
             _parts_of_all(responses, n_players), n_players, predictions, weights
         )
-        floor, additive = rounding_floor(predictions, weights), 0.0
+        floor, additive = h_statistics.rounding_floor(predictions, weights), 0.0
         for alone in map(responses.alone, range(n_players)):
             # Rounding errors of a term are rounding errors of the difference.
-            floor = np.maximum(floor, rounding_floor(alone, weights))
+            floor = np.maximum(floor, h_statistics.rounding_floor(alone, weights))
             additive = additive + alone
-        overall = overall_strengths(moments, predictions, weights, floor)
+        overall = h_statistics.overall_strengths(moments, predictions, weights, floor)
         pairs, three_way, constants = _strengths_of_sets(
             responses, self._pairs, triples, weights, floor
         )
-        total = unexplained(predictions, additive, weights, floor)[None]
+        total = h_statistics.unexplained(predictions, additive, weights, floor)[None]
         names = "pairwise", "overall", "three_way", "total"
         strengths = pairs, overall, three_way, total
         return dict(zip(names, strengths, strict=True)), constants
@@ -319,7 +294,10 @@ class HStatistic(TransformerMixin, BaseInteraction):
         """Set the fitted attributes from the statistics of each draw of rows."""
         names = self.player_names_
         forms = {
-            "pairwise": (self._pairs, lambda v: symmetric(v, self._pairs, len(names))),
+            "pairwise": (
+                self._pairs,
+                lambda v: h_statistics.symmetric(v, self._pairs, len(names)),
+            ),
             "overall": (np.arange(len(names))[:, None], np.transpose),
             "three_way": (np.reshape(triples, (-1, 3)).astype(int), np.transpose),
             "total": (np.empty((1, 0), int), np.ravel),
@@ -380,7 +358,6 @@ class HStatistic(TransformerMixin, BaseInteraction):
         ValueError
             If a value does not fit the dtypes of `fit`, such as an unknown category.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         n_outputs = len(self.output_names_)
         pairs = self.pairs_
@@ -407,9 +384,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             places.append(codes)
             replacements.append(Replacement(columns, levels, variants))
         model = replaced(self.method, self._make_response(), background, replacements)
-        averages = model.averages(
-            self._weights, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        averages = model.averages(self._weights, **self._workers)
         return [mean[codes] for mean, codes in zip(averages.means, places, strict=True)]
 
     def get_feature_names_out(
@@ -451,7 +426,7 @@ def _strengths_of_sets(responses, pairs, triples, weights, floor):
     others = within - set(map(frozenset, tuples(pairs))) if within else ()
     further = [*sorted(tuple(sorted(pair)) for pair in others), *triples]
     n_sets, n_outputs = len(pairs) + len(further), responses.predictions.shape[1]
-    found = Strength(*np.zeros((2, n_sets, n_outputs)))
+    found = h_statistics.Strength(*np.zeros((2, n_sets, n_outputs)))
     constants, joint_of_pair = np.empty((len(pairs), n_outputs)), {}
     sets = chain(tuples(pairs), further)
     joints = responses.joint(chain(tuples(pairs), further))
@@ -460,11 +435,11 @@ def _strengths_of_sets(responses, pairs, triples, weights, floor):
         if len(players) == 3:
             twos = combinations(players, 2)
             terms = sum(joint_of_pair[frozenset(two)] for two in twos) - terms
-            found[place] = unexplained(joint, terms, weights, floor)
+            found[place] = h_statistics.unexplained(joint, terms, weights, floor)
             continue
         if within and frozenset(players) in within:
             joint_of_pair[frozenset(players)] = joint
         if place < len(pairs):
-            found[place] = unexplained(joint, terms, weights, floor)
+            found[place] = h_statistics.unexplained(joint, terms, weights, floor)
             constants[place] = np.average(joint - terms, axis=0, weights=weights)
     return found[: len(pairs)], found[n_sets - len(triples) :], constants

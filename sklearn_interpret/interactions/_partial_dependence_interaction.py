@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from operator import length_hint
 from typing import Any
 
@@ -11,11 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._core.effects.h_statistics import (
-    greenwell_strength,
-    symmetric,
-)
-from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._core.effects.h_statistics import greenwell_strength, symmetric
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.replacement.replaced import (
     ReplacedResponses,
@@ -40,7 +35,7 @@ _FIXED_POINTS = 64
 _PAIRS_PER_BLOCK = 2**12
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class PartialDependenceInteraction(BaseInteraction):
     """Variation of one feature's partial dependence along another.
 
@@ -147,8 +142,6 @@ class PartialDependenceInteraction(BaseInteraction):
            [0.  , 0.  , 0.  ]])
     """
 
-    estimator: Any
-    _: KW_ONLY
     features: Any = None
     pairs: Any = None
     categorical_features: ArrayLike | None = "auto"
@@ -157,18 +150,11 @@ class PartialDependenceInteraction(BaseInteraction):
     percentiles: tuple[float, float] = (0.05, 0.95)
     custom_values: dict[Any, Any] | None = None
     method: str = "auto"
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **PartialDependence._parameter_constraints,
         **BaseInteraction._parameter_constraints,
         "pairs": "no_validation",
-        "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
     def _inspect(self, sample, response, on_block):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
@@ -11,30 +9,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.effects.functional_anova import (
-    main_effect,
-    maximal_sets,
-    superset_importance,
-)
+from sklearn_interpret._core.effects import functional_anova
 from sklearn_interpret._core.effects.h_statistics import rounding_floor
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory
-from sklearn_interpret._model.replacement.replaced import (
-    ReplacedResponses,
-    Replacement,
-    plain_responses,
-)
+from sklearn_interpret._model.replacement import replaced
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.interactions._base import (
-    BaseInteraction,
-    warn_of_undefined,
-)
+from sklearn_interpret.interactions._base import BaseInteraction, warn_of_undefined
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class VariableInteractionNetwork(BaseInteraction):
     """Hooker's network of interacting features, with the strengths of interactions.
 
@@ -165,19 +153,11 @@ class VariableInteractionNetwork(BaseInteraction):
     [('x0', 'x1'), ('x2',)]
     """
 
-    estimator: Any
-    _: KW_ONLY
     features: Any = None
     threshold: float = 0.01
     max_order: int = 2
     n_repeats: int = 10
     feature_groups: dict[str, Any] | None = None
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _errors_count_rows = True
 
@@ -231,7 +211,7 @@ class VariableInteractionNetwork(BaseInteraction):
             adjacency[:, first, second] = adjacency[:, second, first] = strength
         self.adjacency_ = drop_single_output(adjacency)
         self.main_effects_ = drop_single_output(np.transpose(strengths.main_effects))
-        cliques = maximal_sets(
+        cliques = functional_anova.maximal_sets(
             (players[0] for players in found if len(players) == 1),
             edges,
             strengths.of_sets.keys() - set(found),
@@ -263,7 +243,7 @@ class _Strengths:
     def __init__(self, players, sample, response, loop):
         self._players, self._rows, self._weights = players, sample.rows, sample.weights
         self._response, self._loop = response, loop
-        self._predictions = plain_responses(response, sample.rows)
+        self._predictions = replaced.plain_responses(response, sample.rows)
         self.n_outputs = self._predictions.shape[1]
         self._floor = rounding_floor(self._predictions, sample.weights)
         variance = Moments.of_rows(self._predictions, sample.weights).variance
@@ -311,8 +291,10 @@ class _Strengths:
             }
             columns, codes = tuple(donors), tuple(donors.values())
             levels = tuple(self._rows.column(j) for j in columns)
-            replacements.append(Replacement(columns, levels, codes, together=True))
-        model = ReplacedResponses(self._response, self._rows, replacements)
+            replacements.append(
+                replaced.Replacement(columns, levels, codes, together=True)
+            )
+        model = replaced.ReplacedResponses(self._response, self._rows, replacements)
         blocks = model.responses(_unchanged, **self._loop)
         return map(np.concatenate, blocks)
 
@@ -325,7 +307,9 @@ class _Strengths:
 
     def _set_strength(self, players, differences):
         order, weights, floor = len(players), self._weights, self._floor
-        importance, error = superset_importance(differences, order, weights, floor)
+        importance, error = functional_anova.superset_importance(
+            differences, order, weights, floor
+        )
         self.of_sets[players] = importance / self._variance
         self.standard_errors[players] = error / self._variance
         if order == 1:
@@ -334,7 +318,7 @@ class _Strengths:
                 self.undefined.append(player)
             points = self._rows.encode(self._players[player])[0]
             drawn = points[self._donors[player]]
-            effect = main_effect(differences, drawn, weights, floor)
+            effect = functional_anova.main_effect(differences, drawn, weights, floor)
             self.main_effects[player] = effect / self._variance
 
 

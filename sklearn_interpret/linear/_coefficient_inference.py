@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,11 +12,11 @@ from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._core.statistics import working_regression
 from sklearn_interpret._core.statistics.profile_likelihood import profile_bounds
 from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTweedie
 from sklearn_interpret._core.statistics.separation import without_separated_rows
-from sklearn_interpret._core.statistics.wald_tests import WaldTests
-from sklearn_interpret._core.statistics.working_regression import WorkingRegression
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.regression import (
     BaseRegressionInspector,
     column_names,
@@ -53,7 +53,7 @@ _COLUMNS = {
 }
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     """Standard errors, tests and intervals of the weights of a linear model or a GLM.
 
@@ -236,8 +236,6 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     array([[273.5, 139.9]])
     """
 
-    estimator: Any
-    _: KW_ONLY
     target: Any = None
     covariance: str = "model"
     dispersion: str = "model"
@@ -247,13 +245,11 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "target": "no_validation",
+        **BaseRegressionInspector._parameter_constraints,
         "covariance": [StrOptions({"model", "HC0", "HC1", "HC2", "HC3"})],
         "dispersion": [StrOptions({"model", "quasi"})],
         "interval": [StrOptions({"wald", "profile"})],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-        "n_jobs": BaseRegressionInspector._parameter_constraints["n_jobs"],
-        "verbose": BaseRegressionInspector._parameter_constraints["verbose"],
     }
     _weights_count_rows = True
 
@@ -293,7 +289,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             targets, parameters = 1 - model.targets, -model.parameters
             model = replace(model, targets=targets, parameters=parameters)
         known = has_known_dispersion(response.loss) and self.dispersion == "model"
-        whole = WorkingRegression(model, known)
+        whole = working_regression.WorkingRegression(model, known)
         if not known:
             self._check_residuals(whole)
         regression, unknown = self._determined(whole, own)
@@ -319,7 +315,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             return whole, dependent
         rest, unknown = whole, np.arange(len(own))
         if len(left.design):
-            rest = WorkingRegression(left, whole.known_dispersion)
+            rest = working_regression.WorkingRegression(left, whole.known_dispersion)
             if whole.known_dispersion or rest.residual_dof:
                 unknown = rest.undetermined
         self._warn_of_separation(np.setdiff1d(unknown, dependent))
@@ -375,7 +371,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     def _test(self, regression, unknown, on_block):
         """Errors, tests and intervals of the weights, NaN of the unknown ones."""
-        tests = WaldTests(regression, self.covariance)
+        tests = working_regression.WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
         self.covariance_[unknown] = self.covariance_[:, unknown] = np.nan
         self.standard_errors_ = np.sqrt(np.diag(self.covariance_))
@@ -390,9 +386,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             known = np.flatnonzero(np.isfinite(self.standard_errors_))
             height = regression.dispersion * quantile**2
             tasks = [(regression, term, height) for term in known]
-            ends = run_in_threads(
-                profile_bounds, tasks, n_jobs=self.n_jobs, verbose=self.verbose
-            )
+            ends = run_in_threads(profile_bounds, tasks, **self._workers)
             for term, pair in zip(known, ends, strict=True):
                 bounds[:, term] = pair
                 on_block()
@@ -446,7 +440,6 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     def _checked(self, X):
         """Rows as `fit` had them."""
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         self.estimator_.predict(copy_of(rows.native))  # the model's own checks
         return rows

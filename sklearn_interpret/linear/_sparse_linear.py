@@ -21,10 +21,7 @@ from sklearn_interpret._core.statistics.lasso_path import (
     SquaredError,
     lasso_path,
 )
-from sklearn_interpret._inspectors.predictor import (
-    BasePredictor,
-    MostProbableClassMixin,
-)
+from sklearn_interpret._inspectors import predictor
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.validation import check_scale, check_scales
 from sklearn_interpret.exceptions import SkippedSizeWarning
@@ -34,7 +31,7 @@ _CONSTANT = 1e-12
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SparseLinearModel(SelectorMixin, BasePredictor):
+class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
     """Base of sparse linear models.
 
     A subclass says what is fitted (`_targets`).
@@ -186,7 +183,7 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
         return self._scores(X)
 
 
-class SparseLinearClassifier(MostProbableClassMixin, SparseLinearModel):
+class SparseLinearClassifier(predictor.MostProbableClassMixin, SparseLinearModel):
     """Logistic regression of exactly as many features as asked for.
 
     The penalty of the lasso is lowered until this number of features has coefficients

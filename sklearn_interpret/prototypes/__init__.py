@@ -6,7 +6,7 @@ from sklearn_interpret.prototypes._nearest_prototype import (
     NearestPrototypeClassifier,
     NearestPrototypeRegressor,
 )
-from sklearn_interpret.prototypes._plot import PrototypeDisplay
+from sklearn_interpret.prototypes._plot._prototype import PrototypeDisplay
 
 __all__ = [
     "KMedoids",

@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.kernels.distances import gower_distances
 from sklearn_interpret._core.kernels.medoids import alternate, build, fasterpam
+from sklearn_interpret._model import validation
 from sklearn_interpret._model._sklearn_compat import (
     PAIRWISE_METRICS,
     Interval,
@@ -35,12 +36,6 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.parallel import rows_in_memory
 from sklearn_interpret._model.rows.features import shortened
-from sklearn_interpret._model.validation import (
-    call_given,
-    check_rows,
-    check_weights,
-    empty_for_no_rows,
-)
 from sklearn_interpret.prototypes._kernels import GowerColumns
 
 # Metrics of scikit-learn that take sparse matrices.
@@ -196,8 +191,8 @@ class KMedoids(
         self : KMedoids
             The fitted estimator.
         """
-        rows = check_rows(self, X, reset=True)
-        weights = check_weights(sample_weight, rows)
+        rows = validation.check_rows(self, X, reset=True)
+        weights = validation.check_weights(sample_weight, rows)
         kept = np.flatnonzero(weights)
         if self.n_clusters > len(kept):
             some = " of positive weight" if len(kept) < rows.n_rows else ""
@@ -286,7 +281,7 @@ class KMedoids(
     def _n_features_out(self):
         return len(self.medoid_indices_)
 
-    @empty_for_no_rows
+    @validation.empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Distances of rows from the medoids.
 
@@ -301,7 +296,7 @@ class KMedoids(
             Distances.
         """
         check_is_fitted(self, "medoid_indices_")
-        rows = check_rows(self, X, reset=False)
+        rows = validation.check_rows(self, X, reset=False)
         return self._distances(self._points(rows))
 
     def predict(self, X: Any) -> NDArray[np.intp]:
@@ -347,7 +342,7 @@ def _finite_distances(A, B, metric, **learned):
     """All distances between two tables' rows, which must be finite."""
     measure = partial(pairwise_distances, metric=metric, **learned)
     if callable(metric):
-        measure = partial(call_given, f"metric={metric!r}", measure)
+        measure = partial(validation.call_given, f"metric={metric!r}", measure)
     distances = measure(A, B)
     # Distances of scikit-learn may be negative by rounding.
     negative = callable(metric) and (distances < 0).any()

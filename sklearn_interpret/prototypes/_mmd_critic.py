@@ -16,7 +16,6 @@ from sklearn.base import (
 )
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.kernels.mmd import (
     select_criticisms,
@@ -24,19 +23,11 @@ from sklearn_interpret._core.kernels.mmd import (
     strip_of_means,
 )
 from sklearn_interpret._core.statistics.weighted import shares_of
+from sklearn_interpret._model import validation
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, fit_context
 from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical, shortened
-from sklearn_interpret._model.validation import (
-    Sample,
-    call_given,
-    check_known,
-    check_rows,
-    check_weights,
-    draw_rows,
-    empty_for_no_rows,
-)
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.prototypes._kernels import (
     CallableKernel,
@@ -186,6 +177,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseInspector._parameter_constraints,
         "n_prototypes": [Interval(Integral, 1, None, closed="left")],
         "n_criticisms": [Interval(Integral, 0, None, closed="left")],
         "kernel": [StrOptions({"auto", "rbf", "gower", "precomputed"}), callable],
@@ -195,10 +187,6 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         "criticism_regularizer": [StrOptions({"logdet"}), None],
         "by_class": ["boolean"],
         "embedding": [callable, None],
-        **{
-            name: BaseInspector._parameter_constraints[name]
-            for name in ("random_state", "n_jobs", "verbose")
-        },
     }
 
     def __sklearn_tags__(self):
@@ -210,10 +198,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Choose prototypes and criticisms among the rows.
 
@@ -232,9 +217,11 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self : object
             The fitted estimator.
         """
-        rows = check_rows(self, X, reset=True)
+        rows = validation.check_rows(self, X, reset=True)
         labels = self._check_labels(rows, y) if self.by_class else None
-        sample = Sample.of(rows, labels, check_weights(sample_weight, rows))
+        sample = validation.Sample.of(
+            rows, labels, validation.check_weights(sample_weight, rows)
+        )
         kernel = self._make_kernel(sample, rows.n_rows)
         self.gamma_ = getattr(kernel, "gamma", None)
         self._groups = list(self._grouped(kernel, sample))
@@ -252,7 +239,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _n_features_out(self):
         return len(self.prototype_indices_)
 
-    @empty_for_no_rows
+    @validation.empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Kernel between rows and the prototypes.
 
@@ -267,8 +254,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             The larger, the more alike; 1 at the prototype itself with "rbf" and
             "gower".
         """
-        check_is_fitted(self)
-        rows = self._embedded(check_rows(self, X, reset=False))
+        rows = self._embedded(validation.check_rows(self, X, reset=False))
         return self._prototypes.cross(rows)(slice(None))
 
     def predict(self, X: Any) -> NDArray[np.intp]:
@@ -284,8 +270,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ndarray of shape (n_samples,), int
             Positions in `prototypes_`, by the distance that the kernel stands for.
         """
-        check_is_fitted(self)
-        rows = self._embedded(check_rows(self, X, reset=False))
+        rows = self._embedded(validation.check_rows(self, X, reset=False))
         return self._prototypes.nearest(rows)
 
     def witness(self, X: Any, y: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -306,8 +291,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ndarray of shape (n_samples,)
             The witness function.
         """
-        check_is_fitted(self)
-        rows = check_rows(self, X, reset=False)
+        rows = validation.check_rows(self, X, reset=False)
         own = [np.arange(rows.n_rows)]
         if self.by_class:
             own = self._rows_of_groups(self._check_labels(rows, y))
@@ -335,7 +319,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "by_class=True requires y to be passed, the class of each row, but the "
                 "target y is None."
             )
-        check_known(y)
+        validation.check_known(y)
         check_consistent_length(rows.native, y)
         labels = column_or_1d(y)
         check_classification_targets(labels)
@@ -366,7 +350,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             kernel = gaussian_kernel(rows, sample.weights, standardize=self.standardize)
         if self.gamma != "median":
             return replace(kernel, gamma=float(self.gamma))
-        drawn = draw_rows(
+        drawn = validation.draw_rows(
             rows.n_rows, _N_ROWS_OF_MEDIAN, random_state=self.random_state
         )
         return replace(
@@ -377,7 +361,9 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Representations of rows, as `Rows`."""
         if self.embedding is None:
             return rows
-        found = call_given(f"embedding={self.embedding!r}", self._embed, rows.native)
+        found = validation.call_given(
+            f"embedding={self.embedding!r}", self._embed, rows.native
+        )
         if found.n_rows != rows.n_rows or found.n_columns == 0:
             raise ValueError(
                 f"embedding={self.embedding!r} must give numbers for each of "

@@ -12,11 +12,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import HasMethods, fit_context
-from sklearn_interpret._model.validation import (
-    check_labels,
-    check_rows,
-    check_targets,
-)
+from sklearn_interpret._model.validation import check_labels, check_rows, check_targets
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
 
 
@@ -40,10 +36,7 @@ class _NearestPrototype(BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Select the prototypes.
 

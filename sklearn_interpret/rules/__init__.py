@@ -5,7 +5,8 @@ from sklearn_interpret.rules._bayesian_rule_list import (
     BayesianRuleListClassifier,
 )
 from sklearn_interpret.rules._one_r import OneRClassifier
-from sklearn_interpret.rules._plot import RuleFitDisplay, RulesDisplay
+from sklearn_interpret.rules._plot._rule_fit import RuleFitDisplay
+from sklearn_interpret.rules._plot._rules import RulesDisplay
 from sklearn_interpret.rules._ripper import RIPPERClassifier
 from sklearn_interpret.rules._rule_fit import RuleFitClassifier, RuleFitRegressor
 from sklearn_interpret.rules._rules import Rule

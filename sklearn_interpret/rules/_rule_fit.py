@@ -9,11 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from sklearn_interpret._core.statistics.score_losses import (
-    HalfSquared,
-    Logistic,
-    one_vs_rest_shares,
-)
+from sklearn_interpret._core.statistics import score_losses
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.predictor import MostProbableClassMixin
 from sklearn_interpret.rules._ensemble_search import Target
@@ -117,7 +113,7 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
 
-    _loss, _response_name = HalfSquared(), "prediction"
+    _loss, _response_name = score_losses.HalfSquared(), "prediction"
 
     def _targets(self, y, weights):
         moments = Moments.of_rows(y, weights)
@@ -253,7 +249,7 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
 
-    _loss, _response_name = Logistic(), "log-odds"
+    _loss, _response_name = score_losses.Logistic(), "log-odds"
 
     _parameter_constraints = {
         **RuleFit._parameter_constraints,
@@ -304,4 +300,4 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
         scores = self.decision_function(X)
         if len(self.classes_) == 1:
             return np.ones((len(scores), 1))
-        return one_vs_rest_shares(scores)
+        return score_losses.one_vs_rest_shares(scores)

@@ -123,7 +123,6 @@ class RuleModel(TransformerMixin, BasePredictor):
 
     def _holds(self, X):
         """Whether each rule holds for each row: (n_rules, n_rows)."""
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         conditions = [rule.conditions for rule in self.rules_]
         return all_hold(conditions, rows, rows.n_rows)

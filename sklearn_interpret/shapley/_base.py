@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.games.coalitions import (
     all_coalitions,
@@ -18,13 +16,9 @@ from sklearn_interpret._core.games.coalitions import (
     values_of_all,
 )
 from sklearn_interpret._inspectors.attribution import BaseAttribution, check_no_overflow
+from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
-from sklearn_interpret._model.parallel import (
-    limit_threads,
-    rows_in_memory,
-    run,
-    slices,
-)
+from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
@@ -40,17 +34,19 @@ _TASKS_PER_WORKER = 4
 _MANY_ROWS = 10**8
 
 
-class BaseShapley(BaseAttribution):
+@estimator_dataclass
+class BaseShapley(BaseAttribution, SampleInspector):
     """Base of the Shapley estimators.
 
     A subclass prepares itself (`_prepare`) and explains rows (`_values`).
     """
 
+    background: Any = None
+    feature_groups: dict[str, Any] | None = None
+
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
         "background": "no_validation",
-        "feature_groups": [dict, None],
-        "target": "no_validation",
     }
 
     def _start(self, sample, response):
@@ -82,21 +78,14 @@ class BaseShapley(BaseAttribution):
         return list(zip(self.features_, self.player_names_, strict=True))
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class BaseModelShapley(BaseShapley):
     """Base of the Shapley estimators that read the model: its trees or its weights."""
 
-    estimator: Any
-    _: KW_ONLY
     perturbation: str = "interventional"
     background: Any = None
     feature_groups: dict[str, Any] | None = None
     response_method: str | Sequence[str] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **BaseShapley._parameter_constraints,
@@ -136,7 +125,6 @@ class InteractionValuesMixin:
         ndarray of shape (n_samples, n_players, n_players[, n_outputs])
             Symmetric in the players.
         """
-        check_is_fitted(self)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             pairs = self._pairs(self._check_rows(X, reset=False))
         check_no_overflow(pairs, "interaction values")
@@ -227,11 +215,22 @@ class AllCoalitions(Attributor):
                     yield row, players, np.vstack([nobody, inner, everybody])
 
 
+@estimator_dataclass
 class BaseCoalitional(BaseShapley):
     """Base of the Shapley estimators that evaluate coalitions.
 
     A subclass creates its `Attributor` in `fit` (`_make_attributor`).
     """
+
+    link: str = "identity"
+    background: Any = None
+    feature_groups: dict[str, Any] | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = 100
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     _parameter_constraints = {
         **BaseShapley._parameter_constraints,
@@ -294,9 +293,7 @@ class BaseCoalitional(BaseShapley):
             for part in slices(rows.n_rows, step)
         ]
         n_saturated = 0
-        for found, saturated in run(
-            function, tasks, n_jobs=self.n_jobs, verbose=self.verbose
-        ):
+        for found, saturated in run(function, tasks, **self._workers):
             n_saturated += saturated.sum()
             yield found
         if n_saturated:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features, resolve_groups
@@ -116,7 +117,7 @@ class BreakDownExplanation(Explanation):
         ]
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class BreakDown(BaseCoalitional):
     """Attributions along one order of the features.
 
@@ -237,19 +238,8 @@ class BreakDown(BaseCoalitional):
     ['x0:x1', 'x2', 'x3']
     """
 
-    estimator: Any
-    _: KW_ONLY
     order: str | Sequence[Any] = "greedy"
     interactions: bool = False
-    link: str = "identity"
-    background: Any = None
-    feature_groups: dict[str, Any] | None = None
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = 100
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **BaseCoalitional._parameter_constraints,

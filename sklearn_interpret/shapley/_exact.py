@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
-
-import numpy as np
-
 from sklearn_interpret.shapley._base import (
     AllCoalitions,
     BaseCoalitional,
@@ -17,7 +11,6 @@ from sklearn_interpret.shapley._base import (
 MOST_PLAYERS = 20
 
 
-@dataclass(eq=False, repr=False)
 class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     r"""Shapley values of any model, from all coalitions of features.
 
@@ -121,18 +114,6 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     >>> bool(abs(explanation.additivity_error()).max() < 1e-12)
     True
     """
-
-    estimator: Any
-    _: KW_ONLY
-    link: str = "identity"
-    background: Any = None
-    feature_groups: dict[str, Any] | None = None
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = 100
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def _make_attributor(self):
         n_players = len(self.features_)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.coalitions import paired_design
 from sklearn_interpret._core.games.gaussian_process import EvenSurrogate, OddSurrogate
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import rows_in_memory, working_bytes
 from sklearn_interpret.exceptions import CostlyInspectionWarning
@@ -26,7 +24,7 @@ from sklearn_interpret.shapley._base import (
 _MOST_COALITIONS, _MOST_OF_ALL = 2**15, 2**20
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     """Shapley values of any model, estimated from some of the coalitions of features.
 
@@ -187,18 +185,7 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     True
     """
 
-    estimator: Any
-    _: KW_ONLY
     n_coalitions: int | str = "auto"
-    link: str = "identity"
-    background: Any = None
-    feature_groups: dict[str, Any] | None = None
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = 100
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **BaseCoalitional._parameter_constraints,

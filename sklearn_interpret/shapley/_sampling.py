@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from itertools import permutations
 from math import factorial
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.weighted import student_factor
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
@@ -24,7 +23,7 @@ _MOST_ORDERS = 10**6
 _LEAST_SPREAD = 1e-3
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class ShapleySampling(BaseCoalitional):
     r"""Shapley values of any model, from permutations of the features.
 
@@ -161,19 +160,8 @@ class ShapleySampling(BaseCoalitional):
     True
     """
 
-    estimator: Any
-    _: KW_ONLY
     n_permutations: int = 50
     antithetic: bool = True
-    link: str = "identity"
-    background: Any = None
-    feature_groups: dict[str, Any] | None = None
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = 100
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **BaseCoalitional._parameter_constraints,

@@ -305,7 +305,7 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
         blocks = {
             "rows_at_once": min(rows_in_memory(8 * plan.n_keys(order)), MOST_AT_ONCE),
             "most_kept": rows_in_memory(1),  # of one byte
-            "run": partial(stream, n_jobs=self.n_jobs, verbose=self.verbose),
+            "run": partial(stream, **self._workers),
         }
         if self._trees.additive:
             return value_blocks(plan, game, codes, order, **blocks)

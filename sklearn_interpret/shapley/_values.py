@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
@@ -62,7 +60,7 @@ def _has_interaction_values(inspector):
     return kind is None or issubclass(kind, InteractionValuesMixin)
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class ShapleyValues(InteractionValuesMixin, BaseShapley):
     """Shapley values of any model, by the estimator that suits it.
 
@@ -165,18 +163,8 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
     (2, 4)
     """
 
-    estimator: Any
-    _: KW_ONLY
     algorithm: str = "auto"
     budget: int | None = None
-    background: Any = None
-    feature_groups: dict[str, Any] | None = None
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **BaseShapley._parameter_constraints,
@@ -218,8 +206,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
             target=self.target,
             subsample=None,
             random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
+            **self._workers,
         )
         inspector.set_params(**self._budgeted())
         inspector.fit(background.native, sample_weight=weights)

@@ -5,12 +5,10 @@ from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
 from sklearn_interpret.surrogates._lime_text import LimeText, TextExplanation
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
-from sklearn_interpret.surrogates._plot import (
-    GlobalSurrogateDisplay,
-    LimeDisplay,
-    LimeImageDisplay,
-    LimeTextDisplay,
-)
+from sklearn_interpret.surrogates._plot._global import GlobalSurrogateDisplay
+from sklearn_interpret.surrogates._plot._lime import LimeDisplay
+from sklearn_interpret.surrogates._plot._lime_image import LimeImageDisplay
+from sklearn_interpret.surrogates._plot._lime_text import LimeTextDisplay
 
 __all__ = [
     "GlobalSurrogate",

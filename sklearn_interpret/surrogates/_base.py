@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
 from numbers import Integral, Real
@@ -13,11 +14,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.local.masks import (
-    MOST_POINTS,
-    cosine_distances,
-    gaussian,
-)
+from sklearn_interpret._core.local.masks import MOST_POINTS, cosine_distances, gaussian
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     HasMethods,
     Interval,
@@ -33,10 +31,7 @@ from sklearn_interpret._model.parallel import (
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.exceptions import (
-    LowFidelityWarning,
-    UndefinedFidelityWarning,
-)
+from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import (
     SELECTIONS,
@@ -119,12 +114,20 @@ class MaskSampler(Sampler):
         return self.draw(n_parts, self.n_samples, rng)
 
 
+@estimator_dataclass
 class BaseLocalSurrogate(BaseInspector):
     """Base of the local surrogates.
 
     A subclass prepares itself in `fit` (`_prepare`), draws samples (`_make_sampler`)
     and builds explanations from the surrogates (`_explanation`).
     """
+
+    min_fidelity: float | None = 0.2
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
@@ -134,7 +137,6 @@ class BaseLocalSurrogate(BaseInspector):
         "feature_selection": [StrOptions(set(SELECTIONS))],
         "surrogate": [HasMethods(["fit", "predict"]), None],
         "min_fidelity": [Interval(Real, None, 1, closed="right"), None],
-        "target": "no_validation",
     }
 
     _caches: ClassVar[tuple] = ("_stability",)
@@ -188,7 +190,6 @@ class BaseLocalSurrogate(BaseInspector):
             If the model's response is constant over the samples around a row, so that
             R² is undefined.
         """
-        check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         fits = self._fits(rows, self._sampler)
         self._check_fidelity(fits)
@@ -212,7 +213,7 @@ class BaseLocalSurrogate(BaseInspector):
         )
         parts = worker_slices(rows.n_rows, self.n_jobs)
         tasks = [(fit, sampler, rows.part(part)) for part in parts]
-        parts = run(_fit_all, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        parts = run(_fit_all, tasks, **self._workers)
         return [fit for part in parts for fit in part]
 
     def _check_fidelity(self, fits):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -14,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import agreement
+from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import is_classifier, make_response, tags_of
@@ -27,11 +27,7 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     with_exact_sums,
 )
 from sklearn_interpret._model.validation import check_weights
-from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.exceptions import (
-    LowFidelityWarning,
-    UndefinedFidelityWarning,
-)
+from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates._fidelity import Fidelity
 
 
@@ -44,8 +40,8 @@ def _offers(name):
     return check
 
 
-@dataclass(eq=False, repr=False)
-class GlobalSurrogate(BaseInspector):
+@estimator_dataclass
+class GlobalSurrogate(SampleInspector):
     r"""A simple model in place of a complex one, with its fidelity.
 
     The surrogate g is fitted to the responses of the model f, not to the targets. Rules
@@ -177,21 +173,13 @@ class GlobalSurrogate(BaseInspector):
     0.76
     """
 
-    estimator: Any
-    _: KW_ONLY
     surrogate: Any = None
     scoring: str | Callable[..., float] = "r2"
     subset: Callable[[Any], ArrayLike] | None = None
     min_fidelity: float | None = 0.2
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    subsample: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
+        **SampleInspector._parameter_constraints,
         "scoring": [str, callable],
         "subset": [callable, None],
         "min_fidelity": [Interval(Real, None, None, closed="neither"), None],
@@ -230,7 +218,7 @@ class GlobalSurrogate(BaseInspector):
         parts = slices(rows.n_rows, batch_rows(rows.row_bytes))
         tasks = [(function, rows.part(part)) for part in parts]
         found = []
-        for part in run(_call, tasks, n_jobs=self.n_jobs, verbose=self.verbose):
+        for part in run(_call, tasks, **self._workers):
             found.append(part)
             on_block()
         return np.concatenate(found)
@@ -389,10 +377,7 @@ class GlobalSurrogate(BaseInspector):
         return squeeze_outputs(self._surrogate_predictions().responses(rows.native))
 
     def score(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
         """Score of the surrogate's predictions: R squared, or accuracy of a classifier.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.masks import independent_masks
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.rows.base import rounded
@@ -150,7 +151,7 @@ class ImageExplanation(LocalExplanation):
         return values[rows, self.segments]
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class LimeImage(BaseLocalSurrogate):
     r"""Linear surrogates around single images, in their segments (LIME).
 
@@ -285,8 +286,6 @@ class LimeImage(BaseLocalSurrogate):
     True
     """
 
-    estimator: Any
-    _: KW_ONLY
     image_shape: Sequence[int] | None = None
     segmentation: Callable[..., Any] | None = None
     n_segments: int | None = None
@@ -296,12 +295,6 @@ class LimeImage(BaseLocalSurrogate):
     kernel_width: float | None = None
     feature_selection: str = "lars"
     surrogate: Any = None
-    min_fidelity: float | None = 0.2
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,
@@ -315,6 +308,8 @@ class LimeImage(BaseLocalSurrogate):
     _takes_numbers_only = True
 
     def _check_rows(self, X, *, reset):
+        if not reset:
+            check_is_fitted(self)
         rows, given = as_image_rows(X), given_shape(self.image_shape)
         if rows is None:
             rows = super()._check_rows(X, reset=reset)
@@ -363,7 +358,7 @@ class LimeImage(BaseLocalSurrogate):
         )
         step = -(-rows.n_rows // effective_n_jobs(self.n_jobs))
         tasks = [(segment, rows.pixels[part]) for part in slices(rows.n_rows, step)]
-        found = run(_segment_all, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        found = run(_segment_all, tasks, **self._workers)
         return [labels for part in found for labels in part]
 
     @property

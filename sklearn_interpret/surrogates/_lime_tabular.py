@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -13,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.linear_surrogates import LocalMoments
 from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.replacement.replaced import plain_responses
@@ -36,7 +35,7 @@ _QUARTILES = 4
 _WIDTH_OF_NUMBERS, _WIDTH_OF_BINS = 0.75, 0.3
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     r"""Linear surrogates around single rows of a table (LIME).
 
@@ -182,8 +181,6 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     'bmi > 0.03152'
     """
 
-    estimator: Any
-    _: KW_ONLY
     n_features_to_select: int | None = 10
     n_samples: int = 5000
     kernel_width: float | None = None
@@ -194,12 +191,6 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     correlated: bool = False
     categorical_features: Any = "auto"
     method: str = "auto"
-    min_fidelity: float | None = 0.2
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,

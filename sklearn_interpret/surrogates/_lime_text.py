@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from html import escape
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ import numpy as np
 
 from sklearn_interpret._core.local.masks import sized_masks
 from sklearn_interpret._core.local.tokens import feature_name
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret.explanations._selection import output_position
@@ -261,7 +262,7 @@ def highlight(weight, largest):
     return LEAST_ALPHA + (MOST_ALPHA - LEAST_ALPHA) * min(1.0, abs(weight) / largest)
 
 
-@dataclass(eq=False, repr=False)
+@estimator_dataclass
 class LimeText(TextInputMixin, BaseLocalSurrogate):
     r"""Linear surrogates of a model of texts, one around each text (LIME).
 
@@ -385,8 +386,6 @@ class LimeText(TextInputMixin, BaseLocalSurrogate):
     1.0
     """
 
-    estimator: Any
-    _: KW_ONLY
     n_features_to_select: int | None = 10
     n_samples: int = 1000
     tokenizer: Callable[[str], Sequence[str]] | None = None
@@ -396,12 +395,6 @@ class LimeText(TextInputMixin, BaseLocalSurrogate):
     kernel_width: float | None = None
     feature_selection: str = "lars"
     surrogate: Any = None
-    min_fidelity: float | None = 0.2
-    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
-    target: Any = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,

@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret._core.trees.structure.means import node_means
+from sklearn_interpret._core.trees.structure.ensemble import node_means
 from sklearn_interpret._core.trees.structure.path_contributions import PathContributions
 from sklearn_interpret._model.trees import read_trees
 from sklearn_interpret.decomposition import TreePathContributions

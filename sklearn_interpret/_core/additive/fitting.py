@@ -7,12 +7,7 @@ import numpy as np
 from scipy.linalg import block_diag, cholesky
 from scipy.optimize import lsq_linear, minimize_scalar
 
-from sklearn_interpret._core.additive.families import (
-    LINKS,
-    Family,
-    Link,
-    negative_binomial,
-)
+from sklearn_interpret._core.additive import families
 from sklearn_interpret._core.additive.smoothing import (
     NormalEquations,
     PenalisedFit,
@@ -49,14 +44,14 @@ class Targets:
     y: np.ndarray
     weights: np.ndarray
     offset: np.ndarray
-    family: Family
-    link: Link
+    family: families.Family
+    link: families.Link
     trials: bool = False
 
     @property
     def is_least_squares(self):
         """Whether the fit is a single least squares problem."""
-        return self.link is LINKS["identity"]
+        return self.link is families.LINKS["identity"]
 
     @cached_property
     def n_rows(self):
@@ -176,7 +171,7 @@ def fit_additive(design, targets, smoothing, signs, max_iter):
         better, mean = _best_shape(design, found), np.exp(targets.start())
         if abs(mean / better - mean / shape) < _SAME_VARIANCE * (1 + mean / shape):
             break
-        targets = replace(targets, family=negative_binomial(better))
+        targets = replace(targets, family=families.negative_binomial(better))
     if any(signs):
         # At the smoothing parameters of the model without constraints.
         rho, changes = found.last.log_smoothing, _changes(design.terms, signs)
@@ -215,7 +210,7 @@ def _best_shape(design, fit):
     )
 
     def loss(log_shape):
-        family = negative_binomial(np.exp(log_shape))
+        family = families.negative_binomial(np.exp(log_shape))
         targets = replace(fit.targets, family=family)
         equations, _ = _problem(design, targets, predictor)
         ratio = PenalisedFit(equations, log_smoothing).log_determinant

@@ -205,15 +205,7 @@ def _largest_gain(sums, share, min_weight):
 
 
 def ripper(
-    table,
-    labels,
-    weights,
-    class_weights,
-    *,
-    prune,
-    n_optimizations,
-    min_weight,
-    random,
+    table, labels, weights, class_weights, *, prune, n_optimizations, min_weight, random
 ):
     """Rules for each class but the largest, from the rarest on.
 

@@ -255,10 +255,7 @@ def _read_process(model):
         return kernel(numbers_of(X), model.X_train_) @ dual + model._y_train_mean
 
     return Scores(
-        Smooth(
-            call,
-            lambda X, weights: kernel.vjp(X, model.X_train_, weights @ dual.T),
-        )
+        Smooth(call, lambda X, weights: kernel.vjp(X, model.X_train_, weights @ dual.T))
     )
 
 

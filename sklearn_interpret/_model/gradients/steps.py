@@ -16,13 +16,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from sklearn_interpret._model.column_lineage import (
-    errors_in,
-    fitted_transformers,
-    input_columns,
-    is_passthrough,
-    n_input_columns,
-)
+from sklearn_interpret._model import column_lineage
 from sklearn_interpret._model.gradients.functions import (
     Affine,
     Chain,
@@ -43,7 +37,7 @@ def read_step(transformer, n_columns):
 
     An UnreadableModelError names one whose slopes are not known.
     """
-    if is_passthrough(transformer):
+    if column_lineage.is_passthrough(transformer):
         return Affine(lambda X: X, np.ones(n_columns))
     transformer = unfrozen(transformer)
     for base in type(transformer).__mro__:
@@ -65,7 +59,9 @@ def _scaled(attribute, power):
 
 
 def _columnwise(transformer, n_columns):
-    return Columnwise(transformer.transform, input_columns(transformer, n_columns))
+    return Columnwise(
+        transformer.transform, column_lineage.input_columns(transformer, n_columns)
+    )
 
 
 def _scaled_to_range(scaler, n_columns):
@@ -161,17 +157,17 @@ def read_steps(steps):
     """Steps of a fitted pipeline, those that do something, as functions."""
     functions = []
     for name, step in steps:
-        if is_passthrough(step):
+        if column_lineage.is_passthrough(step):
             continue
-        with errors_in(f"its step {name!r}"):
-            functions.append(read_step(step, n_input_columns(step)))
+        with column_lineage.errors_in(f"its step {name!r}"):
+            functions.append(read_step(step, column_lineage.n_input_columns(step)))
     return functions
 
 
 def _of_chosen(transformer, _):
     parts = []
-    for name, part, columns in fitted_transformers(transformer):
-        with errors_in(f"its transformer {name!r}"):
+    for name, part, columns in column_lineage.fitted_transformers(transformer):
+        with column_lineage.errors_in(f"its transformer {name!r}"):
             function = read_step(part, len(columns))
         parts.append((function, np.asarray(columns, dtype=np.intp)))
     return ColumnBlocks(parts)
@@ -183,7 +179,7 @@ def _of_union(union, n_columns):
     for name, part in union.transformer_list:
         if isinstance(part, str) and part == "drop":
             continue
-        with errors_in(f"its transformer {name!r}"):
+        with column_lineage.errors_in(f"its transformer {name!r}"):
             parts.append((read_step(part, n_columns), columns))
     return ColumnBlocks(parts)
 

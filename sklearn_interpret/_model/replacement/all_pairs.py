@@ -24,11 +24,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError
 
-_METHODS = {
-    "values": "predict",
-    "probabilities": "predict_proba",
-    "labels": "predict",
-}
+_METHODS = {"values": "predict", "probabilities": "predict_proba", "labels": "predict"}
 
 # A loss whose relative difference between all rows and their halves is larger is not
 # a mean over rows.

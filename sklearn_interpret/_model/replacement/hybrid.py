@@ -103,15 +103,7 @@ class HybridResponses(PointMeans):
     adds_players = False  # not known of any model
 
     def __init__(
-        self,
-        response,
-        rows,
-        weights,
-        players,
-        *,
-        n_jobs=None,
-        verbose=0,
-        on_block=None,
+        self, response, rows, weights, players, *, n_jobs=None, verbose=0, on_block=None
     ):
         self._response = response
         self._rows = rows

@@ -6,25 +6,15 @@ from itertools import islice
 import numpy as np
 from sklearn import get_config
 
+from sklearn_interpret._core.trees.effects import pairwise_interactions
 from sklearn_interpret._core.trees.effects.curves import TreeCurves
 from sklearn_interpret._core.trees.effects.feature_sets import LinkedTreeSets, TreeSets
-from sklearn_interpret._core.trees.effects.pairwise_interactions import (
-    TreePairs,
-    bytes_of_pairs,
-    leaves_of_pairs,
-    steps_of_parts,
-)
 from sklearn_interpret._core.trees.effects.tree_effects import (
     MovedFeatures,
     TreeEffects,
 )
 from sklearn_interpret._model.parallel import slices
-from sklearn_interpret._model.replacement.replaced import (
-    ReplacedTrees,
-    row_tasks,
-    run_reported,
-    sums_of_passes,
-)
+from sklearn_interpret._model.replacement import replaced
 
 # Parts whose conditions have more steps on average are no intervals: their terms are
 # found from the rows that meet the conditions.
@@ -106,7 +96,7 @@ class PointMeans:
         return found
 
 
-class HybridTrees(PointMeans, ReplacedTrees):
+class HybridTrees(PointMeans, replaced.ReplacedTrees):
     """Responses to hybrid rows from the trees of a model, and the link of their sums.
 
     It has the methods of `HybridResponses`; there, a player's points are its distinct
@@ -171,10 +161,10 @@ class HybridTrees(PointMeans, ReplacedTrees):
             first, second = pairs[part].T
             n_leaves = self._leaves_of_pairs[first, second]
             shape = n_points[first], n_points[second]
-            sizes = bytes_of_pairs(shape, n_rows, n_leaves, k)
+            sizes = pairwise_interactions.bytes_of_pairs(shape, n_rows, n_leaves, k)
             n_bytes += sizes[n_leaves > 0].sum()
         n_passes = 1 + n_bytes / self._bytes_of_curves + len(triples)
-        return sums_of_passes(self._trees.ensemble, n_rows, n_passes, n_pairs)
+        return replaced.sums_of_passes(self._trees.ensemble, n_rows, n_passes, n_pairs)
 
     def _sums_of_points(self, pairs, triples):
         """As `most_sums`, where the link is evaluated at every row and point."""
@@ -245,7 +235,7 @@ class HybridTrees(PointMeans, ReplacedTrees):
 
     @cached_property
     def _leaves_of_pairs(self):
-        return leaves_of_pairs(self._moved)
+        return pairwise_interactions.leaves_of_pairs(self._moved)
 
     def _linked(self, sets):
         """Mean responses given sets of players, for a function of sums."""
@@ -255,12 +245,14 @@ class HybridTrees(PointMeans, ReplacedTrees):
             tasks = [
                 (trees, wave[some], *given) for some in slices(len(wave), _SETS_OF_TASK)
             ]
-            for averages in run_reported(LinkedTreeSets.averages, tasks, **self._loop):
+            for averages in replaced.run_reported(
+                LinkedTreeSets.averages, tasks, **self._loop
+            ):
                 yield from averages
 
     def _joint_sums(self, sets):
         """Mean responses given sets of players, for sums of trees."""
-        simple = steps_of_parts(self._moved) <= _MOST_STEPS
+        simple = pairwise_interactions.steps_of_parts(self._moved) <= _MOST_STEPS
         pairs = []
         for players in sets:
             is_simple = len(players) == 2 and simple[list(players)].all()
@@ -290,7 +282,9 @@ class HybridTrees(PointMeans, ReplacedTrees):
         n_points, k = np.array(self.n_points), self._sums.shape[1]
         for pair in pairs:
             shape = n_points[list(pair)]
-            n_bytes = bytes_of_pairs(shape, n_rows, n_leaves[pair], k)
+            n_bytes = pairwise_interactions.bytes_of_pairs(
+                shape, n_rows, n_leaves[pair], k
+            )
             if together and size + n_bytes > self._bytes_of_curves:
                 yield from self._terms_of_pass(together)
                 together, size = [], 0
@@ -300,7 +294,7 @@ class HybridTrees(PointMeans, ReplacedTrees):
             yield from self._terms_of_pass(together)
 
     def _terms_of_pass(self, pairs):
-        terms = TreePairs(self._moved, pairs)
+        terms = pairwise_interactions.TreePairs(self._moved, pairs)
         both = self._summed_leaf_weights(terms, self._weights, **self._loop)
         total = self._weights.sum()
         return terms.terms(self._leaf_weights, both, total, self.positions)
@@ -320,10 +314,10 @@ class HybridTrees(PointMeans, ReplacedTrees):
         """Slices of the rows with ``function(codes, given)``, `size` rows at a time."""
         tasks = [
             (function, self._codes[rows], given, size)
-            for rows in row_tasks(len(self._codes), size)
+            for rows in replaced.row_tasks(len(self._codes), size)
         ]
         start = 0
-        for part in run_reported(_in_turn, tasks, **self._loop):
+        for part in replaced.run_reported(_in_turn, tasks, **self._loop):
             yield slice(start, start + len(part)), part
             start += len(part)
 

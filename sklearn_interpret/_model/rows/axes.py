@@ -5,11 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._core.statistics.grids import (
-    interval_edges,
-    interval_index,
-    numeric_grid,
-)
+from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._model.parallel import LazyRows
 from sklearn_interpret._model.rows.base import gather, is_missing, label_key
 
@@ -43,7 +39,7 @@ class Axis:
         """Interval or level of each row; -1 outside of all."""
         if self.categorical:
             return self.codes(rows)
-        return interval_index(rows.numbers(self.columns[0]), self.values)
+        return grids.interval_index(rows.numbers(self.columns[0]), self.values)
 
 
 class CellsOfRows(LazyRows):
@@ -124,7 +120,7 @@ def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
 
     def grid(values, weights):
         whole = rows.is_integer(column)
-        return numeric_grid(
+        return grids.numeric_grid(
             values, weights, resolution, percentiles, observed_only=whole
         )
 
@@ -138,7 +134,7 @@ def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
 
 
 def interval_axis(
-    rows, column, weights, *, n_intervals, custom=None, make_edges=interval_edges
+    rows, column, weights, *, n_intervals, custom=None, make_edges=grids.interval_edges
 ):
     """Axis over interval edges of a numeric feature; empty if all are missing."""
 

@@ -14,13 +14,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
-from sklearn_interpret._model.trees.tree_model import (
-    ArrayEncoder,
-    TreeModel,
-    column_numbers,
-    is_frame,
-    response_fields,
-)
+from sklearn_interpret._model.trees import tree_model
 from sklearn_interpret.exceptions import UnreadableModelError
 
 _SINGLE = np.dtype(np.float32)
@@ -55,11 +49,13 @@ class CatBoostEncoder:
     columns: tuple
 
     def __call__(self, X):
-        if is_frame(X):
-            columns = column_numbers(X, [None] * self.n_columns, None)
+        if tree_model.is_frame(X):
+            columns = tree_model.column_numbers(X, [None] * self.n_columns, None)
             chosen = [columns[j].astype(_SINGLE) for j in self.columns]
             return np.column_stack(chosen)
-        return ArrayEncoder(self.n_columns, _SINGLE)(X)[:, list(self.columns)]
+        return tree_model.ArrayEncoder(self.n_columns, _SINGLE)(X)[
+            :, list(self.columns)
+        ]
 
 
 def _read(estimator, _):
@@ -79,14 +75,14 @@ def _read(estimator, _):
         _tree(tree, len(base), scale, missing_left) for tree in content.get("trees", ())
     ]
     ensemble = join_trees(trees, base=base, n_features=len(columns), precision=_SINGLE)
-    return TreeModel(
+    return tree_model.TreeModel(
         ensemble=ensemble,
         encoder=CatBoostEncoder(estimator.n_features_in_, tuple(columns.tolist())),
         columns=columns,
         n_columns=estimator.n_features_in_,
         raw_method="predict",
         raw_params={"prediction_type": "RawFormulaVal"},
-        **response_fields(estimator, _LINKS.get(loss)),
+        **tree_model.response_fields(estimator, _LINKS.get(loss)),
     )
 
 

@@ -18,16 +18,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
-from sklearn_interpret._model.trees.tree_model import (
-    TreeModel,
-    category_table,
-    check_width,
-    column_numbers,
-    is_frame,
-    listed_categories,
-    listed_positions,
-    response_fields,
-)
+from sklearn_interpret._model.trees import tree_model
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # Absolute values up to this are zero: LightGBM's constant, which is a float32.
@@ -76,22 +67,22 @@ class LightGBMEncoder:
         for column in self.zero_is_missing:
             numbers[numbers[:, column] == 0, column] = np.nan
         for column, categories in self.listed:
-            numbers[:, column] = listed_positions(
+            numbers[:, column] = tree_model.listed_positions(
                 numbers[:, column], categories, np.nan
             )
         return numbers
 
     def _numbers(self, X):
         """Rows as float64, always a copy."""
-        if is_frame(X):
-            columns = column_numbers(X, self._places(X), lambda *_: np.nan)
+        if tree_model.is_frame(X):
+            columns = tree_model.column_numbers(X, self._places(X), lambda *_: np.nan)
             return np.column_stack(columns).astype(np.float64)
         if issparse(X):
             X = X.toarray()
         X = check_array(X, ensure_all_finite=False)
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float32)  # LightGBM casts integers so
-        check_width(X.shape[1], self.n_columns)
+        tree_model.check_width(X.shape[1], self.n_columns)
         return X.astype(np.float64)
 
     def _places(self, X):
@@ -115,7 +106,9 @@ def _read(estimator, _):
     if any(int(block.get("is_linear", 0)) for block in blocks):
         raise UnreadableModelError("its leaves hold linear models (linear_tree=True).")
     n_columns = int(header["max_feature_idx"]) + 1
-    listed = listed_categories(chain.from_iterable(map(_category_splits, blocks)))
+    listed = tree_model.listed_categories(
+        chain.from_iterable(map(_category_splits, blocks))
+    )
     encoder = LightGBMEncoder(
         n_columns=n_columns,
         zero_is_missing=_zero_columns(blocks),
@@ -128,7 +121,7 @@ def _read(estimator, _):
     ensemble = join_trees(
         trees, base=np.zeros(k), n_features=n_columns, precision=np.dtype(np.float64)
     )
-    return TreeModel(
+    return tree_model.TreeModel(
         ensemble=ensemble,
         encoder=encoder,
         columns=np.arange(n_columns),
@@ -162,7 +155,7 @@ def _response(estimator, objective):
         link = "identity"  # a custom objective
     if "sqrt" in options:
         link = None
-    fields = response_fields(estimator, link)
+    fields = tree_model.response_fields(estimator, link)
     if link == "logistic":
         scales = dict(option.split(":") for option in options if ":" in option)
         fields["link_scale"] = float(scales.get("sigmoid", 1))
@@ -232,7 +225,9 @@ def _tree(block, output, k, share, listed):
     value[n_inner:, output] = share * _array(block, "leaf_value", np.float64)
     counts = _array(block, "leaf_count", np.float64)
     counts = np.resize(counts, n_leaves) if len(counts) else np.zeros(n_leaves)
-    sets, left_sets = category_table(_category_splits(block), listed, n_inner)
+    sets, left_sets = tree_model.category_table(
+        _category_splits(block), listed, n_inner
+    )
     table = left_sets[:, :-1]  # categories in no split are encoded as missing
     return Tree(
         left=children("left_child"),

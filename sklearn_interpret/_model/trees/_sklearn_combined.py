@@ -19,27 +19,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.trees.structure.joining import (
-    in_float64,
-    merged,
-    scaled,
-    with_features,
-    with_outputs,
-)
+from sklearn_interpret._core.trees.structure import joining
 from sklearn_interpret._model.column_lineage import first_steps
 from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.trees import tree_model
 from sklearn_interpret._model.trees._sklearn_trees import (
     node_outputs,
     plain_model,
     tree_of,
-)
-from sklearn_interpret._model.trees.tree_model import (
-    ArrayEncoder,
-    ChainedEncoder,
-    ColumnSelector,
-    StackingEncoder,
-    StepsEncoder,
-    TreeModel,
 )
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -63,7 +50,7 @@ class Member:
         hashable.
     """
 
-    model: TreeModel
+    model: tree_model.TreeModel
     weight: float = 1.0
     columns: np.ndarray | None = None
     outputs: np.ndarray | None = None
@@ -90,7 +77,7 @@ def sum_of_models(members, *, n_columns, n_outputs, **fields):
     ensembles = [_weighted(member, n_outputs) for member in members]
     rules = {(trees.precision, trees.strict) for trees in ensembles}
     if len(rules) > 1:
-        ensembles = [in_float64(trees) for trees in ensembles]
+        ensembles = [joining.in_float64(trees) for trees in ensembles]
     precision = ensembles[0].precision
     starts, columns, placed = {}, [], []
     for member, trees in zip(members, ensembles, strict=True):
@@ -101,10 +88,14 @@ def sum_of_models(members, *, n_columns, n_outputs, **fields):
         placed.append((trees, starts[encoder] + positions))
     encoders = tuple(starts)
     covers = {member.model.cover for member in members}
-    return TreeModel(
-        ensemble=merged([with_features(*place, len(columns)) for place in placed]),
+    return tree_model.TreeModel(
+        ensemble=joining.merged(
+            [joining.with_features(*place, len(columns)) for place in placed]
+        ),
         encoder=(
-            encoders[0] if len(encoders) == 1 else StackingEncoder(encoders, precision)
+            encoders[0]
+            if len(encoders) == 1
+            else tree_model.StackingEncoder(encoders, precision)
         ),
         columns=np.array(columns, dtype=np.intp),
         n_columns=n_columns,
@@ -114,22 +105,22 @@ def sum_of_models(members, *, n_columns, n_outputs, **fields):
 
 
 def _weighted(member, n_outputs):
-    trees = scaled(member.model.ensemble, member.weight)
+    trees = joining.scaled(member.model.ensemble, member.weight)
     if member.outputs is None:
         return trees
-    return with_outputs(trees, member.outputs, n_outputs)
+    return joining.with_outputs(trees, member.outputs, n_outputs)
 
 
 def _block(member, n_columns, precision):
     """Encoder of a member in the sum, its columns, and positions of its features."""
     model = member.model
-    if isinstance(model.encoder, ArrayEncoder):
+    if isinstance(model.encoder, tree_model.ArrayEncoder):
         encoder = replace(model.encoder, n_columns=n_columns, precision=precision)
         positions = np.arange(n_columns) if member.columns is None else member.columns
         return encoder, np.arange(n_columns), np.asarray(positions)
     encoder = model.encoder
     if member.preprocess is not None:
-        encoder = ChainedEncoder(member.preprocess, encoder)
+        encoder = tree_model.ChainedEncoder(member.preprocess, encoder)
     columns = model.columns
     if member.columns is not None:
         columns = np.asarray(member.columns)[columns]
@@ -183,7 +174,7 @@ def _read_bagging(estimator, read):
                 weight=1 / len(estimator.estimators_),
                 columns=np.asarray(columns),
                 outputs=np.asarray(model.classes) if votes else None,
-                preprocess=ColumnSelector(tuple(columns)),
+                preprocess=tree_model.ColumnSelector(tuple(columns)),
             )
         )
     regresses = isinstance(estimator, BaggingRegressor)
@@ -276,7 +267,9 @@ def _read_pipeline(estimator, read):
         return model
     return replace(
         model,
-        encoder=ChainedEncoder(StepsEncoder(steps), model.encoder),
+        encoder=tree_model.ChainedEncoder(
+            tree_model.StepsEncoder(steps), model.encoder
+        ),
         columns=columns[model.columns],
         n_columns=n_columns,
     )

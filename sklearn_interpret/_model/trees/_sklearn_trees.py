@@ -11,18 +11,11 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.tree import (
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
-from sklearn_interpret._model.trees.tree_model import (
-    ArrayEncoder,
-    TreeModel,
-    response_fields,
-)
+from sklearn_interpret._model.trees import tree_model
 
 # Dtype to which scikit-learn's trees cast inputs; thresholds are float64.
 PRECISION = np.dtype(np.float32)
@@ -61,11 +54,11 @@ def node_outputs(estimator):
 def plain_model(estimator, trees, base, raw_method, **kwargs):
     """A sum of scikit-learn's trees over numbers, one tree feature per column."""
     n_columns = estimator.n_features_in_
-    return TreeModel(
+    return tree_model.TreeModel(
         ensemble=join_trees(
             trees, base=base, n_features=n_columns, precision=PRECISION
         ),
-        encoder=ArrayEncoder(n_columns, PRECISION),
+        encoder=tree_model.ArrayEncoder(n_columns, PRECISION),
         columns=np.arange(n_columns),
         n_columns=n_columns,
         raw_method=raw_method,
@@ -77,7 +70,7 @@ def _averaged(estimator, members):
     """The mean of the trees, which the estimator predicts."""
     trees = [tree_of(m, node_outputs(m) / len(members)) for m in members]
     base = np.zeros(trees[0].value.shape[1])
-    fields = response_fields(estimator, "identity")
+    fields = tree_model.response_fields(estimator, "identity")
     fields["n_averaged"] = len(members)
     return plain_model(estimator, trees, base, fields["response_method"], **fields)
 

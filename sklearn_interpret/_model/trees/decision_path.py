@@ -5,7 +5,7 @@ from numbers import Integral
 
 import numpy as np
 
-from sklearn_interpret._core.trees.structure.means import node_means
+from sklearn_interpret._core.trees.structure.ensemble import node_means
 from sklearn_interpret._model.rows.base import default_names, is_missing
 from sklearn_interpret._model.surrogates.inner_predictors import Column
 from sklearn_interpret._model.surrogates.tree_rules import rounded_between

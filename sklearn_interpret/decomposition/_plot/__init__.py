@@ -1,5 +1,1 @@
 """Displays of decompositions."""
-
-from sklearn_interpret.decomposition._plot._decision_path import DecisionPathDisplay
-
-__all__ = ["DecisionPathDisplay"]

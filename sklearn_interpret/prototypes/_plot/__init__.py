@@ -1,5 +1,1 @@
 """Display of prototypes and criticisms."""
-
-from sklearn_interpret.prototypes._plot._prototype import PrototypeDisplay
-
-__all__ = ["PrototypeDisplay"]

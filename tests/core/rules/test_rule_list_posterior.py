@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sklearn_interpret._core.rules.mining import MinedRules
-from sklearn_interpret._core.rules.packed_rows import PackedRows
+from sklearn_interpret._core.rules.mining import MinedRules, PackedRows
 from sklearn_interpret._core.rules.rule_list_posterior import (
     RuleListPosterior,
     r_hat,

@@ -8,7 +8,7 @@ made part by part, so that only those of some rows and one part are in memory.
 import numpy as np
 
 from sklearn_interpret._core.trees.structure.bits import RowBits, set_bits
-from sklearn_interpret._core.trees.structure.means import cover_shares
+from sklearn_interpret._core.trees.structure.ensemble import cover_shares
 
 # Bytes of an entry while it is kept, and while its part is added up.
 _KEPT_BYTES, _ADDED_BYTES = 12, 60

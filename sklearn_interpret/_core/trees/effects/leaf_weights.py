@@ -105,9 +105,7 @@ class LeafWeights:
         rows = np.empty((3, size, bits.n_words), dtype=WORD)
         every = rows.reshape(-1, bits.n_words)
         counts = np.full(len(self._roots), len(codes), dtype=np.float32)
-        waiting = [
-            (self._roots, counts, np.tile(bits.valid, (len(self._roots), 1))),
-        ]
+        waiting = [(self._roots, counts, np.tile(bits.valid, (len(self._roots), 1)))]
         while waiting:
             sets, counts = _taken(waiting, rows[2])
             children, counts, source = self._parted(sets, counts, bits, weigh, rows)

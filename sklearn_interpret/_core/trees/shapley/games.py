@@ -40,7 +40,7 @@ from sklearn_interpret._core.trees.shapley.tables import (
     pattern_bits,
     terms,
 )
-from sklearn_interpret._core.trees.structure.means import cover_shares, node_means
+from sklearn_interpret._core.trees.structure.ensemble import cover_shares, node_means
 
 # Background rows in a block of counts, which fits the cache.
 _ROWS_AT_ONCE = 2048

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -10,14 +11,7 @@ from sklearn_interpret._core.statistics.grids import AT_ONCE, search_among
 from sklearn_interpret._core.trees.structure.bits import LeafFinder
 
 # Fields with an entry for each node that does not refer to other nodes.
-NODE_FIELDS = (
-    "feature",
-    "threshold",
-    "missing_left",
-    "category_set",
-    "value",
-    "cover",
-)
+NODE_FIELDS = ("feature", "threshold", "missing_left", "category_set", "value", "cover")
 
 # Pairs of a row and a tree that are routed together: some tens of megabytes.
 _MOST_PAIRS = 2**19
@@ -585,3 +579,23 @@ def stacked_tables(tables):
         stacked[row : row + len(table), : table.shape[1]] = table
         row += len(table)
     return stacked
+
+
+def cover_shares(ensemble):
+    """Share of each node in its parent's cover; halves where there is none."""
+    above = ensemble.cover[ensemble.parents]
+    halves = np.full(ensemble.n_nodes, 0.5)
+    shares = np.divide(ensemble.cover, above, out=halves, where=above > 0)
+    shares[ensemble.parents < 0] = 1
+    return shares
+
+
+def node_means(ensemble):
+    """Mean value of the leaves below each node, by their cover: (n_nodes, k)."""
+    means, shares = ensemble.value.copy(), cover_shares(ensemble)[:, None]
+    levels = list(pairwise(ensemble.levels()))
+    for above, level in reversed(levels):
+        parts = shares[level] * means[level]
+        splits = above[~ensemble.is_leaf[above]]
+        means[splits] = parts[::2] + parts[1::2]  # siblings are side by side
+    return means

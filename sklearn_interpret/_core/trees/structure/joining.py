@@ -4,10 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sklearn_interpret._core.trees.structure.ensemble import (
-    NODE_FIELDS,
-    stacked_tables,
-)
+from sklearn_interpret._core.trees.structure.ensemble import NODE_FIELDS, stacked_tables
 
 
 def without_unreached(tree):

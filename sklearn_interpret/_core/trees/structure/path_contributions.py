@@ -3,8 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
-from sklearn_interpret._core.trees.structure.means import node_means
+from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble, node_means
 
 # Trees whose leaves' contributions are in the cache together.
 _TREES_OF_PASS = 8
