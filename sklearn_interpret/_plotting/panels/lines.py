@@ -7,10 +7,7 @@ import numpy as np
 
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._plotting.axes import (
-    Slot,
-    merged_style,
-)
+from sklearn_interpret._plotting.axes import Slot, merged_style
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,

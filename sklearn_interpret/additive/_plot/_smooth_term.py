@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import literal, shorten
@@ -33,6 +32,7 @@ from sklearn_interpret._plotting.points import (
     jittered,
     point_area,
 )
+from sklearn_interpret._plotting.ranked_bars import check_count
 from sklearn_interpret._plotting.sources import (
     ForwardedSignature,
     keyword_names,

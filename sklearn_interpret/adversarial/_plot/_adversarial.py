@@ -10,15 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import (
-    axes_inches,
-    take_single,
-)
-from sklearn_interpret._plotting.bars import (
-    check_count,
-    name_rows,
-    row_height,
-)
+from sklearn_interpret._plotting.axes import axes_inches, take_single
 from sklearn_interpret._plotting.colours import DIVERGING_MAP
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
@@ -32,7 +24,12 @@ from sklearn_interpret._plotting.labels import (
     number_text,
     value_text,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
+from sklearn_interpret._plotting.ranked_bars import (
+    check_count,
+    draw_ranked_bars,
+    name_rows,
+    row_height,
+)
 from sklearn_interpret._plotting.sources import Data
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import import_pandas

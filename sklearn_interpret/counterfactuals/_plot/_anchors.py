@@ -13,11 +13,7 @@ from sklearn_interpret._model.rows.bounds import rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink
 from sklearn_interpret._plotting.curves import name_axes, note_empty
-from sklearn_interpret._plotting.labels import (
-    number_text,
-    response_label,
-    value_text,
-)
+from sklearn_interpret._plotting.labels import number_text, response_label, value_text
 from sklearn_interpret._plotting.text_layout import draw_text
 from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText

@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import (
-    axes_inches,
-    legend_columns,
-    named_legend,
-)
-from sklearn_interpret._plotting.bars import name_rows, row_height
+from sklearn_interpret._plotting.axes import axes_inches, legend_columns, named_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, shade
 from sklearn_interpret._plotting.curves import draw_line
 from sklearn_interpret._plotting.displays import Display
@@ -25,7 +20,11 @@ from sklearn_interpret._plotting.labels import (
     number_text,
     plain_number_ticks,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_stacked_bars,
+    name_rows,
+    row_height,
+)
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import row_position

@@ -10,9 +10,7 @@ from sklearn_interpret.effects._plot._conditional_dependence import (
 from sklearn_interpret.effects._plot._individual_conditional_expectation import (
     IndividualConditionalExpectationDisplay,
 )
-from sklearn_interpret.effects._plot._partial_dependence import (
-    PartialDependenceDisplay,
-)
+from sklearn_interpret.effects._plot._partial_dependence import PartialDependenceDisplay
 
 __all__ = [
     "AccumulatedLocalEffectsDisplay",

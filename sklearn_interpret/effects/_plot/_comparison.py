@@ -35,9 +35,7 @@ from sklearn_interpret._plotting.sources import (
     split_keywords,
 )
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.effects._accumulated_local_effects import (
-    AccumulatedLocalEffects,
-)
+from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLocalEffects
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
 from sklearn_interpret.effects._partial_dependence import PartialDependence
 from sklearn_interpret.effects._plot._effect import (

@@ -9,19 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.axes import side_legend
-from sklearn_interpret._plotting.bars import (
-    draw_bars,
-    draw_boxes,
-    draw_spreads,
-    grey_last,
-    label_ends,
-    name_rows,
-    others_text,
-    ranked,
-    row_height,
-    side_by_side,
-    with_others,
-)
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     colours,
@@ -36,6 +23,19 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
 )
 from sklearn_interpret._plotting.points import draw_points
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_bars,
+    draw_boxes,
+    draw_spreads,
+    grey_last,
+    label_ends,
+    name_rows,
+    others_text,
+    ranked,
+    row_height,
+    side_by_side,
+    with_others,
+)
 from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 KINDS = ("bar", "box")

@@ -13,9 +13,7 @@ from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.sources import Data, check_same_in_folds
 from sklearn_interpret.importance._drop_column import DropColumnImportance
-from sklearn_interpret.importance._partial_dependence import (
-    PartialDependenceImportance,
-)
+from sklearn_interpret.importance._partial_dependence import PartialDependenceImportance
 from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._permutation_test import PermutationTest
 

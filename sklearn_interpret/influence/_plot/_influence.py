@@ -16,18 +16,8 @@ from sklearn_interpret._model.response import unfrozen
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.scoring import resolve_metrics
-from sklearn_interpret._plotting.axes import (
-    named_legend,
-)
-from sklearn_interpret._plotting.bars import (
-    check_count,
-    row_height,
-)
-from sklearn_interpret._plotting.colours import (
-    NEUTRAL_COLOUR,
-    OKABE_ITO,
-    shade,
-)
+from sklearn_interpret._plotting.axes import named_legend
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, shade
 from sklearn_interpret._plotting.curves import draw_band, draw_line
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.labels import (
@@ -37,7 +27,11 @@ from sklearn_interpret._plotting.labels import (
     value_text,
     wrapped,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
+from sklearn_interpret._plotting.ranked_bars import (
+    check_count,
+    draw_ranked_bars,
+    row_height,
+)
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.axes import side_legend
-from sklearn_interpret._plotting.bars import (
+from sklearn_interpret._plotting.colours import colours
+from sklearn_interpret._plotting.displays import FoldsMixin
+from sklearn_interpret._plotting.labels import JOIN, literal_lines, plain_number_ticks
+from sklearn_interpret._plotting.matrices import (
+    checked_strengths,
+    draw_table,
+    table_size,
+)
+from sklearn_interpret._plotting.ranked_bars import (
     check_count,
     draw_bars,
     draw_spreads,
@@ -18,14 +26,6 @@ from sklearn_interpret._plotting.bars import (
     ranked,
     row_height,
     with_others,
-)
-from sklearn_interpret._plotting.colours import colours
-from sklearn_interpret._plotting.displays import FoldsMixin
-from sklearn_interpret._plotting.labels import JOIN, literal_lines, plain_number_ticks
-from sklearn_interpret._plotting.matrices import (
-    checked_strengths,
-    draw_table,
-    table_size,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret.explanations._selection import output_position

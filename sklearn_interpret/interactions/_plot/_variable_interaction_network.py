@@ -15,11 +15,11 @@ from sklearn_interpret._plotting.axes import (
     merged_style,
     named_legend,
 )
-from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
 from sklearn_interpret._plotting.labels import column_texts, literal, literal_lines
 from sklearn_interpret._plotting.matrices import checked_strengths
 from sklearn_interpret._plotting.points import draw_points
+from sklearn_interpret._plotting.ranked_bars import check_count
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.interactions._plot._circle import (
     Room,

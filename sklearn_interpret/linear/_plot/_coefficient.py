@@ -11,12 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
-from sklearn_interpret._plotting.bars import (
-    draw_spreads,
-    name_rows,
-    ranked,
-    row_height,
-)
 from sklearn_interpret._plotting.colours import OKABE_ITO, seen, shade
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
@@ -25,6 +19,12 @@ from sklearn_interpret._plotting.labels import (
     two_lines,
 )
 from sklearn_interpret._plotting.points import draw_points
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_spreads,
+    name_rows,
+    ranked,
+    row_height,
+)
 from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 

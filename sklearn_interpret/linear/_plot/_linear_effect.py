@@ -11,14 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from sklearn_interpret._plotting.axes import side_legend
-from sklearn_interpret._plotting.bars import (
-    draw_boxes,
-    name_rows,
-    others_text,
-    ranked,
-    row_height,
-    with_others,
-)
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
@@ -27,12 +19,16 @@ from sklearn_interpret._plotting.colours import (
     shade,
 )
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.labels import (
-    plain_number_ticks,
-    two_lines,
-    value_text,
-)
+from sklearn_interpret._plotting.labels import plain_number_ticks, two_lines, value_text
 from sklearn_interpret._plotting.points import draw_points
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_boxes,
+    name_rows,
+    others_text,
+    ranked,
+    row_height,
+    with_others,
+)
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 

@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.features import default_names
-from sklearn_interpret._plotting.axes import (
-    SINGLE_HEIGHT,
-    SINGLE_WIDTH,
-    axes_inches,
-)
-from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.axes import SINGLE_HEIGHT, SINGLE_WIDTH, axes_inches
 from sklearn_interpret._plotting.colours import READ, colours, seen, shade
 from sklearn_interpret._plotting.curves import draw_thin_lines, note_empty
 from sklearn_interpret._plotting.displays import DisplayMixin
@@ -28,6 +23,7 @@ from sklearn_interpret._plotting.labels import (
     shorten_all,
     two_lines,
 )
+from sklearn_interpret._plotting.ranked_bars import check_count
 from sklearn_interpret._plotting.sources import model_within
 from sklearn_interpret.linear._sparse_linear import (
     SparseLinearClassifier,

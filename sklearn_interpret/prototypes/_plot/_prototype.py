@@ -12,11 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import (
-    add_legend,
-    axes_inches,
-)
-from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.axes import add_legend, axes_inches
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     UP_COLOUR,
@@ -32,12 +28,9 @@ from sklearn_interpret._plotting.labels import (
     shorten,
     value_text,
 )
-from sklearn_interpret._plotting.matrices import (
-    NAMES_PER_INCH,
-    name_cells,
-    write_cells,
-)
+from sklearn_interpret._plotting.matrices import NAMES_PER_INCH, name_cells, write_cells
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
+from sklearn_interpret._plotting.ranked_bars import check_count
 from sklearn_interpret._plotting.surfaces import (
     cell_bounds,
     colour_limits,

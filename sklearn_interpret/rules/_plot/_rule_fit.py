@@ -10,16 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.features import default_names
-from sklearn_interpret._plotting.bars import (
-    check_count,
-    ranked,
-    row_height,
-)
-from sklearn_interpret._plotting.colours import (
-    NEUTRAL_COLOUR,
-    OKABE_ITO,
-    sign_colours,
-)
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, sign_colours
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import (
     AND,
@@ -28,7 +19,13 @@ from sklearn_interpret._plotting.labels import (
     literal,
     number_text,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, sign_legend
+from sklearn_interpret._plotting.ranked_bars import (
+    check_count,
+    draw_ranked_bars,
+    ranked,
+    row_height,
+    sign_legend,
+)
 from sklearn_interpret.rules._rule_ensemble import RuleFit
 
 # Letters in a line of a rule, most lines, and the pitch of rules of that many lines and

@@ -11,13 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._plotting.axes import add_legend, axes_inches
-from sklearn_interpret._plotting.bars import check_count, draw_bars, label_ends
-from sklearn_interpret._plotting.colours import (
-    OKABE_ITO,
-    shade,
-    sign_colours,
-    text_on,
-)
+from sklearn_interpret._plotting.colours import OKABE_ITO, shade, sign_colours, text_on
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
@@ -28,7 +22,12 @@ from sklearn_interpret._plotting.labels import (
     shorten,
     value_text,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars
+from sklearn_interpret._plotting.ranked_bars import (
+    check_count,
+    draw_bars,
+    draw_stacked_bars,
+    label_ends,
+)
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.rules._rules import Rule, rule_columns
 

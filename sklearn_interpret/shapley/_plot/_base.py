@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.bars import others_text, ranked
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.labels import literal
+from sklearn_interpret._plotting.ranked_bars import others_text, ranked
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position, row_position
 from sklearn_interpret.shapley._plot._features import FeatureReader

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.axes import merged_style, side_legend
-from sklearn_interpret._plotting.bars import name_rows, row_height
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
@@ -20,6 +19,7 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, clipped_range
+from sklearn_interpret._plotting.ranked_bars import name_rows, row_height
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches, merged_style, side_legend
-from sklearn_interpret._plotting.bars import others_text
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
@@ -26,7 +25,11 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     shorten,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_signed_arrows, sign_legend
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_signed_arrows,
+    others_text,
+    sign_legend,
+)
 from sklearn_interpret.shapley._plot._base import strongest
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
 

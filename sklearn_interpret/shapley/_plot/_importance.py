@@ -9,15 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.axes import side_legend
-from sklearn_interpret._plotting.bars import (
-    draw_bars,
-    grey_last,
-    name_rows,
-    others_text,
-    ranked,
-    row_height,
-    side_by_side,
-)
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
@@ -35,14 +26,19 @@ from sklearn_interpret._plotting.labels import (
     response_label,
     shorten,
 )
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_bars,
+    grey_last,
+    name_rows,
+    others_text,
+    ranked,
+    row_height,
+    side_by_side,
+)
 from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.explanations._selection import output_position
-from sklearn_interpret.shapley._plot._base import (
-    ShapleyDisplay,
-    checked,
-    one_output,
-)
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, one_output
 
 ARRANGEMENTS = ("stacked", "grouped")
 BAR_HEIGHT = 0.78

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, SEQUENTIAL_MAP
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import literal, shorten
@@ -19,6 +18,7 @@ from sklearn_interpret._plotting.matrices import (
     draw_table,
     table_size,
 )
+from sklearn_interpret._plotting.ranked_bars import check_count
 from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay

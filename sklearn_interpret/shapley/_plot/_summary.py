@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.bars import name_rows, row_height
 from sklearn_interpret._plotting.colours import feature_map, shade
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import (
@@ -18,6 +17,7 @@ from sklearn_interpret._plotting.points import (
     swarm_offsets,
     swarm_sizes,
 )
+from sklearn_interpret._plotting.ranked_bars import name_rows, row_height
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import (
     ShapleyDisplay,

@@ -8,21 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.bars import (
-    check_count,
-    draw_spreads,
-    label_ends,
-    name_pitch,
-    name_rows,
-    others_text,
-    ranked,
-    row_height,
-)
-from sklearn_interpret._plotting.colours import (
-    ink,
-    paper,
-    shade,
-)
+from sklearn_interpret._plotting.colours import ink, paper, shade
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     column_texts,
@@ -31,7 +17,17 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     shorten,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_signed_arrows
+from sklearn_interpret._plotting.ranked_bars import (
+    check_count,
+    draw_signed_arrows,
+    draw_spreads,
+    label_ends,
+    name_pitch,
+    name_rows,
+    others_text,
+    ranked,
+    row_height,
+)
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay

@@ -8,7 +8,6 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.losses import mean_r_squared
 from sklearn_interpret._plotting.axes import merged_style, named_legend
-from sklearn_interpret._plotting.bars import check_count, row_height
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.labels import (
     literal,
@@ -17,7 +16,11 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
-from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
+from sklearn_interpret._plotting.ranked_bars import (
+    check_count,
+    draw_ranked_bars,
+    row_height,
+)
 from sklearn_interpret._plotting.tree_diagram import leaf_order, tree_fits, tree_size
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays

@@ -6,14 +6,13 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
-from sklearn_interpret._plotting.bars import name_rows
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, paper, shade
 from sklearn_interpret._plotting.labels import (
     NICE_STEPS,
     number_beside,
     plain_number_ticks,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars
+from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars, name_rows
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret._plotting.tree_diagram import draw_tests, leaf_order
 

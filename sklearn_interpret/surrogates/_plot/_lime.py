@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sklearn_interpret._plotting.bars import check_count, name_rows, row_height
 from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.ranked_bars import check_count, name_rows, row_height
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
 

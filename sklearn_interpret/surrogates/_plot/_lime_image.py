@@ -10,18 +10,10 @@ import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
-from sklearn_interpret._plotting.axes import (
-    axes_inches,
-    merged_style,
-)
+from sklearn_interpret._plotting.axes import axes_inches, merged_style
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.images import drawable, placing
-from sklearn_interpret._plotting.labels import (
-    literal,
-    number_text,
-    shorten,
-    two_lines,
-)
+from sklearn_interpret._plotting.labels import literal, number_text, shorten, two_lines
 from sklearn_interpret._plotting.surfaces import (
     colour_limits,
     colour_scale,

@@ -8,9 +8,9 @@ import numpy as np
 
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._plotting.axes import axes_inches, take_stacks
-from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.labels import shorten
+from sklearn_interpret._plotting.ranked_bars import check_count
 from sklearn_interpret._plotting.text_layout import Passage, settle_layout, title_text
 from sklearn_interpret.surrogates._lime_text import LimeText, TextExplanation, highlight
 from sklearn_interpret.surrogates._plot._base import LocalDisplay, largest_weight
