@@ -24,6 +24,7 @@ from sklearn_interpret._plotting.labels import drawn_output, response_label, sho
 from sklearn_interpret._plotting.sources import (
     Data,
     ForwardedSignature,
+    check_count,
     fold_estimators,
     fold_rows,
     inspector_of,
@@ -40,6 +41,8 @@ from sklearn_interpret.explanations._selection import row_position
 
 # Largest number of names in the description of a display.
 MOST_SHOWN = 5
+# Parameters of `plot` that limit how much is drawn; None sets no limit.
+COUNTS = ("max_entries", "max_edges", "max_lines", "max_rules")
 
 
 class DisplayMixin:
@@ -51,11 +54,13 @@ class DisplayMixin:
     # parameters of others that may be given by position, after the data.
     _without: ClassVar[frozenset[str]] = frozenset()
     _leading: ClassVar[tuple[str, ...]] = ()
+    # What some parameters of `plot` may be.
+    _options: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "plot" in vars(cls):
-            cls.plot = _with_room(cls.plot)
+            cls.plot = _prepared(cls.plot)
 
     def __repr__(self) -> str:
         held = getattr(self, "explanation", self)
@@ -110,11 +115,18 @@ class DisplayMixin:
         return response_label(self.response_name, output, self.target_name, self.unit)
 
 
-def _with_room(plot):
-    """A `plot` that makes room for texts around the axes that a user gives."""
+def _prepared(plot):
+    """A `plot` that checks parameters, and makes room for texts around given axes."""
 
     @wraps(plot)
     def drawn(self, ax=None, **looks):
+        for name, value in looks.items():
+            if name in COUNTS:
+                check_count(value, name)
+            options = self._options.get(name, [value])
+            if value not in options:
+                known = ", ".join(options)
+                raise ValueError(f"{name}={value!r} must be one of {known}.")
         plot(self, ax, **looks)
         if ax is not None:
             make_room(self.figure_)

@@ -1,7 +1,5 @@
 """Ranked bars: features from the strongest down, their names, bars and numbers."""
 
-from numbers import Integral
-
 import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches, merged_style, named_legend
@@ -38,15 +36,6 @@ BAR_HEIGHT = 0.7  # of the distance from bar to bar
 _MEDIAN_STYLE = {"linewidth": 1.4, "zorder": 2.6}
 
 
-def check_count(count, parameter):
-    """Refuse what is neither None nor a positive whole number."""
-    whole = isinstance(count, Integral) and not isinstance(count, bool)
-    if count is not None and not (whole and count >= 1):
-        raise ValueError(
-            f"{parameter}={count!r} must be a positive whole number, or None for all."
-        )
-
-
 def ranked(strengths, max_entries):
     """Features from the strongest down: those on a line of their own, and the others.
 
@@ -62,7 +51,6 @@ def ranked(strengths, max_entries):
     shown, others : ndarray of intp
         Positions. The others are none, or two or more.
     """
-    check_count(max_entries, "max_entries")
     order = np.argsort(-strengths, kind="stable")
     if max_entries is None or len(order) <= max_entries:
         return order, order[:0]
@@ -130,6 +118,13 @@ def name_rows(ax, names):
     ax.set_ylim(-0.6, len(names) - 0.4)
     # The grid of a style would cross the numbers in the rows.
     ax.tick_params(axis="y", length=0, grid_linewidth=0)
+
+
+def finish_rows(ax, label, hidden=("top", "right")):
+    """Ticks and label of the numbers along rows; parts of the frame are hidden."""
+    plain_number_ticks(ax)
+    ax.set_xlabel(label)
+    ax.spines[list(hidden)].set_visible(False)
 
 
 def draw_bars(ax, places, lengths, colour, style, *, height, starts=0):

@@ -236,6 +236,15 @@ def parameter_names(kind):
     return keyword_names(kind, without=("estimator",))
 
 
+def check_count(count, parameter):
+    """Refuse what is neither None nor a positive whole number."""
+    whole = isinstance(count, Integral) and not isinstance(count, bool)
+    if count is not None and not (whole and count >= 1):
+        raise ValueError(
+            f"{parameter}={count!r} must be a positive whole number, or None for all."
+        )
+
+
 def split_keywords(given, takers):
     """Keyword arguments for each set of names; one that several know goes to all."""
     return [

@@ -32,7 +32,6 @@ from sklearn_interpret._plotting.points import (
     jittered,
     point_area,
 )
-from sklearn_interpret._plotting.ranked_bars import check_count
 from sklearn_interpret._plotting.sources import (
     ForwardedSignature,
     keyword_names,
@@ -356,7 +355,6 @@ default=None
         self : SmoothTermDisplay
             The display.
         """
-        check_count(max_entries, "max_entries")
         looks = Looks.of(locals())
         n_terms = self._n_entries
         shown = self._most_important(range(n_terms), max_entries)

@@ -25,7 +25,6 @@ from sklearn_interpret._plotting.labels import (
     value_text,
 )
 from sklearn_interpret._plotting.ranked_bars import (
-    check_count,
     draw_ranked_bars,
     name_rows,
     row_height,
@@ -158,7 +157,6 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         ValueError
             An unknown row; an `image_shape` or `spreads` of another size.
         """
-        check_count(max_entries, "max_entries")
         row = self._position()
         found = np.flatnonzero(self.explanation.origin == row)[:1]
         self.bars_, self.images_, self.colour_bar_ = None, [], None

@@ -16,7 +16,7 @@ from sklearn_interpret._plotting.colours import colours, ink, seen
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, MINUS, literal
-from sklearn_interpret._plotting.ranked_bars import check_count, draw_arrows
+from sklearn_interpret._plotting.ranked_bars import draw_arrows
 from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
@@ -155,7 +155,6 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         ValueError
             Several rows and no `row`; an unknown `target`.
         """
-        check_count(max_entries, "max_entries")
         row = self._position()
         found = np.flatnonzero(self.explanation.origin == row)
         columns = self._columns(row, found)

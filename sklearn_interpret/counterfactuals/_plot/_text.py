@@ -10,7 +10,6 @@ from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._plotting.colours import UP_COLOUR, seen
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.labels import number_text, shorten
-from sklearn_interpret._plotting.ranked_bars import check_count
 from sklearn_interpret._plotting.text_layout import draw_text, strike_out
 from sklearn_interpret.counterfactuals._text import TextCounterfactual
 from sklearn_interpret.explanations import RemovalExplanation
@@ -115,7 +114,6 @@ class TextCounterfactualDisplay(OneRowDisplay):
         ValueError
             Several texts and no `row`; an unknown `target`.
         """
-        check_count(max_lines, "max_lines")
         row = self._position()
         pairs = zip(
             self.explanation.pieces[row], self.explanation.removed[row], strict=True

@@ -39,7 +39,6 @@ from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLoca
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
 from sklearn_interpret.effects._partial_dependence import PartialDependence
 from sklearn_interpret.effects._plot._effect import (
-    check_order,
     check_outputs,
     chosen_entries,
     data_along,
@@ -145,6 +144,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
     """
 
     _choices = frozenset({"feature", "methods", "centered"})
+    _options = {"order": ("levels", "effect")}
     _leading = ("feature",)
 
     points: list[Any]
@@ -326,7 +326,6 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
             The display.
         """
         looks = Looks.of(locals())
-        check_order(order)
         effects = self._effects()
         panels = [
             (self._panel(effects, output, order), None)

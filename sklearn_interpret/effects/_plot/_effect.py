@@ -37,12 +37,6 @@ from sklearn_interpret._plotting.surfaces import colour_limits
 MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
 
 
-def check_order(order):
-    """Refuse an unknown order of levels."""
-    if order not in ("levels", "effect"):
-        raise ValueError(f"order={order!r} must be 'levels' or 'effect'.")
-
-
 def most_varied(effects):
     """Positions of the outputs that are drawn, each with a colour, in their order."""
     n_outputs = len(effects[0].values) if effects else 0
@@ -65,6 +59,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     """
 
     _choices = frozenset({"features"})
+    _options = {"order": ("levels", "effect")}
     _shows_rows = _inspects_again = True
     _points: ClassVar[tuple[str, ...]]
     _means: ClassVar[tuple[str, ...]]
@@ -214,7 +209,6 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return self._draw(ax, looks, n_cols, max_entries, share_y)
 
     def _draw(self, ax, looks, n_cols, max_entries, share_y):
-        check_order(looks.order)
         drawable = self._drawable(looks)
         shown = self._most_important(drawable, max_entries)
         effects = [self._effect(entry) for entry in shown]

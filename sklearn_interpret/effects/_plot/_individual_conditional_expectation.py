@@ -124,6 +124,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     _points, _by_fold = ("grid_values",), "fold_averages"
     _means = ("average", "curves", "derivatives", "derivative_std")
     _choices = EffectDisplay._choices | {"color_by"}
+    _options = EffectDisplay._options | {"kind": ("curves", "derivatives")}
     _parts = (*EffectDisplay._parts, "curves")
 
     grid_values: list[Any]
@@ -230,8 +231,6 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         self : object
             The display.
         """
-        if kind not in ("curves", "derivatives"):
-            raise ValueError(f"kind={kind!r} must be 'curves' or 'derivatives'.")
         self.curve_rows_ = self._drawn_rows(n_curves, random_state)
         looks = Looks.of(locals())
         return self._draw(ax, looks, n_cols, max_entries, share_y)

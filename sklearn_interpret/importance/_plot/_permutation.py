@@ -17,16 +17,13 @@ from sklearn_interpret._plotting.colours import (
     seen,
     shade,
 )
-from sklearn_interpret._plotting.labels import (
-    literal_lines,
-    number_text,
-    plain_number_ticks,
-)
+from sklearn_interpret._plotting.labels import literal_lines, number_text
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.ranked_bars import (
     draw_bars,
     draw_boxes,
     draw_spreads,
+    finish_rows,
     grey_last,
     label_ends,
     name_rows,
@@ -38,7 +35,6 @@ from sklearn_interpret._plotting.ranked_bars import (
 )
 from sklearn_interpret.importance._plot._sources import ImportanceSources
 
-KINDS = ("bar", "box")
 SAMPLES = ("train", "test")
 ROOM, NUMBER_ROOM, P_ROOM = 0.04, 0.16, 0.24  # shares of the width of the marks
 WIDTH, LEGEND_WIDTH = 6.0, 1.5  # inches
@@ -144,6 +140,8 @@ default=None
     5     age         0.3  NaN       1
     """
 
+    _options = {"kind": ("bar", "box")}
+
     importances: ArrayLike
     _: KW_ONLY
     feature_names: Any
@@ -188,8 +186,6 @@ default=None
             An unknown kind, boxes of single numbers, a `max_entries` that is not a
             positive whole number, or arrays that do not fit each other.
         """
-        if kind not in KINDS:
-            raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
         samples, null, pvalues = self._arrays()
         if kind == "box" and null is None and all(s.shape[1] == 1 for s in samples):
             raise ValueError(
@@ -353,11 +349,9 @@ default=None
         right = high + room * span if self.labels_ or high > self.no_effect else high
         left = low - ROOM * span if low < self.no_effect else low
         ax.set_xlim(left, right if span > 0 else low + 1.0)
-        plain_number_ticks(ax)
+        finish_rows(ax, literal_lines(self.importance_name))
         if low < self.no_effect:
             ax.axvline(self.no_effect, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
-        ax.set_xlabel(literal_lines(self.importance_name))
-        ax.spines[["top", "right"]].set_visible(False)
         texts, handles = list(self._entries), list(self._entries.values())
         self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 

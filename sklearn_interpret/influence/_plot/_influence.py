@@ -27,11 +27,8 @@ from sklearn_interpret._plotting.labels import (
     value_text,
     wrapped,
 )
-from sklearn_interpret._plotting.ranked_bars import (
-    check_count,
-    draw_ranked_bars,
-    row_height,
-)
+from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
+from sklearn_interpret._plotting.sources import check_count
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
@@ -259,7 +256,6 @@ default=None
     def _ranked(self, max_entries):
         """Positions of the training rows of largest size, and their values."""
         explanation = self._checked()
-        check_count(max_entries, "max_entries")
         if self.row is None:
             values = explanation.values.mean(axis=0)
         else:

@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.displays import FoldsMixin
-from sklearn_interpret._plotting.labels import JOIN, literal_lines, plain_number_ticks
+from sklearn_interpret._plotting.labels import JOIN, literal_lines
 from sklearn_interpret._plotting.matrices import (
     checked_strengths,
     draw_table,
     table_size,
 )
 from sklearn_interpret._plotting.ranked_bars import (
-    check_count,
     draw_bars,
     draw_spreads,
+    finish_rows,
     label_ends,
     name_rows,
     ranked,
@@ -35,7 +35,6 @@ from sklearn_interpret.interactions._partial_dependence_interaction import (
 )
 from sklearn_interpret.interactions._plot._sources import InteractionSources, one_output
 
-KINDS = ("bar", "heatmap")
 ROOM = 0.16  # share of the longest bar, for the numbers
 WIDTH, LEGEND_WIDTH = 6.4, 1.6  # inches
 
@@ -125,6 +124,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
 
     _kinds = (HStatistic, PartialDependenceInteraction)
     _choices = frozenset({"target", "unnormalized"})
+    _options = {"kind": ("bar", "heatmap")}
 
     pairwise: ArrayLike
     _: KW_ONLY
@@ -220,9 +220,6 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             An unknown kind, a `max_entries` that is not a positive whole number, arrays
             that do not fit each other, or nothing to draw.
         """
-        if kind not in KINDS:
-            raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
-        check_count(max_entries, "max_entries")
         arrays = self._arrays()
         self.bars_: list[Any] = []
         self.spreads_: list[Any] = []
@@ -279,9 +276,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         ]
         longest = np.concatenate(ends).max()
         ax.set_xlim(0, longest * (1 + ROOM) if longest > 0 else 1.0)
-        plain_number_ticks(ax)
-        ax.set_xlabel(literal_lines(self._label()))
-        ax.spines[["top", "right"]].set_visible(False)
+        finish_rows(ax, literal_lines(self._label()))
         handles = [bars.patches[0] for bars in self.bars_] if len(groups) > 1 else []
         texts = [group.title for group in groups][: len(handles)]
         if self.spreads_:

@@ -19,7 +19,6 @@ from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
 from sklearn_interpret._plotting.labels import column_texts, literal, literal_lines
 from sklearn_interpret._plotting.matrices import checked_strengths
 from sklearn_interpret._plotting.points import draw_points
-from sklearn_interpret._plotting.ranked_bars import check_count
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.interactions._plot._circle import (
     Room,
@@ -147,8 +146,6 @@ class VariableInteractionNetworkDisplay(InteractionSources):
             A `max_entries` or `max_edges` that is not a positive whole number, or
             arrays that do not fit each other.
         """
-        check_count(max_entries, "max_entries")
-        check_count(max_edges, "max_edges")
         adjacency, main_effects = self._arrays()
         chosen = choose(adjacency, main_effects, max_entries, max_edges)
         names = [str(self.feature_names[place]) for place in chosen.players]

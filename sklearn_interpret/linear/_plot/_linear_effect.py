@@ -19,10 +19,11 @@ from sklearn_interpret._plotting.colours import (
     shade,
 )
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.labels import plain_number_ticks, two_lines, value_text
+from sklearn_interpret._plotting.labels import two_lines, value_text
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.ranked_bars import (
     draw_boxes,
+    finish_rows,
     name_rows,
     others_text,
     ranked,
@@ -183,10 +184,8 @@ class LinearEffectDisplay(Display):
         self._mark_rows(lines, places, rows, point_kw)
         name_rows(ax, names)
         self.zero_ = ax.axvline(0, color=shade(ax, 0.6), linewidth=0.9, zorder=0.9)
-        plain_number_ticks(ax)
         response = self._response_label(self.output_names, 0)
-        ax.set_xlabel(two_lines(response, "Effect: weight times value"))
-        ax.spines[["top", "right"]].set_visible(False)
+        finish_rows(ax, two_lines(response, "Effect: weight times value"))
         return self
 
     def _names(self, shown, rows):

@@ -23,8 +23,7 @@ from sklearn_interpret._plotting.labels import (
     shorten_all,
     two_lines,
 )
-from sklearn_interpret._plotting.ranked_bars import check_count
-from sklearn_interpret._plotting.sources import model_within
+from sklearn_interpret._plotting.sources import check_count, model_within
 from sklearn_interpret.linear._sparse_linear import (
     SparseLinearClassifier,
     SparseLinearRegressor,

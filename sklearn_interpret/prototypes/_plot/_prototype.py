@@ -30,7 +30,6 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.matrices import NAMES_PER_INCH, name_cells, write_cells
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
-from sklearn_interpret._plotting.ranked_bars import check_count
 from sklearn_interpret._plotting.surfaces import (
     cell_bounds,
     colour_limits,
@@ -109,6 +108,8 @@ class PrototypeDisplay(DisplayMixin):
     1  prototype    7               0.2
     2  prototype  112               2.1
     """
+
+    _options = {"kind": ("auto", "table", "images", "map")}
 
     data: Any
     prototype_indices: ArrayLike
@@ -212,20 +213,17 @@ class PrototypeDisplay(DisplayMixin):
             An unknown `kind`; positions outside the rows; names, targets or
             an `image_shape` of another size.
         """
-        check_count(max_entries, "max_entries")
         if kind == "auto":
             kind = "table" if self.image_shape is None else "images"
-        draws = {
-            "table": lambda: self._draw_table(ax, max_entries),
-            "images": lambda: self._draw_images(ax),
-            "map": lambda: self._draw_map(ax),
-        }
-        if kind not in draws:
-            raise ValueError(f"kind={kind!r} must be one of auto, {', '.join(draws)}.")
         self._check()
         self.heat_map_ = self.colour_bar_ = self.legend_ = None
         self.images_, self.points_ = [], []
-        draws[kind]()
+        if kind == "table":
+            self._draw_table(ax, max_entries)
+        elif kind == "images":
+            self._draw_images(ax)
+        else:
+            self._draw_map(ax)
         return self
 
     def _check(self):

@@ -20,7 +20,6 @@ from sklearn_interpret._plotting.labels import (
     number_text,
 )
 from sklearn_interpret._plotting.ranked_bars import (
-    check_count,
     draw_ranked_bars,
     ranked,
     row_height,
@@ -162,7 +161,6 @@ class RuleFitDisplay(DisplayMixin):
             )
         names = self.feature_names
         names = default_names(len(of_features)) if names is None else list(names)
-        check_count(max_entries, "max_entries")
         kept = np.flatnonzero(of_features)
         n_lines = max(len(of_rules), len(kept))
         n_lines = min(n_lines, max_entries or n_lines)

@@ -23,7 +23,6 @@ from sklearn_interpret._plotting.labels import (
     value_text,
 )
 from sklearn_interpret._plotting.ranked_bars import (
-    check_count,
     draw_bars,
     draw_stacked_bars,
     label_ends,
@@ -166,7 +165,6 @@ class RulesDisplay(DisplayMixin):
         ValueError
             No rules, or shares of another number of classes than there are.
         """
-        check_count(max_rules, "max_rules")
         rules, classes, n_left_out = self._shown(max_rules)
         self._name_rules(ax, rules, n_left_out)
         if classes is None:

@@ -22,12 +22,12 @@ from sklearn_interpret._plotting.labels import (
     drawn_output,
     literal,
     number_text,
-    plain_number_ticks,
     response_label,
     shorten,
 )
 from sklearn_interpret._plotting.ranked_bars import (
     draw_bars,
+    finish_rows,
     grey_last,
     name_rows,
     others_text,
@@ -40,7 +40,6 @@ from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, one_output
 
-ARRANGEMENTS = ("stacked", "grouped")
 BAR_HEIGHT = 0.78
 LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
 
@@ -102,6 +101,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     0  income        2.50
     1     age        0.75
     """
+
+    _options = {"arrangement": ("stacked", "grouped")}
 
     importances: ArrayLike
     _: KW_ONLY
@@ -196,10 +197,6 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         ValueError
             An unknown arrangement, or a `max_entries` that is not a positive int.
         """
-        if arrangement not in ARRANGEMENTS:
-            raise ValueError(
-                f"arrangement={arrangement!r} must be one of {', '.join(ARRANGEMENTS)}."
-            )
         importances = self._by_output()
         names, few = _few_outputs(importances, self._outputs(importances.shape[1]))
         shown, others = ranked(importances.sum(axis=1), max_entries)
@@ -236,11 +233,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     def _explain(self, ax, names):
         """Label of the axis, and the legend of several outputs."""
-        plain_number_ticks(ax)
         output = 0 if len(names) == 1 else None
         response = shorten(self._response_label(self.output_names, output), 60)
-        ax.set_xlabel(literal(f"{response}\n(mean |{self.value_name}|)"))
-        ax.spines[["top", "right"]].set_visible(False)
+        finish_rows(ax, literal(f"{response}\n(mean |{self.value_name}|)"))
         self.legend_ = None
         if len(names) > 1:
             handles = [bars.patches[0] for bars in self.bars_]

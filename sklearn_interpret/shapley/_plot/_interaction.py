@@ -18,7 +18,6 @@ from sklearn_interpret._plotting.matrices import (
     draw_table,
     table_size,
 )
-from sklearn_interpret._plotting.ranked_bars import check_count
 from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
@@ -139,7 +138,6 @@ class ShapleyInteractionDisplay(Display):
             A `max_entries` that is not a positive int, or an array that is not a table
             of strengths.
         """
-        check_count(max_entries, "max_entries")
         table = self._checked()
         order = np.argsort(-table.sum(axis=1), kind="stable")[:max_entries]
         names = [str(self.feature_names[j]) for j in order]

@@ -16,11 +16,7 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
-from sklearn_interpret._plotting.ranked_bars import (
-    check_count,
-    draw_ranked_bars,
-    row_height,
-)
+from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
 from sklearn_interpret._plotting.tree_diagram import leaf_order, tree_fits, tree_size
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays
@@ -31,7 +27,6 @@ from sklearn_interpret.surrogates._plot._leaves import (
     draw_tree,
 )
 
-KINDS = ("auto", "tree", "rules", "bar", "scatter")
 TREE_KINDS = ("tree", "rules")
 MOST_LEAVES = 16  # of a tree drawn with its tests
 NARROW_NAMES = 28  # characters of two names in one line over a narrow panel
@@ -123,6 +118,7 @@ default=None
     's5 > 0.02440 and bmi ≤ 0.02670'
     """
 
+    _options = {"kind": ("auto", "tree", "rules", "bar", "scatter")}
     # Texts for bars and lines of a tree, in a legend and below an axes.
     _legend_texts = ("Responses of the model", "Mean response of the surrogate")
     _key = KEY
@@ -163,7 +159,6 @@ default=None
             A kind that is unknown, or for which the surrogate has no results; arrays
             that do not fit each other; an unknown target, or too many outputs.
         """
-        check_count(max_entries, "max_entries")
         outputs = self._shown_outputs()
         settled = self._settled(kind, outputs)
         together = settled in TREE_KINDS and self._are_shares()
@@ -190,8 +185,6 @@ default=None
 
     def _settled(self, kind, outputs):
         """The kind to draw."""
-        if kind not in KINDS:
-            raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
         if kind == "auto":
             if self.trees is not None:
                 sizes = [len(leaf_order(self._tree(output))) for output in outputs]
