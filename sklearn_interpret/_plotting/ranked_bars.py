@@ -269,11 +269,9 @@ def draw_arrows(ax, far, near, places, height, head, colour, style, *, notched=F
     y = np.asarray(places)[:, None] + half * np.array([-1, -1, 0, 1, 1, 0])
     looks = {"facecolor": [seen(colour, ax)], "edgecolor": paper(ax), "linewidth": 0.6}
     looks["zorder"] = 2
-    arrows = PolyCollection(
-        np.stack([x, y], axis=2), **merged_style(looks, style, PolyCollection)
-    )
-    ax.add_collection(arrows)
-    return arrows
+    arrows = PolyCollection(np.stack([x, y], axis=2), **looks)
+    arrows.set(**(style or {}))
+    return ax.add_collection(arrows)
 
 
 def draw_ranked_bars(

@@ -12,7 +12,6 @@ from sklearn_interpret._plotting.axes import (
     WIDE,
     axes_inches,
     is_constrained,
-    merged_style,
     named_legend,
 )
 from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
@@ -189,9 +188,8 @@ class VariableInteractionNetworkDisplay(InteractionSources):
             capstyle="round",
             zorder=1,
         )
-        edges.set(**merged_style({}, style, LineCollection))
-        self.ax_.add_collection(edges, autolim=False)
-        return edges
+        edges.set(**(style or {}))
+        return self.ax_.add_collection(edges, autolim=False)
 
     def _draw_nodes(self, points, diameters, alone, style):
         looks = {"edgecolor": paper(self.ax_), "linewidth": 0.8, "zorder": 2}

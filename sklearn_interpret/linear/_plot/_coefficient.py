@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_interpret._plotting.axes import axes_inches, merged_style
+from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import OKABE_ITO, seen, shade
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
@@ -148,8 +148,6 @@ class CoefficientDisplay(Display):
             that is not a positive whole number, or `exponentiate` for weights of
             predictions.
         """
-        from matplotlib.collections import LineCollection
-
         coef, low, high = self._arrays()
         reach = np.where(high > low, high - low, np.inf)
         shown, others = ranked(np.abs(coef) / reach, max_entries)
@@ -165,7 +163,7 @@ class CoefficientDisplay(Display):
             ax.set_xscale("log")
         ends = low[shown][there], high[shown][there]
         self.intervals_ = draw_spreads(ax, places[there], *ends, linewidth=2)
-        self.intervals_.set(**merged_style({}, line_kw, LineCollection))
+        self.intervals_.set(**(line_kw or {}))
         looks = {"color": seen(OKABE_ITO[0], ax), "s": 36, "zorder": 3}
         self.points_ = draw_points(ax, coef[shown], places, point_kw, **looks)
         name_rows(ax, [self.term_names[term] for term in shown])

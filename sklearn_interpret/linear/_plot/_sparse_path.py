@@ -240,7 +240,7 @@ class SparsePathDisplay(DisplayMixin):
         named = order[last[order] > 0][: min(max_names or room, room)]
         curves = {j: _without_zeros(self._at(alphas, path[j])) for j in used}
         rest = [curve for j, curve in curves.items() if j not in named]
-        looks = {"alpha": 1, "marker": None}
+        looks = {"alpha": 1, "marker": "none"}
         self.other_lines_.append(
             draw_thin_lines(ax, places, rest, shade(ax, 0.4), looks)
         )

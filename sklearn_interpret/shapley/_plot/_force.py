@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import axes_inches, merged_style, side_legend
+from sklearn_interpret._plotting.axes import axes_inches, side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
@@ -301,7 +301,6 @@ def _draw_area(ax, far, near, colour, style):
     there = np.column_stack([x, np.repeat(far, 2)])
     back = np.column_stack([x, np.repeat(near, 2)])[::-1]
     looks = {"facecolor": colour, "edgecolor": "none", "alpha": 0.9, "zorder": 1.5}
-    looks = merged_style(looks, style, PolyCollection)
     area = PolyCollection([np.vstack([there, back])], **looks)
-    ax.add_collection(area)
-    return area
+    area.set(**(style or {}))
+    return ax.add_collection(area)

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._core.statistics.losses import mean_r_squared
-from sklearn_interpret._plotting.axes import merged_style, named_legend
+from sklearn_interpret._plotting.axes import named_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.labels import (
     literal,
@@ -15,7 +15,7 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     shorten,
 )
-from sklearn_interpret._plotting.points import MANY_POINTS, point_area
+from sklearn_interpret._plotting.points import MANY_POINTS, draw_points, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
 from sklearn_interpret._plotting.tree_diagram import leaf_order, tree_fits, tree_size
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
@@ -343,8 +343,6 @@ default=None
 
 def _draw_responses(ax, values, surrogate, style):
     """Points, or the density of many, of the surrogate's responses over the model's."""
-    from matplotlib.collections import PathCollection
-
     both = np.concatenate([values, surrogate])
     low, high = float(both.min()), float(both.max())
     room = 0.04 * (high - low) or 0.5
@@ -356,8 +354,7 @@ def _draw_responses(ax, values, surrogate, style):
     else:
         looks = {"s": point_area(len(values)), "color": OKABE_ITO[0], "alpha": 0.6}
         looks |= {"linewidths": 0, "zorder": 2}
-        looks = merged_style(looks, style, PathCollection)
-        shown = ax.scatter(values, surrogate, **looks)
+        shown = draw_points(ax, values, surrogate, style, **looks)
     ax.plot(ends, ends, color=shade(ax, 0.8), linewidth=1, zorder=1.5, linestyle="--")
     ax.set(xlim=ends, ylim=ends)
     for axis in "xy":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
-from sklearn_interpret._plotting.axes import axes_inches, merged_style
+from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, paper, shade
 from sklearn_interpret._plotting.labels import (
     NICE_STEPS,
@@ -172,8 +172,6 @@ def _draw_distributions(ax, places, leaves, limits, style, *, upright):
 
     `upright` is a scale of responses along the y axis, whose lines have numbers.
     """
-    from matplotlib.patches import StepPatch
-
     edges = np.linspace(*limits, N_BINS + 1)
     draw_line = ax.hlines if upright else ax.vlines
     bars = []
@@ -184,9 +182,9 @@ def _draw_distributions(ax, places, leaves, limits, style, *, upright):
         colour = NEUTRAL_COLOUR if leaf.node < 0 else MODEL_COLOUR
         looks = {"facecolor": colour, "linewidth": 0, "zorder": 2, "fill": True}
         looks["orientation"] = "horizontal" if upright else "vertical"
-        looks = merged_style(looks, style, StepPatch)
         ends = place - 0.42 + 0.8 * heights / heights.max()
         bars.append(ax.stairs(ends, edges, baseline=place - 0.42, **looks))
+        bars[-1].set(**(style or {}))
         if np.isfinite(leaf.surrogate):
             draw_line(leaf.surrogate, place - 0.46, place + 0.46, **SURROGATE_STYLE)
             if upright:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
-from sklearn_interpret._plotting.axes import axes_inches, merged_style
+from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.images import drawable, placing
 from sklearn_interpret._plotting.labels import literal, number_text, shorten, two_lines
@@ -265,9 +265,9 @@ def _draw_outlines(panel, lines, style):
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
 
-    defaults = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
+    looks = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
     # To be seen where the image is dark.
-    defaults["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
-    outlines = LineCollection(lines, **merged_style(defaults, style, LineCollection))
-    panel.add_collection(outlines, autolim=False)
-    return outlines
+    looks["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
+    outlines = LineCollection(lines, **looks)
+    outlines.set(**(style or {}))
+    return panel.add_collection(outlines, autolim=False)
