@@ -26,6 +26,7 @@ from sklearn_interpret._plotting.labels import (
     shorten,
     shorten_all,
     wrapped,
+    write_near,
 )
 
 MANY_NAMES = 40  # more rows have names of one line
@@ -205,17 +206,9 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
     labels = []
     for text, value, end, place in zip(texts, values, ends, places, strict=True):
         left = signed and value < 0
-        label = ax.annotate(
-            text,
-            (end, place),
-            xytext=(-gap if left else gap, 0),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            va="center",
-            fontsize="small",
-            color=ink(ax),
-        )
-        labels.append(label)
+        looks = {"ha": "right" if left else "left", "va": "center"}
+        offset = -gap if left else gap, 0
+        labels.append(write_near(ax, text, (end, place), offset, **looks))
     return labels
 
 

@@ -11,7 +11,6 @@ from sklearn_interpret._plotting.axes import (
     make_room,
     take_single,
 )
-from sklearn_interpret._plotting.colours import ink
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal
 from sklearn_interpret._plotting.points import POINTS_PER_INCH
 
@@ -354,13 +353,6 @@ def write_title(ax, lines, inches, *, own_figure):
         height = TITLE_LINE * (text.count("\n") + 1)
         ax.figure.set_figheight(ax.figure.get_figheight() + height)
     return title
-
-
-def write_near(ax, text, place, offset, **looks):
-    """Write small letters some points away from a place in the data."""
-    looks = {"textcoords": "offset points", "fontsize": "small", **looks}
-    looks.setdefault("color", ink(ax))
-    return ax.annotate(literal(text), place, xytext=offset, **looks)
 
 
 def strike_out(ax, runs, measure, **style):

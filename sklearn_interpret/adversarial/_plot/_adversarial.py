@@ -242,7 +242,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
                 change = abs(float(pair[1]) - float(pair[0]))
                 if change % 1:
                     ends = [number_beside(float(value), 10 * change) for value in pair]
-            texts.append(" → ".join(map(literal, ends)))
+            texts.append(" → ".join(ends))
         return texts
 
     def _draw_images(self, ax, row, found):

@@ -15,9 +15,13 @@ from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import colours, ink, seen
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
-from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, MINUS, literal
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    MINUS,
+    literal,
+    write_near,
+)
 from sklearn_interpret._plotting.ranked_bars import draw_arrows
-from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
 from sklearn_interpret.counterfactuals._plot._base import (

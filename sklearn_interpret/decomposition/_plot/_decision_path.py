@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import axes_inches, legend_columns, named_legend
-from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, shade
+from sklearn_interpret._plotting.colours import OKABE_ITO, shade
 from sklearn_interpret._plotting.curves import draw_line
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
@@ -19,13 +19,13 @@ from sklearn_interpret._plotting.labels import (
     number_beside,
     number_text,
     plain_number_ticks,
+    write_near,
 )
 from sklearn_interpret._plotting.ranked_bars import (
     draw_stacked_bars,
     name_rows,
     row_height,
 )
-from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import row_position
 
@@ -237,10 +237,9 @@ class DecisionPathDisplay(Display):
         self.lines_ = [draw_line(ax, means, places, MEAN_COLOUR, style)]
         sides = {-1: "right", 0: "center", 1: "left"}  # away from the line from above
         moves = np.sign(np.diff(means, prepend=means[0]))
-        box = {"facecolor": paper(ax), "alpha": 0.7, "lw": 0, "pad": 0.5}
         for mean, place, move in zip(means, places, moves, strict=True):
             text, looks = number_beside(mean, np.ptp(means)), {"ha": sides[move]}
-            write_near(ax, text, (mean, place), (move, 6), bbox=box, **looks)
+            write_near(ax, text, (mean, place), (move, 6), over=0.7, **looks)
         ax.margins(x=0.15)  # for the numbers at the points
         plain_number_ticks(ax)
 
@@ -248,9 +247,8 @@ class DecisionPathDisplay(Display):
         """Numbers of training rows to the right of the nodes, with a heading."""
         lines = [(len(counts) - 0.45, self.count_name)]
         lines += zip(places, (number_text(count, 4) for count in counts), strict=True)
-        looks = {"va": "center", "fontsize": "small", "color": ink(ax)}
-        looks["transform"] = ax.get_yaxis_transform()
-        return [ax.text(1.02, place, text, **looks) for place, text in lines]
+        looks = {"va": "center", "xycoords": ax.get_yaxis_transform()}
+        return [write_near(ax, text, (1.02, place), **looks) for place, text in lines]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame.

@@ -15,7 +15,7 @@ from sklearn_interpret._plotting.axes import (
     named_legend,
 )
 from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
-from sklearn_interpret._plotting.labels import column_texts, literal, literal_lines
+from sklearn_interpret._plotting.labels import column_texts, literal_lines, write_near
 from sklearn_interpret._plotting.matrices import checked_strengths
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret.explanations._selection import output_position
@@ -212,17 +212,11 @@ class VariableInteractionNetworkDisplay(InteractionSources):
             if not layout.level:
                 turn = np.degrees(angle) % 360 - 180 * (right < 0)
                 looks |= {"rotation": turn, "rotation_mode": "anchor"}
-            label = self.ax_.annotate(
-                literal(name),
-                point,
-                xytext=layout.gap * point,
-                textcoords="offset points",
-                fontsize=layout.font_size,
-                color=shade(self.ax_, ALONE_TEXT if lonely else 1),
-                annotation_clip=False,
-                **looks,
+            looks |= {"fontsize": layout.font_size, "annotation_clip": False}
+            looks["color"] = shade(self.ax_, ALONE_TEXT if lonely else 1)
+            labels.append(
+                write_near(self.ax_, name, point, layout.gap * point, **looks)
             )
-            labels.append(label)
         return labels
 
     def _draw_legend(self, chosen, main_effects, largest, *, beside):
@@ -267,15 +261,8 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         """Draw the note in the corner below the circle."""
         if not text:
             return None
-        return self.ax_.annotate(
-            text,
-            (0, 0),
-            xycoords="axes fraction",
-            xytext=(2, 2),
-            textcoords="offset points",
-            va="bottom",
-            fontsize="small",
-        )
+        looks = {"xycoords": "axes fraction", "va": "bottom"}
+        return write_near(self.ax_, text, (0, 0), (2, 2), **looks)
 
     def to_frame(self) -> Any:
         """All edges as a DataFrame, the strongest first, and all main effects.

@@ -22,6 +22,7 @@ from sklearn_interpret._plotting.labels import (
     shorten,
     shorten_all,
     two_lines,
+    write_near,
 )
 from sklearn_interpret._plotting.sources import check_count, model_within
 from sklearn_interpret.linear._sparse_linear import (
@@ -371,17 +372,9 @@ def _name_lines(ax, lines, names):
     for line, name, height in zip(lines, names, heights, strict=True):
         colour = seen(line.get_color(), ax, READ)
         leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
-        text = ax.annotate(
-            literal(name),
-            (line.get_xdata()[-1], line.get_ydata()[-1]),
-            xytext=(_NAMES_AT, height),
-            textcoords="axes fraction",
-            ha="left",
-            va="center",
-            fontsize="small",
-            color=colour,
-            annotation_clip=False,
-            arrowprops={**leader, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)},
-        )
-        texts.append(text)
+        leader |= {"shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
+        looks = {"textcoords": "axes fraction", "annotation_clip": False}
+        looks |= {"va": "center", "color": colour, "arrowprops": leader}
+        place = _NAMES_AT, height
+        texts.append(write_near(ax, name, line.get_xydata()[-1], place, **looks))
     return texts

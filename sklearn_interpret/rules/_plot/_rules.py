@@ -21,13 +21,13 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     shorten,
     value_text,
+    write_near,
 )
 from sklearn_interpret._plotting.ranked_bars import (
     draw_bars,
     draw_stacked_bars,
     label_ends,
 )
-from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.rules._rules import Rule, rule_columns
 
 # Inches: width of a figure, a line of words, and the height around the bars.

@@ -29,6 +29,7 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     shorten,
     wrapped,
+    write_near,
 )
 from sklearn_interpret._plotting.points import (
     clipped_range,
@@ -423,8 +424,9 @@ def _places(ax, own):
     left, right = high + 0.06 * span, high + 0.18 * span
     ax.set_xlim(low - 0.04 * span, right)
     middle = (left + right) / 2
-    looks = {"ha": "center", "va": "top", "fontsize": "small", "color": shade(ax, 0.7)}
-    ax.text(middle, -0.02, "missing", transform=ax.get_xaxis_transform(), **looks)
+    looks = {"ha": "center", "va": "top", "color": shade(ax, 0.7)}
+    looks["xycoords"] = ax.get_xaxis_transform()
+    write_near(ax, "missing", (middle, -0.02), **looks)
     x = own.numbers.copy()
     x[~known] = middle + jittered(np.zeros((~known).sum()), seed=0) * 0.12 * span
     return x, _strip(ax, left, right)

@@ -24,6 +24,7 @@ from sklearn_interpret._plotting.labels import (
     number_text,
     response_label,
     shorten,
+    write_near,
 )
 from sklearn_interpret._plotting.ranked_bars import (
     draw_bars,
@@ -36,7 +37,6 @@ from sklearn_interpret._plotting.ranked_bars import (
     side_by_side,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
-from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, one_output
 
@@ -297,8 +297,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             label.remove()
         text = f"{number_text(sum_of_others)}, beyond the axis \N{RIGHTWARDS ARROW}"
         looks = {"xycoords": ax.get_yaxis_transform(), "ha": "right", "va": "center"}
-        looks["bbox"] = {"facecolor": paper(ax), "edgecolor": "none", "pad": 1}
-        note = write_near(ax, text, (1, 0), (-4, 0), **looks)
+        note = write_near(ax, text, (1, 0), (-4, 0), over=1, **looks)
         self.labels_ = [*self.labels_[:n_alone], note]
 
     def to_frame(self) -> Any:

@@ -15,6 +15,7 @@ from sklearn_interpret._plotting.labels import (
     literal,
     number_beside,
     shorten,
+    write_near,
 )
 from sklearn_interpret._plotting.ranked_bars import (
     draw_signed_arrows,
@@ -27,7 +28,6 @@ from sklearn_interpret._plotting.ranked_bars import (
     ranked,
     row_height,
 )
-from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
