@@ -16,6 +16,7 @@ from sklearn_interpret._plotting.axes import (
     SINGLE_HEIGHT,
     SINGLE_WIDTH,
     Slot,
+    import_late,
     make_room,
     take_axes,
     take_single,
@@ -35,7 +36,6 @@ from sklearn_interpret._plotting.sources import (
     response_name,
     split_keywords,
 )
-from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
 
@@ -100,8 +100,19 @@ class DisplayMixin:
         return canvas
 
     def _frame(self, *parts, whole=None):
-        """A DataFrame of parts, each of columns by name; see `stacked`."""
-        return stacked(parts, caller=f"{type(self).__name__}.to_frame", whole=whole)
+        """A DataFrame of parts below each other, each of columns by name.
+
+        `whole` is a column of whole numbers, missing where a part lacks it; it becomes
+        the last one.
+        """
+        pandas = self._pandas()
+        table = pandas.concat(map(pandas.DataFrame, parts), ignore_index=True)
+        if whole in table:
+            table[whole] = table.pop(whole).astype("Int64")
+        return table
+
+    def _pandas(self):
+        return import_late("pandas", f"{type(self).__name__}.to_frame")
 
     def _call(self, inspectors, target_name, unit):
         """Set the name of the target, and the unit of the response, for labels."""

@@ -16,7 +16,6 @@ from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.panels.displays import (
     EntryDisplay,
     effect_columns,
-    long_frame,
     with_outputs,
 )
 from sklearn_interpret._plotting.panels.lines import (
@@ -488,7 +487,7 @@ default=None
             outputs = self._outputs(len(effect.values))
             name = ":".join(effect.names)
             blocks += effect_columns(effect, outputs, term=name)
-        table = long_frame(blocks, f"{type(self).__name__}.to_frame")
+        table = self._long_frame(blocks)
         table = table.drop(columns=["feature", "feature2"], errors="ignore")
         return table.rename(columns={"value": "effect"})
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import axes_inches, take_single
+from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import DIVERGING_MAP
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
@@ -31,7 +31,6 @@ from sklearn_interpret._plotting.ranked_bars import (
 )
 from sklearn_interpret._plotting.sources import Data
 from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret._plotting.text_layout import write_title
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 from sklearn_interpret.explanations import RowExplanation
@@ -212,9 +211,9 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         lines = self._title(row, found) + self._failed(row, found)
         if len(features) < n_changed:
             lines.append(f"(the {len(features)} largest of {n_changed} changes)")
-        size, own_figure = (_WIDTH, row_height(len(features))), ax is None
-        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
-        self.figure_, self.axes_ = ax.figure, np.array([ax], dtype=object)
+        own_figure = ax is None
+        self._take_grid(ax, 1, 1, (_WIDTH, row_height(len(features))))
+        (ax,) = self.axes_
         names = [self.explanation.feature_names[j] for j in features]
         name_rows(ax, names)
         if own_figure:
@@ -320,7 +319,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         ImportError
             pandas is not installed.
         """
-        import_pandas(f"{type(self).__name__}.to_frame")
+        self._pandas()
         row = self._position()
         features, moves = self._changes(
             np.flatnonzero(self.explanation.origin == row)[:1]

@@ -16,7 +16,6 @@ from sklearn_interpret._plotting.panels.displays import (
     PanelDisplay,
     effect_columns,
     fold_band,
-    long_frame,
     with_outputs,
 )
 from sklearn_interpret._plotting.panels.lines import (
@@ -381,7 +380,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         for method, effect in zip(self.methods, self._effects(), strict=True):
             outputs = self._outputs(len(effect.values))
             blocks += effect_columns(effect, outputs, method=method)
-        return long_frame(blocks, f"{type(self).__name__}.to_frame")
+        return self._long_frame(blocks)
 
 
 def _method_colours(methods):

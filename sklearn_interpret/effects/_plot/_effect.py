@@ -19,7 +19,6 @@ from sklearn_interpret._plotting.panels.displays import (
     effect_columns,
     error_band,
     fold_band,
-    long_frame,
 )
 from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
@@ -303,7 +302,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         blocks = []
         for entry in range(self._n_entries):
             blocks += self._frame_blocks(entry)
-        return long_frame(blocks, f"{type(self).__name__}.to_frame")
+        return self._long_frame(blocks)
 
     def _frame_blocks(self, entry):
         effect = self._effect(entry)

@@ -36,7 +36,6 @@ from sklearn_interpret._plotting.surfaces import (
     draw_colour_bar,
     draw_heat_map,
 )
-from sklearn_interpret._plotting.tables import import_pandas
 
 # Inches: least width of a cell of a table, its height, the width and height around the
 # cells, and the least and most of all cells together; most letters of
@@ -411,7 +410,7 @@ class PrototypeDisplay(DisplayMixin):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        pandas = self._pandas()
         self._check()
         table = {"kind": self._kinds, "row": self._lines}
         if self.y is not None:
