@@ -11,6 +11,7 @@ from sklearn_interpret._plotting.labels import (
     shorten_all,
     shown_ticks,
 )
+from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret._plotting.surfaces import (
     cell_bounds,
     draw_colour_bar,
@@ -28,12 +29,8 @@ def checked_strengths(values, shape, name):
     """Checked numbers of a shape, or None; tables are symmetric, unknown pairs NaN."""
     if values is None:
         return None
-    values = np.array(values, dtype=np.float64)
-    if values.shape != shape or not values.size:
-        raise ValueError(
-            f"{name} has the shape {values.shape}; {shape} is needed, for {shape[0]} "
-            "feature names."
-        )
+    of = f"{shape[0]} feature names"
+    values = checked_numbers(np.array(values), name, [shape], of, finite=False)
     fine = np.isfinite(values) & (values >= 0)
     if len(shape) == 2:
         fine |= np.isnan(values)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache, wraps
+from itertools import compress
 from numbers import Integral
 from types import MethodType
 from typing import Any, NamedTuple
@@ -243,6 +244,32 @@ def check_count(count, parameter):
         raise ValueError(
             f"{parameter}={count!r} must be a positive whole number, or None for all."
         )
+
+
+def checked_numbers(values, name, shapes, of, *, finite=True):
+    """Numbers that have one of the shapes, in which None is any length.
+
+    `of` says in an error what the lengths belong to.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    same = [len(shape) == values.ndim for shape in shapes]
+    fits = [
+        all(
+            length in (None, own)
+            for length, own in zip(shape, values.shape, strict=True)
+        )
+        for shape in compress(shapes, same)
+    ]
+    if not any(fits) or not values.size:
+        needed = " or ".join(map(str, shapes)).replace("None", "n")
+        raise ValueError(
+            f"{name} has the shape {values.shape}; {needed} is needed, for {of}."
+        )
+    if finite and not np.isfinite(values).all():
+        bad = np.argwhere(~np.isfinite(values))[0].tolist()
+        place = bad[0] if len(bad) == 1 else tuple(bad)
+        raise ValueError(f"{name} is not finite at position {place}.")
+    return values
 
 
 def split_keywords(given, takers):

@@ -26,6 +26,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     name_rows,
     row_height,
 )
+from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import row_position
 
@@ -154,18 +155,13 @@ class DecisionPathDisplay(Display):
 
     def _arrays(self):
         """Values (d,) or (d, k), numbers of rows, deviations or None; checked."""
-        values, counts = (np.asarray(a, np.float64) for a in (self.values, self.n_rows))
         n_nodes = len(self.conditions)
+        shapes, of = [(n_nodes,), (n_nodes, None)], f"{n_nodes} conditions"
+        values = checked_numbers(self.values, "values", shapes, of)
+        counts = checked_numbers(self.n_rows, "n_rows", shapes[:1], of)
         deviations = self.deviations
         if deviations is not None:
-            deviations = np.asarray(deviations, np.float64)
-        arrays = {"values": values, "n_rows": counts, "deviations": deviations}
-        for name, array in arrays.items():
-            one_axis = array is None or array.ndim == 1 or name == "values"
-            if array is not None and (len(array) != n_nodes or not one_axis):
-                raise ValueError(
-                    f"{name} has the shape {array.shape}; the path has {n_nodes} nodes."
-                )
+            deviations = checked_numbers(deviations, "deviations", shapes[:1], of)
         return values, counts, deviations
 
     def plot(self, ax: Any = None, *, node_kw: dict[str, Any] | None = None) -> Self:

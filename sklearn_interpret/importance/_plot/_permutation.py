@@ -33,6 +33,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     side_by_side,
     with_others,
 )
+from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 SAMPLES = ("train", "test")
@@ -218,19 +219,17 @@ default=None
     def _arrays(self):
         """Samples (p, r), null distribution and p-values, checked against the names."""
         p = len(self.feature_names)
-        samples = [_draws(self.importances, p, "importances")]
-        if self.test_importances is not None:
-            samples.append(_draws(self.test_importances, p, "test_importances"))
-        null = self.null_importances
-        if null is not None:
-            null = _draws(np.transpose(null), p, "the transposed null_importances").T
-        pvalues = self.pvalues
-        if pvalues is not None:
-            pvalues = _draws(pvalues, p, "pvalues")
-            if pvalues.shape[1] > 1:
-                raise ValueError("pvalues must be one number for each feature.")
-            pvalues = pvalues[:, 0]
-        return samples, null, pvalues
+        samples = [
+            self._checked(name, (p,), (p, None)).reshape(p, -1)
+            for name in ("importances", "test_importances")
+            if getattr(self, name) is not None
+        ]
+        null = self._checked("null_importances", (None, p))
+        return samples, null, self._checked("pvalues", (p,))
+
+    def _checked(self, name, *shapes):
+        values, of = getattr(self, name), f"{len(self.feature_names)} feature names"
+        return None if values is None else checked_numbers(values, name, shapes, of)
 
     def _mark_means(self, lines, style):
         """Bars for the means, with spread, folds and null; how far each reaches."""
@@ -389,20 +388,6 @@ default=None
                 mean["pvalue"] = pvalues[order]
             means.append(mean)
         return self._frame(*means, *singles, whole=which)
-
-
-def _draws(values, n_features, name):
-    """Numbers as (n_features, n_draws), finite."""
-    values = np.asarray(values, dtype=np.float64)
-    if values.ndim not in (1, 2) or len(values) != n_features or not values.size:
-        raise ValueError(
-            f"{name} has the shape {values.shape}; (n_features,) or (n_features, "
-            f"n_draws) is needed, for {n_features} feature names."
-        )
-    if not np.isfinite(values).all():
-        bad = np.flatnonzero(~np.isfinite(values.reshape(n_features, -1)).all(axis=1))
-        raise ValueError(f"{name} is not finite for the feature at position {bad[0]}.")
-    return values.reshape(n_features, -1)
 
 
 def _p_text(pvalue):

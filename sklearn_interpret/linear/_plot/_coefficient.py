@@ -25,7 +25,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     ranked,
     row_height,
 )
-from sklearn_interpret._plotting.sources import response_name
+from sklearn_interpret._plotting.sources import checked_numbers, response_name
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 _WIDTH = 6.0  # inches
@@ -199,17 +199,14 @@ class CoefficientDisplay(Display):
 
     def _arrays(self):
         """Weights and ends of their intervals, checked."""
-        names = ("coef", "intervals_low", "intervals_high")
-        arrays = [np.asarray(getattr(self, name), dtype=np.float64) for name in names]
-        shapes, expected = [array.shape for array in arrays], (len(self.term_names),)
-        if set(shapes) != {expected}:
-            raise ValueError(
-                f"{', '.join(names)} have the shapes {shapes}; {expected} is needed, "
-                "for as many term names."
+        n_terms = len(self.term_names)
+        shapes, of = [(n_terms,)], f"{n_terms} term names"
+        return [
+            checked_numbers(
+                getattr(self, name), name, shapes, of, finite=name == "coef"
             )
-        if not np.isfinite(arrays[0]).all():
-            raise ValueError("coef has weights that are not finite.")
-        return arrays
+            for name in ("coef", "intervals_low", "intervals_high")
+        ]
 
     def to_frame(self) -> Any:
         """All weights and intervals, as a DataFrame.

@@ -30,6 +30,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     row_height,
     with_others,
 )
+from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
@@ -216,16 +217,9 @@ class LinearEffectDisplay(Display):
 
     def _array(self):
         """Effects, checked."""
-        effects = np.asarray(self.effects, dtype=np.float64)
         n_terms = len(self.term_names)
-        if effects.ndim != 2 or effects.shape[1] != n_terms or not effects.size:
-            raise ValueError(
-                f"effects has the shape {effects.shape}; (n_samples, {n_terms}) is "
-                "needed, for as many term names."
-            )
-        if not np.isfinite(effects).all():
-            raise ValueError("effects has numbers that are not finite.")
-        return effects
+        shapes, of = [(None, n_terms)], f"{n_terms} term names"
+        return checked_numbers(self.effects, "effects", shapes, of)
 
     def to_frame(self) -> Any:
         """Numbers of the boxes, as a DataFrame.

@@ -36,7 +36,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     row_height,
     side_by_side,
 )
-from sklearn_interpret._plotting.sources import check_same_in_folds
+from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, one_output
 
@@ -244,14 +244,10 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     def _by_output(self):
         """Importances with an axis of outputs."""
-        importances = np.asarray(self.importances, dtype=np.float64)
-        n_features = len(self.feature_names)
-        if importances.ndim not in (1, 2) or len(importances) != n_features:
-            raise ValueError(
-                f"importances has the shape {importances.shape}; (n_features,) or "
-                f"(n_features, n_outputs) is needed, for {n_features} feature names."
-            )
-        return importances.reshape(len(importances), -1)
+        p = len(self.feature_names)
+        shapes, of = [(p,), (p, None)], f"{p} feature names"
+        importances = checked_numbers(self.importances, "importances", shapes, of)
+        return importances.reshape(p, -1)
 
     def _outputs(self, n_outputs):
         return range(n_outputs) if self.output_names is None else self.output_names
