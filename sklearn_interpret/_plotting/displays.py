@@ -85,6 +85,11 @@ class DisplayMixin:
         figure.figure.savefig(buffer, format="png")
         return buffer.getvalue()
 
+    @classmethod
+    def _takers(cls, method):
+        """Names that users of a method may set, each with its documentation."""
+        return [(keyword_names(cls.plot), cls.plot)]
+
     def _take(self, ax, size=(SINGLE_WIDTH, SINGLE_HEIGHT)):
         """The given axes, or one in a new figure of this size in inches."""
         ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
@@ -288,9 +293,8 @@ default=None
 
     @classmethod
     def _takers(cls, method):
-        """Names that users of a method may set, each with its documentation."""
         choices = cls._choice_names()
-        takers = [(choices, cls), (keyword_names(cls.plot), cls.plot)]
+        takers = [(choices, cls), *super()._takers(method)]
         if method == "from_explanation":
             return takers
         inspector = cls._parameter_names(), cls._kinds[0]

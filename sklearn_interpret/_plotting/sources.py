@@ -89,6 +89,8 @@ def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
 def model_within(estimator, kinds, display):
     """The fitted model of some kinds in pipelines and searches, and the steps before.
 
+    Kinds are classes, or attributes that the model must have.
+
     Raises
     ------
     NotFittedError
@@ -98,17 +100,16 @@ def model_within(estimator, kinds, display):
     """
     model, steps = unfrozen(estimator), []
     check_is_fitted(model)
-    while not isinstance(model, kinds):
+    while not _is_one_of(model, kinds):
         if hasattr(model, "best_estimator_"):
             model = unfrozen(model.best_estimator_)
         elif isinstance(model, Pipeline):
             steps += [model[:-1]] if len(model) > 1 else []
             model = unfrozen(model[-1])
         else:
-            names = " and ".join(kind.__name__ for kind in kinds)
             raise TypeError(
-                f"{display} shows {names}, and pipelines that end with one; got "
-                f"{type(model).__name__}."
+                f"{display} shows {_names(kinds, 'an estimator')}, and pipelines that "
+                f"end with one; got {type(model).__name__}."
             )
         check_is_fitted(model)
     return model, steps
@@ -198,14 +199,20 @@ def check_same_in_folds(values, what):
 def refuse_other_inspectors(estimator, kinds, display):
     """Refuse an inspector of another kind."""
     if isinstance(estimator, BaseInspector) and not _is_one_of(estimator, kinds):
-        names = " or ".join(
-            f"an inspector that has {kind}" if isinstance(kind, str) else kind.__name__
-            for kind in kinds
-        )
         raise TypeError(
-            f"{display} shows {names}; got {type(estimator).__name__}, which inspects "
-            "something else. Pass its estimator_, or another display."
+            f"{display} shows {_names(kinds, 'an inspector')}; got "
+            f"{type(estimator).__name__}, which inspects something else. Pass its "
+            "estimator_, or another display."
         )
+
+
+def _names(kinds, what):
+    """Names of kinds: of classes, and of methods or attributes that are needed."""
+    texts = [
+        f"{what} that has {kind}" if isinstance(kind, str) else kind.__name__
+        for kind in kinds
+    ]
+    return " or ".join(texts)
 
 
 def _is_one_of(estimator, kinds):

@@ -221,7 +221,7 @@ def test_pipelines_and_searches_are_opened():
 
 
 def test_other_estimators_are_refused():
-    with pytest.raises(TypeError, match="shows GAMRegressor and GAMClassifier"):
+    with pytest.raises(TypeError, match="shows GAMRegressor or GAMClassifier"):
         SmoothTermDisplay.from_estimator(LinearRegression().fit(X[["age"]], Y))
 
 

@@ -31,11 +31,7 @@ from sklearn_interpret._plotting.points import (
     jittered,
     point_area,
 )
-from sklearn_interpret._plotting.sources import (
-    ForwardedSignature,
-    keyword_names,
-    model_within,
-)
+from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.additive._gam import RESPONSES
 from sklearn_interpret.additive._gam_classifier import GAMClassifier
@@ -286,10 +282,6 @@ default=None
             target_name = y.name
         display._call([], target_name, unit)
         return display.plot(ax=ax, **params)
-
-    @classmethod
-    def _takers(cls, method):
-        return [(keyword_names(cls.plot), cls.plot)]
 
     def plot(
         self,

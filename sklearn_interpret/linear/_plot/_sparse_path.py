@@ -24,7 +24,11 @@ from sklearn_interpret._plotting.labels import (
     two_lines,
     write_near,
 )
-from sklearn_interpret._plotting.sources import check_count, model_within
+from sklearn_interpret._plotting.sources import (
+    ForwardedSignature,
+    check_count,
+    model_within,
+)
 from sklearn_interpret.linear._sparse_linear import (
     SparseLinearClassifier,
     SparseLinearRegressor,
@@ -106,16 +110,8 @@ class SparsePathDisplay(DisplayMixin):
     feature_names: Sequence[str] | None = None
     classes: Sequence[Any] | None = None
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        max_names: int | None = 12,
-        n_cols: int = 2,
-        line_kw: dict[str, Any] | None = None,
-        ax: Any = None,
-    ) -> Self:
+    @ForwardedSignature
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **params: Any) -> Self:
         """Draw the path of a fitted model.
 
         Parameters
@@ -123,14 +119,10 @@ class SparsePathDisplay(DisplayMixin):
         estimator : fitted estimator
             A :class:`SparseLinearRegressor` or :class:`SparseLinearClassifier`, or a
             pipeline or search that ends with one.
-        max_names : int or None, default=12
-            As in `plot`.
-        n_cols : int, default=2
-            As in `plot`.
-        line_kw : dict, default=None
-            As in `plot`.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
+        **params : dict
+            Parameters of `plot`.
 
         Returns
         -------
@@ -155,7 +147,7 @@ class SparsePathDisplay(DisplayMixin):
             feature_names=_names(model, steps),
             classes=None if classes is None else classes[-len(model.coef_) :],
         )
-        return display.plot(ax=ax, max_names=max_names, n_cols=n_cols, line_kw=line_kw)
+        return display.plot(ax, **params)
 
     def plot(
         self,

@@ -30,6 +30,7 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.matrices import NAMES_PER_INCH, name_cells, write_cells
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
+from sklearn_interpret._plotting.sources import ForwardedSignature
 from sklearn_interpret._plotting.surfaces import (
     cell_bounds,
     colour_limits,
@@ -118,7 +119,7 @@ class PrototypeDisplay(DisplayMixin):
     feature_names: Any = None
     image_shape: tuple | None = None
 
-    @classmethod
+    @ForwardedSignature
     def from_estimator(
         cls,
         estimator: Any,
@@ -126,9 +127,8 @@ class PrototypeDisplay(DisplayMixin):
         y: ArrayLike | None = None,
         *,
         image_shape: tuple | None = None,
-        kind: str = "auto",
-        max_entries: int | None = 12,
         ax: Any = None,
+        **params: Any,
     ) -> Self:
         """Draw what a fitted selector has chosen.
 
@@ -144,12 +144,10 @@ class PrototypeDisplay(DisplayMixin):
             Targets of the rows, written next to those drawn.
         image_shape : (height, width) or (height, width, channels), default=None
             Shape of a row as an image, channels last.
-        kind : {"auto", "table", "images", "map"}, default="auto"
-            As in `plot`.
-        max_entries : int, default=12
-            As in `plot`.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
+        **params : dict
+            Parameters of `plot`.
 
         Returns
         -------
@@ -181,7 +179,7 @@ class PrototypeDisplay(DisplayMixin):
             feature_names=as_rows(X).names,
             image_shape=image_shape,
         )
-        return display.plot(ax=ax, kind=kind, max_entries=max_entries)
+        return display.plot(ax, **params)
 
     def plot(
         self, ax: Any = None, *, kind: str = "auto", max_entries: int | None = 12
