@@ -13,7 +13,11 @@ from sklearn_interpret._plotting.axes import legend_entries, named_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
-from sklearn_interpret._plotting.sources import Data, check_same_in_folds
+from sklearn_interpret._plotting.sources import (
+    Data,
+    check_same_in_folds,
+    checked_numbers,
+)
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 # Most points of the curve of a search.
@@ -187,12 +191,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         ValueError
             Scores that do not fit the sizes.
         """
-        sizes, scores = np.asarray(self.sizes), np.atleast_2d(self.scores)
-        if sizes.ndim != 1 or scores.shape[1:] != sizes.shape:
-            raise ValueError(
-                f"scores has the shape {np.shape(self.scores)}, but there are sizes of "
-                f"the shape {sizes.shape}."
-            )
+        sizes, scores = self._arrays()
         ax = self._take(ax)
         (colour,) = unused_colours([OKABE_ITO[0]], ax)
         mean, label = scores.mean(axis=0), self.label
@@ -211,6 +210,12 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         ax.set(xlabel=self.size_name, ylabel=self.score_name, ylim=(-0.02, 1.02))
         self.legend_ = self._named(ax, label)
         return self
+
+    def _arrays(self):
+        """Sizes (n,) and scores (n_folds, n), checked."""
+        sizes = checked_numbers(self.sizes, "sizes", [(None,)], "a curve")
+        shapes, of = [sizes.shape, (None, *sizes.shape)], f"{len(sizes)} sizes"
+        return sizes, np.atleast_2d(checked_numbers(self.scores, "scores", shapes, of))
 
     def _named(self, ax, label):
         """The legend of the axes, with the new line."""
@@ -237,7 +242,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         ImportError
             pandas is not installed.
         """
-        sizes, scores = np.asarray(self.sizes), np.atleast_2d(self.scores)
+        sizes, scores = self._arrays()
         mean, std = scores.mean(axis=0), scores.std(axis=0)
         parts = [{"size": sizes, "score": mean}]
         if len(scores) > 1:

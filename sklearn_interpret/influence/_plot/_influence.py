@@ -28,7 +28,7 @@ from sklearn_interpret._plotting.labels import (
     wrapped,
 )
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
-from sklearn_interpret._plotting.sources import check_count
+from sklearn_interpret._plotting.sources import check_count, checked_numbers
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
@@ -344,12 +344,8 @@ default=None
 def _check_removal(rows, y, influence, sizes):
     """Influence (n,) and increasing numbers of rows to leave out."""
     check_consistent_length(rows.native, y)
-    influence = np.asarray(influence, dtype=np.float64)
-    if influence.shape != (rows.n_rows,) or not np.isfinite(influence).all():
-        raise ValueError(
-            f"influence has the shape {influence.shape}; a finite number for each of "
-            f"the {rows.n_rows} training rows is needed."
-        )
+    shapes, of = [(rows.n_rows,)], f"{rows.n_rows} training rows"
+    influence = checked_numbers(influence, "influence", shapes, of)
     if sizes is None:
         sizes = np.linspace(0, rows.n_rows // 2, 11).astype(np.intp)
     sizes = np.unique(sizes)

@@ -300,32 +300,19 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         return ends
 
     def _plot_table(self, ax, arrays, max_entries, style):
-        pairwise = arrays["pairwise"]
-        if not len(known_pairs(pairwise)):
+        table = arrays["pairwise"]
+        if not len(known_pairs(table)):
             raise ValueError("There is no pair of features: nothing to draw.")
-        shown = self._strongest(arrays, max_entries)
-        names = [str(self.feature_names[place]) for place in shown]
-        size = table_size(len(names))
-        ax = self._take(ax, size)
-        table = pairwise[np.ix_(shown, shown)]
         np.fill_diagonal(table, np.nan)
+        known = np.nan_to_num(table)
+        order = np.lexsort((-known.sum(axis=1), -known.max(axis=1)))
+        order = order if max_entries is None else order[: max(max_entries, 2)]
         lines = literal_lines(self._label()).split("\n")
         # Without the part in brackets.
         name = "\n".join(line for line in lines if not line.startswith("("))
-        drawn = draw_table(ax, table, names, name, style)
+        ax = self._take(ax, table_size(len(order)))
+        drawn = draw_table(ax, table, self.feature_names, order, name, style)
         self.heatmap_, self.colorbar_, self.labels_ = drawn
-        left_out = len(self.feature_names) - len(names)
-        if left_out:
-            some = f"{left_out} weaker feature{'s' if left_out > 1 else ''}"
-            ax.set_title(f"not shown: {some}", fontsize="small")
-
-    def _strongest(self, arrays, max_entries):
-        """Features of the table, the strongest first."""
-        pairwise = arrays["pairwise"].copy()
-        np.fill_diagonal(pairwise, np.nan)
-        known = np.where(np.isnan(pairwise), 0.0, pairwise)
-        order = np.lexsort((-known.sum(axis=1), -known.max(axis=1)))
-        return order if max_entries is None else order[: max(max_entries, 2)]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame, all features and pairs on lines of their own.

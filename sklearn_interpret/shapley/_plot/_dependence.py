@@ -37,6 +37,7 @@ from sklearn_interpret._plotting.points import (
     jittered,
     point_area,
 )
+from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position
@@ -300,17 +301,11 @@ default="auto"
 
     def _interactions(self, explanation):
         """Interaction values (n_rows, n_features, n_features) of the output."""
-        array = np.asarray(self.interaction_values, dtype=np.float64)
-        n_rows, n_features = explanation.values.shape
+        n_rows, p = explanation.values.shape
         names = self.explanation.output_names
-        n_outputs = len(names)
-        shapes = [(n_rows, n_features, n_features)]
-        shapes = [(*shapes[0], n_outputs), *(shapes if n_outputs == 1 else [])]
-        if array.shape not in shapes:
-            raise ValueError(
-                f"interaction_values has the shape {array.shape}; this explanation "
-                f"needs {shapes[-1]}."
-            )
+        shapes = [(n_rows, p, p, len(names)), (n_rows, p, p)][: 1 + (len(names) == 1)]
+        given, of = self.interaction_values, "this explanation"
+        array = checked_numbers(given, "interaction_values", shapes, of)
         if array.ndim == 4:
             array = array[..., output_position(names, self.target)]
         return array

@@ -310,35 +310,30 @@ default=None
             linear surrogates a row for each column, the strongest first; of others a
             row for each row of the data. Several outputs stand below each other.
         """
-        rows = []
-        for output in self._shown_outputs():
-            name = self._names()[output]
-            rows += [{"output": name, **row} for row in self._numbers(output)]
-        return self._frame(rows)
+        names, outputs = self._names(), self._shown_outputs()
+        return self._frame(
+            *({"output": names[output], **self._numbers(output)} for output in outputs)
+        )
 
     def _numbers(self, output):
-        """Rows of the table of one output."""
+        """Columns of the table of one output."""
         if self.trees is not None:
-            return [leaf.numbers() for leaf in self._leaves(output)]
+            leaves = [leaf.numbers() for leaf in self._leaves(output)]
+            return {name: [leaf[name] for leaf in leaves] for name in leaves[0]}
         if self.coefficients is not None:
             names, coefficients, deviations = self._columns(output)
             effects = coefficients * deviations
-            return [
-                {
-                    "column": names[j],
-                    "coefficient": coefficients[j],
-                    "standard_deviation": deviations[j],
-                    "effect": effects[j],
-                }
-                for j in np.argsort(-np.abs(effects), kind="stable")
-            ]
+            order = np.argsort(-np.abs(effects), kind="stable")
+            return {
+                "column": [names[j] for j in order],
+                "coefficient": coefficients[order],
+                "standard_deviation": deviations[order],
+                "effect": effects[order],
+            }
         values, surrogate = self._responses()
         surrogate = np.full_like(values, np.nan) if surrogate is None else surrogate
-        pairs = zip(values[:, output], surrogate[:, output], strict=True)
-        return [
-            {"row": row, "model": response, "surrogate": prediction}
-            for row, (response, prediction) in enumerate(pairs)
-        ]
+        columns = {"model": values[:, output], "surrogate": surrogate[:, output]}
+        return {"row": range(len(values)), **columns}
 
 
 def _draw_responses(ax, values, surrogate, style):
