@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import axes_inches, legend_columns, named_legend
+from sklearn_interpret._plotting.axes import add_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, shade
 from sklearn_interpret._plotting.curves import draw_line
 from sklearn_interpret._plotting.displays import Display
@@ -31,7 +31,6 @@ from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import row_position
 
 MEAN_COLOUR = OKABE_ITO[0]
-_LEGEND_PITCH = 0.24  # inches from one line of a legend to the next
 
 
 @dataclass(eq=False, repr=False)
@@ -180,17 +179,14 @@ class DecisionPathDisplay(Display):
             The display.
         """
         values, counts, deviations = self._arrays()
-        size = 7.5, row_height(len(counts), 0.42)
-        if values.ndim == 2:  # a legend above, as wide as the axes will be
-            names = self._class_names(values)
-            legend_rows = -(-len(names) // legend_columns(names, 0.6 * size[0]))
-            size = size[0], size[1] + _LEGEND_PITCH * (legend_rows - 1)
-        ax = self._take(ax, size)
+        canvas = self._take_grid(ax, 1, 1, (7.5, row_height(len(counts), 0.42)))
+        (ax,) = canvas.main
+        self.ax_ = ax
         name_rows(ax, self.conditions)
         places = np.arange(len(counts))[::-1]
         self.bars_, self.lines_, self.legend_ = [], [], None
         if values.ndim == 2:
-            self._draw_shares(ax, places, values, node_kw)
+            self._draw_shares(canvas, places, values, node_kw)
         else:
             self._draw_means(ax, places, values, deviations, node_kw)
         self.texts_ = self._write_counts(ax, places, counts)
@@ -214,14 +210,11 @@ class DecisionPathDisplay(Display):
             label += f"\nAll trees together: {number_text(self.total, 4)}"
         return label
 
-    def _draw_shares(self, ax, places, shares, style):
+    def _draw_shares(self, canvas, places, shares, style):
         """Shares of the classes, one behind the other."""
-        self.bars_ = draw_stacked_bars(ax, places, shares, style, height=0.62)
-        ax.set_xlim(0, 1)
-        names = self._class_names(shares)
-        n_columns = legend_columns(names, axes_inches(ax)[0])
-        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
-        self.legend_ = named_legend(ax, self.bars_, names, ncols=n_columns, **above)
+        self.bars_ = draw_stacked_bars(self.ax_, places, shares, style, height=0.62)
+        self.ax_.set_xlim(0, 1)
+        self.legend_ = add_legend(canvas, self.bars_, self._class_names(shares))
 
     def _draw_means(self, ax, places, means, deviations, style):
         """Means from node to node, and deviations around them."""
