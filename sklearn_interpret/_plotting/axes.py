@@ -156,18 +156,6 @@ def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
     return axes
 
 
-def take_single(ax, size, *, caller):
-    """The given axes, or those of a new figure of this width and height in inches."""
-    plt = import_late("matplotlib.pyplot", caller)
-    if ax is None:
-        return plt.figure(figsize=size, layout="constrained").add_subplot()
-    if not isinstance(ax, plt.Axes):
-        raise TypeError(
-            f"ax must be None or a matplotlib Axes; got {type(ax).__name__}."
-        )
-    return ax
-
-
 def axes_inches(ax):
     """Present width and height of an axes, in inches."""
     box = ax.get_position()

@@ -19,7 +19,6 @@ from sklearn_interpret._plotting.axes import (
     import_late,
     make_room,
     take_axes,
-    take_single,
 )
 from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten_all
 from sklearn_interpret._plotting.sources import (
@@ -54,7 +53,7 @@ class DisplayMixin:
     # parameters of others that may be given by position, after the data.
     _without: ClassVar[frozenset[str]] = frozenset()
     _leading: ClassVar[tuple[str, ...]] = ()
-    # What some parameters of `plot` may be.
+    # Accepted values of parameters of `plot`.
     _options: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -92,16 +91,19 @@ class DisplayMixin:
 
     def _take(self, ax, size=(SINGLE_WIDTH, SINGLE_HEIGHT)):
         """The given axes, or one in a new figure of this size in inches."""
-        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
-        self.figure_, self.ax_ = ax.figure, ax
-        return ax
+        (self.ax_,) = self._canvas(ax, 1, 1, size).main
+        return self.ax_
 
     def _take_grid(self, ax, n_panels, n_columns, size):
         """A canvas of panels; in a new figure each has this size in inches."""
-        caller, slots = f"{type(self).__name__}.plot", [Slot()] * n_panels
-        looks = {"caller": caller, "panel_size": size}
-        canvas = take_axes(ax, slots, n_columns=n_columns, **looks)
-        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        canvas = self._canvas(ax, n_panels, n_columns, size)
+        self.axes_ = np.array(canvas.main, dtype=object)
+        return canvas
+
+    def _canvas(self, ax, n_panels, n_columns, size):
+        looks = {"caller": f"{type(self).__name__}.plot", "panel_size": size}
+        canvas = take_axes(ax, [Slot()] * n_panels, n_columns=n_columns, **looks)
+        self.figure_ = canvas.figure
         return canvas
 
     def _frame(self, *parts, whole=None):

@@ -405,18 +405,17 @@ def tidy_number_ticks(ax, values, which="x", most=6):
     from matplotlib.ticker import MaxNLocator
 
     whole = bool(len(values)) and bool(np.all(values == np.round(values)))
-    axis = ax.xaxis if which == "x" else ax.yaxis
     locator = MaxNLocator(nbins=most, steps=NICE_STEPS, integer=whole)
-    axis.set_major_locator(locator)
+    getattr(ax, f"{which}axis").set_major_locator(locator)
 
 
 def plain_number_ticks(ax, which="x", most=6):
     """Few round ticks, without an offset that readers must add."""
     from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
-    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis = getattr(ax, f"{which}axis")
     axis.set_major_locator(MaxNLocator(nbins=most, steps=NICE_STEPS))
-    low, high = sorted(ax.get_xlim() if which == "x" else ax.get_ylim())
+    low, high = sorted(axis.get_view_interval())
     # Numbers that agree in many digits would look equal without an offset.
     alike = abs(low / 2 + high / 2) / 1e8 > high - low
     formatter = ScalarFormatter(useOffset=bool(alike))

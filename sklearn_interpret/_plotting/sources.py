@@ -35,13 +35,8 @@ class Data(NamedTuple):
 
     def take(self, index):
         """Some of the rows, by position."""
-        return Data(
-            as_rows(self.X).take(index).native,
-            None if self.y is None else np.asarray(self.y)[index],
-            None
-            if self.sample_weight is None
-            else np.asarray(self.sample_weight)[index],
-        )
+        rest = (None if each is None else np.asarray(each)[index] for each in self[1:])
+        return Data(as_rows(self.X).take(index).native, *rest)
 
 
 def is_inspector(estimator, kinds=()):

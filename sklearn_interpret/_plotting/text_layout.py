@@ -5,12 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from textwrap import fill, wrap
 
-from sklearn_interpret._plotting.axes import (
-    axes_inches,
-    is_constrained,
-    make_room,
-    take_single,
-)
+from sklearn_interpret._plotting.axes import axes_inches, is_constrained, make_room
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal
 from sklearn_interpret._plotting.points import POINTS_PER_INCH
 
@@ -303,13 +298,13 @@ def settle_layout(figure):
         make_room(figure)
 
 
-def draw_text(ax, pieces, title, *, colour_of, most_lines, caller):
+def draw_text(take, pieces, title, *, colour_of, most_lines):
     """Draw a text with marks behind some of its pieces, and a title above it.
 
     Parameters
     ----------
-    ax : Axes or None
-        Where to draw; None makes a figure of the text's height.
+    take : callable
+        ``take(size)``: the axes, in a new figure of this width and height in inches.
     pieces : list of (str, object)
         As in `Passage`.
     title : list of str
@@ -318,13 +313,9 @@ def draw_text(ax, pieces, title, *, colour_of, most_lines, caller):
         ``colour_of(ax, mark)``: the colour behind a piece.
     most_lines : int
         Largest number of lines; a longer text ends in an ellipsis.
-    caller : str
-        Who draws, for errors.
 
     Returns
     -------
-    ax : Axes
-        The axes drawn on.
     texts : list of Annotation
         The runs.
     runs : list of Run
@@ -335,10 +326,10 @@ def draw_text(ax, pieces, title, *, colour_of, most_lines, caller):
     passage = Passage(pieces)
     title = [part for line in title for part in wrap(line, TITLE_LETTERS)]
     size = TEXT_WIDTH + 0.2, passage.height(TEXT_WIDTH, len(title), most_lines)
-    ax = take_single(ax, size, caller=caller)
+    ax = take(size)
     title_text(ax, "\n".join(title))
     settle_layout(ax.figure)
-    return ax, *passage.draw(ax, partial(colour_of, ax), most_lines)
+    return passage.draw(ax, partial(colour_of, ax), most_lines)
 
 
 def write_title(ax, lines, inches, *, own_figure):

@@ -15,7 +15,7 @@ from sklearn_interpret._plotting.colours import DIVERGING_MAP
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
-from sklearn_interpret._plotting.images import check_image_shape, drawable, placing
+from sklearn_interpret._plotting.images import check_image_shape, draw_image, drawable
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     NICE_STEPS,
@@ -256,13 +256,11 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         before, after = np.split(drawable(np.concatenate([before, after])), 2)
         low, high = colour_limits(change, True)
         diverging = {"cmap": DIVERGING_MAP, "vmin": low, "vmax": high}
-        grey = {"cmap": "gray", "vmin": 0, "vmax": 1}
-        parts = (before, grey), (change, diverging), (after, grey)
+        parts = (before, {}), (change, diverging), (after, {})
         for panel, (image, style), lines in zip(
             canvas.main, parts, titles, strict=True
         ):
-            self.images_.append(panel.imshow(image, **style, **placing(change.shape)))
-            panel.set(xticks=[], yticks=[])
+            self.images_.append(draw_image(panel, image, **style))
             text = "\n".join(fill(line, _letters(wide)) for line in lines)
             panel.set_title(literal(text), fontsize=size)
         self._draw_bar()

@@ -215,15 +215,13 @@ class AnchorsDisplay(FeaturesDisplay):
         """The text, with the words of the rule behind a colour."""
         text, rule = list(self.explanation.data)[row], self.explanation.rules[row]
         title = self._title(row) + ([] if rule else [_ALWAYS])
-        ax, self.texts_, *_ = draw_text(
-            ax,
+        self.texts_, *_ = draw_text(
+            lambda size: self._take_grid(ax, 1, 1, size).main[0],
             _marked(text, rule),
             title,
             colour_of=lambda ax, _: tint(ax, OKABE_ITO[0]),
             most_lines=MOST_LINES,
-            caller=f"{type(self).__name__}.plot",
         )
-        self.figure_, self.axes_ = ax.figure, np.array([ax], dtype=object)
 
     def to_frame(self) -> Any:
         """Conditions of the rule drawn, as a table.

@@ -119,15 +119,13 @@ class TextCounterfactualDisplay(OneRowDisplay):
             self.explanation.pieces[row], self.explanation.removed[row], strict=True
         )
         pieces = [(piece, [gone] if gone else None) for piece, gone in pairs]
-        self.ax_, self.texts_, runs, measure = draw_text(
-            ax,
+        self.texts_, runs, measure = draw_text(
+            lambda size: self._take(ax, size),
             pieces,
             self._title(row),
             colour_of=lambda ax, _: (seen(UP_COLOUR, ax), _OPACITY),
             most_lines=max_lines,
-            caller=f"{type(self).__name__}.plot",
         )
-        self.figure_ = self.ax_.figure
         style = {"color": seen(UP_COLOUR, self.ax_), "linewidth": 1.4, "zorder": 4}
         self.strikes_ = strike_out(
             self.ax_,

@@ -21,7 +21,7 @@ from sklearn_interpret._plotting.colours import (
     shade,
 )
 from sklearn_interpret._plotting.displays import DisplayMixin
-from sklearn_interpret._plotting.images import check_image_shape, drawable, placing
+from sklearn_interpret._plotting.images import check_image_shape, draw_image, drawable
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     literal,
@@ -344,10 +344,7 @@ class PrototypeDisplay(DisplayMixin):
         images = images.reshape(n_images, shape[0], *images.shape[1:])
         named = zip(canvas.main, images, self._kinds, self._line_names(), strict=True)
         for panel, image, kind, name in named:
-            look = {"cmap": "gray", "vmin": 0, "vmax": 1, **placing(shape[:2])}
-            self.images_.append(panel.imshow(image, **look))
-            panel.set(xticks=[], yticks=[])
-            panel.grid(visible=False)
+            self.images_.append(draw_image(panel, image))
             panel.set_title(literal(shorten(name, _NAME)), fontsize="small")
             colour = seen(_COLOURS[kind == "criticism"], panel)
             panel.spines[:].set(visible=True, color=colour, linewidth=2)
