@@ -155,13 +155,17 @@ def draw_spreads(ax, places, low, high, *, linewidth=1.1, zorder=2.6):
     )
 
 
-def draw_boxes(ax, places, quartiles, colour, style, *, height):
-    """Boxes from quartile to quartile, with whiskers and medians.
+def quartiles(draws):
+    """Smallest values, the three quartiles and largest values, (5, n), of (n, r)."""
+    return np.quantile(draws, [0, 0.25, 0.5, 0.75, 1], axis=1)
 
-    `quartiles` are (5, n): the smallest value, the three quartiles, the largest value.
-    Returns the boxes and the whiskers.
+
+def draw_boxes(ax, places, draws, colour, style, height):
+    """Boxes of `draws` (n, r) from quartile to quartile, with whiskers and medians.
+
+    Whiskers reach to the smallest and the largest draw. Returns boxes and whiskers.
     """
-    low, first, middle, third, high = quartiles
+    low, first, middle, third, high = quartiles(draws)
     whiskers = draw_spreads(ax, places, low, high, zorder=1)
     # Edges of the same colour show a box without width; the median leaves its ends
     # free.

@@ -221,9 +221,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             that do not fit each other, or nothing to draw.
         """
         arrays = self._arrays()
-        self.bars_: list[Any] = []
-        self.spreads_: list[Any] = []
-        self.labels_: list[Any] = []
+        self.bars_, self.spreads_, self.labels_ = [], [], []
         self.heatmap_ = self.colorbar_ = self.legend_ = None
         if kind == "heatmap":
             self._plot_table(ax, arrays, max_entries, heatmap_kw)
@@ -267,8 +265,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         n_lines = sum(map(len, groups)) + len(groups) - 1
         spread = any(group.is_spread for group in groups)
         width = WIDTH + LEGEND_WIDTH if len(groups) > 1 or spread else WIDTH
-        size = (width, row_height(n_lines))
-        ax = self._take(ax, size)
+        ax = self._take(ax, (width, row_height(n_lines)))
         places, palette = name_lines(ax, groups), colours(len(groups))
         ends = [
             self._draw_group(group, at, colour, style)

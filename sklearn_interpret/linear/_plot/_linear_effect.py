@@ -26,6 +26,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     finish_rows,
     name_rows,
     others_text,
+    quartiles,
     ranked,
     row_height,
     with_others,
@@ -167,7 +168,7 @@ class LinearEffectDisplay(Display):
                 "distinguished."
             )
         shown, others = ranked(effects.std(axis=0), max_entries)
-        lines = with_others(effects.T, shown, others, np.sum).T
+        lines = with_others(effects.T, shown, others, np.sum)
         names = self._names(shown, rows)
         if len(others):
             names.append(
@@ -177,9 +178,8 @@ class LinearEffectDisplay(Display):
         ax = self._take(ax, size)
         ax.use_sticky_edges = False
         places = np.arange(len(names))[::-1]
-        self.boxes_, self.whiskers_ = draw_boxes(
-            ax, places, _quartiles(lines), _BOX_COLOUR, box_kw, height=_BOX_HEIGHT
-        )
+        looks = _BOX_COLOUR, box_kw, _BOX_HEIGHT
+        self.boxes_, self.whiskers_ = draw_boxes(ax, places, lines, *looks)
         if len(others):
             self.boxes_.patches[-1].set_color(NEUTRAL_COLOUR)
         self._mark_rows(lines, places, rows, point_kw)
@@ -206,10 +206,10 @@ class LinearEffectDisplay(Display):
             looks = {"color": seen(palette[(number + 1) % len(palette)], ax), "s": 40}
             looks |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}
             looks["edgecolor"] = paper(ax)
-            points = draw_points(ax, lines[row], places, style, **looks)
+            points = draw_points(ax, lines[:, row], places, style, **looks)
             self.points_.append(points)
         if rows:
-            names = range(len(lines)) if self.row_names is None else self.row_names
+            names = range(lines.shape[1]) if self.row_names is None else self.row_names
             texts = [names[row] for row in rows]
             self.legend_ = side_legend(
                 ax, self.points_, texts, title="Row", corner="lower right"
@@ -238,10 +238,5 @@ class LinearEffectDisplay(Display):
         """
         effects = self._array()
         order, _ = ranked(effects.std(axis=0), None)
-        columns = dict(zip(_COLUMNS, _quartiles(effects[:, order]), strict=True))
+        columns = dict(zip(_COLUMNS, quartiles(effects.T[order]), strict=True))
         return self._frame({"term": [self.term_names[j] for j in order], **columns})
-
-
-def _quartiles(effects):
-    """Smallest effects, quartiles and largest ones, (5, n_terms)."""
-    return np.quantile(effects, [0, 0.25, 0.5, 0.75, 1], axis=0)
