@@ -21,29 +21,12 @@ ELLIPSIS = "…"
 BOX = "\N{WHITE SQUARE}"
 # Fonts of wide coverage, which are often installed.
 WIDE_FONTS = (
-    "Noto Sans CJK JP",
-    "Noto Sans CJK SC",
-    "Noto Sans JP",
-    "Noto Sans SC",
-    "Source Han Sans",
-    "IPAexGothic",
-    "WenQuanYi Zen Hei",
-    "WenQuanYi Micro Hei",
-    "Droid Sans Fallback",
-    "Hiragino Sans",
-    "PingFang SC",
-    "Yu Gothic",
-    "Meiryo",
-    "Microsoft YaHei",
-    "SimHei",
-    "Malgun Gothic",
-    "Arial Unicode MS",
-    "Noto Sans",
-    "Noto Sans Arabic",
-    "Noto Sans Devanagari",
-    "Noto Emoji",
-    "Segoe UI Symbol",
-)
+    "Noto Sans CJK JP, Noto Sans CJK SC, Noto Sans JP, Noto Sans SC, "
+    "Source Han Sans, IPAexGothic, WenQuanYi Zen Hei, WenQuanYi Micro Hei, "
+    "Droid Sans Fallback, Hiragino Sans, PingFang SC, Yu Gothic, Meiryo, "
+    "Microsoft YaHei, SimHei, Malgun Gothic, Arial Unicode MS, Noto Sans, "
+    "Noto Sans Arabic, Noto Sans Devanagari, Noto Emoji, Segoe UI Symbol"
+).split(", ")
 
 
 def families_for(text):

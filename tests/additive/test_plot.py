@@ -112,7 +112,7 @@ def test_partial_residuals_are_those_of_the_model():
         np.testing.assert_allclose(points.get_offsets(), expected)
     with pytest.raises(ValueError, match="pass X with y"):
         SmoothTermDisplay.from_estimator(GAM, y=Y)
-    with pytest.raises(ValueError, match="y has 3 entries, but X has 150 rows"):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         SmoothTermDisplay.from_estimator(GAM, X, Y[:3])
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
+from sklearn.utils.validation import check_consistent_length
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
@@ -513,8 +514,7 @@ def _curve(model, term, outputs):
 def _of_rows(model, X, y, shown, outputs):
     """Data, residuals and importances of the terms, of some of the rows."""
     rows = as_rows(X)
-    if y is not None and len(y) != rows.n_rows:
-        raise ValueError(f"y has {len(y)} entries, but X has {rows.n_rows} rows.")
+    check_consistent_length(rows.native, y)
     if rows.n_rows > MAX_DATA_ROWS:
         draw = np.random.default_rng(0)
         kept = np.sort(draw.choice(rows.n_rows, MAX_DATA_ROWS, replace=False))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import add_legend, axes_inches
@@ -29,10 +29,9 @@ from sklearn_interpret._plotting.labels import (
     value_text,
 )
 from sklearn_interpret._plotting.matrices import NAMES_PER_INCH, name_cells, write_cells
-from sklearn_interpret._plotting.points import MANY_POINTS, point_area
+from sklearn_interpret._plotting.points import draw_points, point_area
 from sklearn_interpret._plotting.sources import ForwardedSignature
 from sklearn_interpret._plotting.surfaces import (
-    cell_bounds,
     colour_limits,
     draw_colour_bar,
     draw_heat_map,
@@ -236,10 +235,7 @@ class PrototypeDisplay(DisplayMixin):
                 f"X has {self._rows.n_rows} rows, but row {largest} was chosen: pass "
                 "the rows of fit."
             )
-        if self.y is not None and len(self.y) != self._rows.n_rows:
-            raise ValueError(
-                f"y has {len(self.y)} entries, but X has {self._rows.n_rows} rows."
-            )
+        check_consistent_length(self._rows.native, self.y)
         names = self._rows.names if self.feature_names is None else self.feature_names
         if len(names) != self._rows.n_columns:
             raise ValueError(
@@ -285,7 +281,7 @@ class PrototypeDisplay(DisplayMixin):
         canvas = self._take_grid(ax, 1, 1, inner + _AROUND)
         (ax,) = canvas.main
         inner = inner if canvas.own_figure else np.array(axes_inches(ax))
-        x, y = (cell_bounds(np.arange(n)) for n in shape)
+        x, y = (np.arange(n + 1) - 0.5 for n in shape)
         limits = colour_limits(scaled, True)
         self.heat_map_ = draw_heat_map(ax, x, y, scaled.T, limits, None, diverging=True)
         ax.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
@@ -355,8 +351,7 @@ class PrototypeDisplay(DisplayMixin):
         (ax,) = canvas.main
         places, shares = self._places()
         looks = {"s": point_area(len(places)), "linewidth": 0, "alpha": 0.6}
-        looks["rasterized"] = len(places) > MANY_POINTS
-        self.points_ = [ax.scatter(*places.T, color=shade(ax, 0.55), **looks)]
+        self.points_ = [draw_points(ax, *places.T, color=shade(ax, 0.55), **looks)]
         labels = ["all rows"]
         for place, part in enumerate(self._chosen):
             if len(part):
