@@ -31,14 +31,13 @@ def draw_line(ax, x, y, colour, style, *, as_points=False, across=False):
 
 def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False, across=False):
     """One thin line, or row of small points, for each of `curves` (n, G)."""
-    from matplotlib.artist import setp
-
     looks = {"color": seen(colour, ax), "linewidth": 0.9, "alpha": 0.45, "zorder": 2.5}
     if as_points or len(x) == 1:
         looks |= {"linestyle": "none", "marker": "o", "markersize": 3}
     pairs = [(curve, x) if across else (x, curve) for curve in curves]
     lines = [ax.plot(*pair, **looks)[0] for pair in pairs]
-    setp(lines, **(style or {}))
+    for line in lines:
+        line.set(**(style or {}))
     return lines
 
 
