@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._core.statistics.losses import mean_r_squared
-from sklearn_interpret._plotting.axes import add_legend, named_legend
+from sklearn_interpret._plotting.axes import named_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.labels import (
     literal,
@@ -290,11 +290,14 @@ default=None
             for ax in canvas.main:
                 ax.set_xlabel("\n".join(filter(None, [ax.get_xlabel(), self._key])))
             return None
+        owner, place = canvas.main[0], {"loc": "upper center"}
         if canvas.own_figure:
-            return add_legend(canvas, handles, labels, note=title)
+            owner, place = canvas.figure, {"loc": "outside lower center"}
+        else:
+            place["bbox_to_anchor"] = (0.5, -0.12)
         looks = {"fontsize": "small", "frameon": False, "title_fontsize": "small"}
-        looks |= {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "ncols": 5}
-        return named_legend(canvas.main[0], handles, labels, title=title, **looks)
+        looks["ncols"] = min(len(labels), 5)
+        return named_legend(owner, handles, labels, title=title, **place, **looks)
 
     def to_frame(self) -> Any:
         """Numbers that are drawn.
