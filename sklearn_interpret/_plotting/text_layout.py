@@ -19,14 +19,14 @@ STRIKE_HEIGHT = 0.28  # of a line through letters above their base, in their siz
 ELLIPSIS = "…"
 # Replaces a letter that no font has.
 BOX = "\N{WHITE SQUARE}"
-# Fonts of wide coverage, which are often installed.
+# Names of fonts of wide coverage, which are often installed.
 WIDE_FONTS = (
     "Noto Sans CJK JP, Noto Sans CJK SC, Noto Sans JP, Noto Sans SC, "
     "Source Han Sans, IPAexGothic, WenQuanYi Zen Hei, WenQuanYi Micro Hei, "
     "Droid Sans Fallback, Hiragino Sans, PingFang SC, Yu Gothic, Meiryo, "
     "Microsoft YaHei, SimHei, Malgun Gothic, Arial Unicode MS, Noto Sans, "
     "Noto Sans Arabic, Noto Sans Devanagari, Noto Emoji, Segoe UI Symbol"
-).split(", ")
+)
 
 
 def families_for(text):
@@ -37,7 +37,7 @@ def families_for(text):
     missing = {letter for letter in text if letter.isprintable()}
     for family in families:
         missing -= _letters_in(family)
-    for family in WIDE_FONTS:
+    for family in WIDE_FONTS.split(", "):
         if not missing:
             break
         if missing & _letters_in(family):
