@@ -128,18 +128,20 @@ def finish_rows(ax, label, hidden=("top", "right")):
     ax.spines[list(hidden)].set_visible(False)
 
 
-def draw_bars(ax, places, lengths, colour, style, *, height, starts=0):
-    """Horizontal bars; `colour` may be one for each bar."""
+def draw_bars(ax, places, lengths, colour, style, *, height, starts=0, upright=False):
+    """Bars of a breadth `height`; `colour` may be one for each bar."""
     from matplotlib.colors import to_rgba_array
     from matplotlib.patches import Rectangle
 
     colour = [seen(each, ax) for each in to_rgba_array(colour)]
     looks = {"color": colour, "edgecolor": paper(ax), "linewidth": 0.5, "zorder": 2}
-    looks |= {"height": height, "left": starts}
+    breadth, start = ("width", "bottom") if upright else ("height", "left")
+    looks |= {breadth: height, start: starts}
     if style and {"facecolor", "fc"} & style.keys():
         del looks["color"]
     looks = merged_style(looks, style, Rectangle)
-    return ax.barh(places, lengths, **looks)
+    draw = ax.bar if upright else ax.barh
+    return draw(places, lengths, **looks)
 
 
 def side_by_side(n_bars, height=0.78):
@@ -337,16 +339,12 @@ def draw_stacked_bars(ax, places, lengths, style, *, height, upright=False):
     upright : bool, default=False
         Whether the bars are vertical.
     """
-    from matplotlib.patches import Rectangle
-
     starts = np.cumsum(lengths, axis=1) - lengths
-    palette = colours(lengths.shape[1])
-    draw, bars = ax.bar if upright else ax.barh, []
-    for part, start, colour in zip(lengths.T, starts.T, palette, strict=True):
-        looks = {"color": seen(colour, ax), "edgecolor": paper(ax), "linewidth": 0.5}
-        looks = merged_style({**looks, "zorder": 2}, style, Rectangle)
-        bars.append(draw(places, part, height, start, **looks))
-    return bars
+    palette, looks = colours(lengths.shape[1]), {"height": height, "upright": upright}
+    return [
+        draw_bars(ax, places, part, colour, style, starts=start, **looks)
+        for part, colour, start in zip(lengths.T, palette, starts.T, strict=True)
+    ]
 
 
 def draw_signed_arrows(ax, starts, ends, places, height, head, style, *, notched=False):

@@ -221,33 +221,31 @@ class VariableInteractionNetworkDisplay(InteractionSources):
 
     def _draw_legend(self, chosen, main_effects, largest, *, beside):
         """Legend of some edges and nodes with their numbers, in its strip."""
-        examples = 3 if beside else 2
-        strongest = chosen.strengths.max(initial=0.0)
+        from matplotlib.lines import Line2D
 
-        def edge(strength):
-            share = strength / strongest
-            return {"color": _shades(self.ax_, share), "linewidth": _widths(share)}
-
-        entries = _entries(chosen.strengths, examples, "edge", edge)
+        strengths = _examples(chosen.strengths, 3 if beside else 2)
+        texts, looks = [f"edge {text}" for text in column_texts(strengths)], []
+        for strength in strengths:
+            share = strength / chosen.strengths.max()
+            look = {"color": _shades(self.ax_, share), "linewidth": _widths(share)}
+            looks.append(look)
         if main_effects is not None and main_effects.max() > 0:
-            colour = self._node_colour(not len(chosen.edges))
-            node = {"marker": "o", "linestyle": "", "color": colour}
+            effects = _examples(main_effects[chosen.players], 3 if beside else 2)
+            texts += [f"main effect {text}" for text in column_texts(effects)]
+            node = {"color": self._node_colour(not len(chosen.edges)), "marker": "o"}
             node |= {"markeredgecolor": paper(self.ax_), "markeredgewidth": 0.8}
-
-            def sized(effect):
-                size = _diameters(effect / main_effects.max(), largest)
-                return {**node, "markersize": size}
-
-            effects = main_effects[chosen.players]
-            entries += _entries(effects, examples, "main effect", sized)
-        if not entries:
+            sizes = [_diameters(e / main_effects.max(), largest) for e in effects]
+            looks += [{**node, "linestyle": "", "markersize": size} for size in sizes]
+        if not texts:
             return None
+        handles = [Line2D([], [], **look) for look in looks]
         looks = {"loc": "upper right", "alignment": "left"}
         if not beside:
             looks = {"loc": "lower center", "ncols": 2, "columnspacing": 1.0}
         return named_legend(
             self.ax_,
-            *zip(*entries, strict=True),
+            handles,
+            texts,
             title=literal_lines(self._label(), 30),
             fontsize="small",
             title_fontsize="small",
@@ -319,17 +317,6 @@ def _diameters(shares, largest):
     """Diameters of nodes in points: their areas grow with the shares."""
     smallest = min(SMALLEST, largest / 2)
     return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
-
-
-def _entries(values, n_examples, name, look):
-    """Handles and texts for some of the values; `look` is the style of one."""
-    from matplotlib.lines import Line2D
-
-    examples = _examples(values, n_examples)
-    return [
-        (Line2D([], [], **look(value)), f"{name} {text}")
-        for value, text in zip(examples, column_texts(examples), strict=True)
-    ]
 
 
 def _shares(strengths):
