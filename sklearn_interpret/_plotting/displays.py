@@ -262,17 +262,16 @@ default=None
             display=cls.__name__,
             check=cls._check_request,
         )
-        if "y" in keyword_names(cls._from_inspector):
-            choices["y"] = data.y
-        X = data.X if fitted or cls._shows_rows else None
-        display = cls._from_inspector(inspector, X, data.sample_weight, **choices)
+        if not fitted and not cls._shows_rows:
+            data = data._replace(X=None)
+        display = cls._from_inspector(inspector, data, **choices)
         display._call([inspector], *names)
         return display.plot(ax=ax, **looks)
 
     @classmethod
     @abstractmethod
-    def _from_inspector(cls, inspector, X, sample_weight):
-        """The display of a fitted inspector's results."""
+    def _from_inspector(cls, inspector, data):
+        """The display of a fitted inspector's results, and of rows (a `Data`)."""
 
     @classmethod
     def _data(cls, data, fitted):
@@ -412,16 +411,13 @@ default=None
             again=cls._inspects_again,
             check=cls._check_request,
         )
-        if "y" in keyword_names(cls._from_folds):
-            choices["y"] = data.y
-        X, sample_weight = data.X, data.sample_weight
-        display = cls._from_folds(inspectors, X, sample_weight, **choices)
+        display = cls._from_folds(inspectors, data, **choices)
         display._call(inspectors, *names)
         return display.plot(ax=ax, **looks)
 
     @classmethod
     @abstractmethod
-    def _from_folds(cls, inspectors, X, sample_weight):
+    def _from_folds(cls, inspectors, data):
         """The display of the mean of the folds' results."""
 
 
@@ -506,10 +502,8 @@ class ExplanationDisplay(Display):
         return keyword_names(cls.__init__, without=("self", "explanation"))
 
     @classmethod
-    def _from_inspector(
-        cls, inspector, X, sample_weight, *, row: int | None = None, **choices
-    ):
-        explanation = cls._explained(inspector, X, row)
+    def _from_inspector(cls, inspector, data, *, row: int | None = None, **choices):
+        explanation = cls._explained(inspector, data.X, row)
         if explanation.response_name is None:  # an explainer that is not of ours
             choices = {"response_name": response_name(inspector), **choices}
         return cls._of(explanation, **choices)

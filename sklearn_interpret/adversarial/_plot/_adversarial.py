@@ -29,7 +29,6 @@ from sklearn_interpret._plotting.ranked_bars import (
     name_rows,
     row_height,
 )
-from sklearn_interpret._plotting.sources import Data
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.text_layout import write_title
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
@@ -116,11 +115,8 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
     spreads: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(
-        cls, inspector, X, sample_weight, *, y, row: int = 0, **choices
-    ):
-        position = cls._row_position(row, as_rows(X).n_rows)
-        one = Data(X, y).take([position])
+    def _from_inspector(cls, inspector, data, *, row: int = 0, **choices):
+        one = data.take([cls._row_position(row, as_rows(data.X).n_rows)])
         known = {"image_shape": getattr(inspector, "image_shape", None)}
         if getattr(inspector, "units", None) == "std":
             known["spreads"] = 1 / inspector._actionability.costs

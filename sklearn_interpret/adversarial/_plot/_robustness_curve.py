@@ -13,11 +13,7 @@ from sklearn_interpret._plotting.axes import legend_entries, named_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
-from sklearn_interpret._plotting.sources import (
-    Data,
-    check_same_in_folds,
-    checked_numbers,
-)
+from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 # Most points of the curve of a search.
@@ -91,14 +87,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
 
     @classmethod
     def _from_inspector(
-        cls,
-        inspector,
-        X,
-        sample_weight,
-        *,
-        y,
-        sizes: ArrayLike | None = None,
-        **choices,
+        cls, inspector, data, *, sizes: ArrayLike | None = None, **choices
     ):
         """The display of an attack's curve.
 
@@ -107,20 +96,11 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             eleven from zero to twice the budget of an attack that has one; of a
             search, the distances at which the curve falls.
         """
-        data = Data(X, y, sample_weight)
         return cls._from_attacks([inspector], [data], sizes, choices)
 
     @classmethod
     def _from_folds(
-        cls,
-        inspectors,
-        X,
-        sample_weight,
-        *,
-        y,
-        tests,
-        sizes: ArrayLike | None = None,
-        **choices,
+        cls, inspectors, data, *, tests, sizes: ArrayLike | None = None, **choices
     ):
         """The display of the mean of the folds' curves.
 
@@ -128,7 +108,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             As in `from_estimator`.
         """
         check_same_in_folds([_size_name(attack) for attack in inspectors], "units")
-        parts = tests or [Data(X, y, sample_weight)] * len(inspectors)
+        parts = tests or [data] * len(inspectors)
         return cls._from_attacks(inspectors, parts, sizes, choices)
 
     @classmethod

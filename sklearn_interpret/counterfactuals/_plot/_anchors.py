@@ -106,10 +106,10 @@ class AnchorsDisplay(FeaturesDisplay):
         return as_texts(X) if _are_texts(X) else as_rows(X)
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, **choices):
+    def _from_inspector(cls, inspector, data, **choices):
         if isinstance(inspector, Anchors):
             choices = {"background": inspector._marginals.rows.native, **choices}
-        return super()._from_inspector(inspector, X, sample_weight, **choices)
+        return super()._from_inspector(inspector, data, **choices)
 
     def plot(
         self,

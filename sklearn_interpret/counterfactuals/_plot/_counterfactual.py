@@ -122,9 +122,9 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
     background: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, **choices):
+    def _from_inspector(cls, inspector, data, **choices):
         choices = {"background": inspector._actionability.known.native, **choices}
-        return super()._from_inspector(inspector, X, sample_weight, **choices)
+        return super()._from_inspector(inspector, data, **choices)
 
     def plot(
         self,

@@ -119,9 +119,7 @@ class DecisionPathDisplay(Display):
     _shows_rows = True
 
     @classmethod
-    def _from_inspector(
-        cls, inspector, X, sample_weight, *, row: int = 0, tree: int = 0
-    ):
+    def _from_inspector(cls, inspector, data, *, row: int = 0, tree: int = 0):
         """The display of one row's path.
 
         row : int, default=0
@@ -130,7 +128,7 @@ class DecisionPathDisplay(Display):
             Position of the tree in the model. Boosting of several classes has a tree
             for each class in each iteration.
         """
-        rows = as_rows(X)
+        rows = as_rows(data.X)
         one = rows.take([row_position(row, rows.n_rows, "row")])
         path = inspector.decision_path(one.native, tree=tree)
         shares, model = path.are_shares, inspector.estimator_

@@ -197,22 +197,20 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
                 again=again,
             )
             check_outputs(inspectors[method])
-        X, sample_weight = data.X, data.sample_weight
         make = cls._from_folds if again else cls._from_inspector
-        display = make(inspectors, X, sample_weight, **choices)
+        display = make(inspectors, data, **choices)
         display._call(next(iter(inspectors.values())), *names)
         return display.plot(ax=ax, **looks)
 
     @classmethod
-    def _from_folds(cls, inspectors, X, sample_weight, **choices):
-        return cls._from_inspector(inspectors, X, sample_weight, folds=True, **choices)
+    def _from_folds(cls, inspectors, data, **choices):
+        return cls._from_inspector(inspectors, data, folds=True, **choices)
 
     @classmethod
     def _from_inspector(
         cls,
         inspectors,
-        X,
-        sample_weight,
+        data,
         *,
         feature: int | str | None = None,
         methods: Sequence[str] = tuple(COMPARED),
@@ -231,11 +229,11 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         """
         points, fold_effects, by_similarity = [], [], False
         for method, parts in inspectors.items():
-            curves, data = [], (X, sample_weight)
+            curves = []
             for part in parts:
                 (entry,) = chosen_entries(part, feature)
-                own = COMPARED[method]._from_inspector(part, *data, features=feature)
-                effect, mean = own._effect(0), mean_at_rows(part, entry, *data)
+                own = COMPARED[method]._from_inspector(part, data, features=feature)
+                effect, mean = own._effect(0), mean_at_rows(part, entry, data)
                 curves.append(effect.values - mean[:, None])
                 by_similarity |= part.axes_[entry][0].by_similarity
             points.append(effect.places[0])
@@ -420,15 +418,16 @@ def method_of(inspector, display):
     )
 
 
-def mean_at_rows(inspector, entry, X, sample_weight):
-    """Weighted means (k,) over the rows of `X` of the effect of an entry."""
+def mean_at_rows(inspector, entry, data):
+    """Weighted means (k,) over the rows of the effect of an entry."""
     one_way = [len(axes) == 1 for axes in inspector.axes_]
     k = len(inspector.output_names_)
     first = k * sum(one_way[:entry])
     # `set_output` may have chosen a frame.
-    at_rows = np.asarray(inspector.transform(X), dtype=np.float64)
+    at_rows = np.asarray(inspector.transform(data.X), dtype=np.float64)
     at_rows = at_rows[:, first : first + k]
-    weights = np.ones(len(at_rows)) if sample_weight is None else sample_weight
+    weights = data.sample_weight
+    weights = np.ones(len(at_rows)) if weights is None else weights
     known = np.isfinite(at_rows).all(axis=1)
     weights = np.asarray(weights)[known]
     if not np.any(weights > 0):

@@ -35,8 +35,7 @@ class ImportanceSources(FoldsMixin, Display):
     def _from_inspector(
         cls,
         inspector,
-        X,
-        sample_weight,
+        data,
         *,
         X_test: Any = None,
         y_test: ArrayLike | None = None,
@@ -67,9 +66,7 @@ default=None
         return cls(**arrays)
 
     @classmethod
-    def _from_folds(
-        cls, inspectors, X, sample_weight, *, tests, score_name: str | None = None
-    ):
+    def _from_folds(cls, inspectors, data, *, tests, score_name: str | None = None):
         """The display of the mean importances.
 
         score_name : str, default=None

@@ -45,9 +45,10 @@ class InfluenceSources(ExplanationDisplay):
     _shows_rows = False
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, y, **choices):
-        explanation = inspector._overall() if X is None else inspector.explain(X, y)
-        return cls(explanation, **choices)
+    def _from_inspector(cls, inspector, data, **choices):
+        if data.X is None:
+            return cls(inspector._overall(), **choices)
+        return cls(inspector.explain(data.X, data.y), **choices)
 
 
 @dataclass(eq=False, repr=False)

@@ -101,7 +101,7 @@ class RegressionInfluenceDisplay(Display):
     row_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight):
+    def _from_inspector(cls, inspector, data):
         known = inspector._dispersion_is_known
         return cls(
             inspector.leverages_,

@@ -137,13 +137,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
 
     @classmethod
     def _from_inspector(
-        cls,
-        inspector,
-        X,
-        sample_weight,
-        *,
-        target: Any = None,
-        unnormalized: bool = False,
+        cls, inspector, data, *, target: Any = None, unnormalized: bool = False
     ):
         """The display of a fitted inspector's pairs.
 
@@ -156,13 +150,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
 
     @classmethod
     def _from_folds(
-        cls,
-        inspectors,
-        X,
-        sample_weight,
-        *,
-        target: Any = None,
-        unnormalized: bool = False,
+        cls, inspectors, data, *, target: Any = None, unnormalized: bool = False
     ):
         """The display of the mean over folds.
 

@@ -101,7 +101,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
     strength_name: str = "Share of variance"
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, target: Any = None):
+    def _from_inspector(cls, inspector, data, *, target: Any = None):
         output = output_position(inspector.output_names_, target)
         display = cls(
             one_output(inspector.adjacency_, 2, output),

@@ -98,7 +98,7 @@ class CoefficientDisplay(Display):
     output_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight):
+    def _from_inspector(cls, inspector, data):
         names = inspector.get_feature_names_out().tolist()
         return cls(
             inspector.coef_[: len(names)],

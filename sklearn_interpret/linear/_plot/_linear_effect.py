@@ -114,8 +114,8 @@ class LinearEffectDisplay(Display):
     output_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight):
-        explanation = inspector.explain(X)
+    def _from_inspector(cls, inspector, data):
+        explanation = inspector.explain(data.X)
         return cls(
             explanation.values,
             term_names=explanation.feature_names,

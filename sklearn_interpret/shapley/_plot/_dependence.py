@@ -142,8 +142,7 @@ default="auto"
     def _from_inspector(
         cls,
         inspector,
-        X,
-        sample_weight,
+        data,
         *,
         feature: int | str | tuple[int | str, int | str] | None = None,
         interaction_values: ArrayLike | None = None,
@@ -158,9 +157,9 @@ default="auto"
             raise TypeError(f"{cls.__name__} draws one feature: pass feature=.")
         able = _is_pair(feature) and hasattr(inspector, "interaction_values")
         if able and interaction_values is None:
-            interaction_values = inspector.interaction_values(X)
+            interaction_values = inspector.interaction_values(data.X)
         choices |= {"feature": feature, "interaction_values": interaction_values}
-        return super()._from_inspector(inspector, X, sample_weight, **choices)
+        return super()._from_inspector(inspector, data, **choices)
 
     def plot(
         self,

@@ -147,11 +147,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         )
 
     @classmethod
-    def _from_folds(cls, inspectors, X, sample_weight, **choices):
-        displays = [
-            cls._from_inspector(inspector, X, sample_weight, **choices)
-            for inspector in inspectors
-        ]
+    def _from_folds(cls, inspectors, data, **choices):
+        displays = [cls._from_inspector(one, data, **choices) for one in inspectors]
         first = displays[0]
         check_same_in_folds([list(one.feature_names) for one in displays], "features")
         outputs = [(one.response_name, one.output_names) for one in displays]

@@ -94,13 +94,13 @@ class ShapleyInteractionDisplay(Display):
     _check_request = ShapleyDisplay._check_request
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, target: Any = None):
+    def _from_inspector(cls, inspector, data, *, target: Any = None):
         if not hasattr(inspector, "interaction_values"):
             raise TypeError(
                 f"{type(inspector).__name__} has found an algorithm without "
                 'interaction values: choose algorithm="exact", "kernel" or "tree".'
             )
-        rows = as_rows(X)
+        rows = as_rows(data.X)
         names, outputs = inspector.player_names_, inspector.output_names_
         output, p = output_position(outputs, target), len(names)
         total = np.zeros((p, p, len(outputs)))

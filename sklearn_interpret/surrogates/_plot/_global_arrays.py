@@ -62,8 +62,8 @@ class SurrogateArrays(Display):
         return super()._parameter_names() - {"target"}
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, **choices):
-        return cls(**{**surrogate_arrays(inspector, X, sample_weight), **choices})
+    def _from_inspector(cls, inspector, data, **choices):
+        return cls(**{**surrogate_arrays(inspector, data), **choices})
 
     def _table(self, name):
         """One of the arrays as (n, k), checked, or None."""
@@ -163,10 +163,10 @@ def _of_output(table, output):
     return table[output] if len(table) > 1 else table[0]
 
 
-def surrogate_arrays(inspector, X, sample_weight):
+def surrogate_arrays(inspector, data):
     """Constructor arguments with the responses of model and surrogate to rows."""
-    rows = as_rows(X)
-    weights = check_weights(sample_weight, rows)
+    rows = as_rows(data.X)
+    weights = check_weights(data.sample_weight, rows)
     rows, weights = rows_inside(inspector, rows, weights)
     response = make_response(
         inspector.estimator_, inspector.response_method, inspector.target
