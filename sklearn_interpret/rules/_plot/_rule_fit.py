@@ -23,6 +23,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     ranked,
     row_height,
     sign_legend,
+    with_others,
 )
 from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
 from sklearn_interpret.rules._rule_fit import RuleFitClassifier, RuleFitRegressor
@@ -210,12 +211,12 @@ def _response_of(estimator):
 def _draw(ax, names, importances, colours, texts, max_entries, n_lines):
     """Bars of a panel that has room for `n_lines`, the most important on top."""
     shown, others = ranked(importances, max_entries)
-    lengths, palette = importances[shown], colours[shown].tolist()
+    lengths = with_others(importances, shown, others)
+    palette = colours[shown].tolist()
     names = [names[k] for k in shown]
     texts = column_texts(importances) if texts is None else texts
     texts = [texts[k] for k in shown]
     if len(others):
-        lengths = np.append(lengths, importances[others].mean())
         palette.append(NEUTRAL_COLOUR)
         names.append(f"mean of {len(others)} others")
         texts.append("")

@@ -35,6 +35,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     ranked,
     row_height,
     side_by_side,
+    with_others,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
 from sklearn_interpret.explanations._selection import output_position
@@ -197,7 +198,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         importances = self._by_output()
         names, few = _few_outputs(importances, self._outputs(importances.shape[1]))
         shown, others = ranked(importances.sum(axis=1), max_entries)
-        lengths = _lines(few(importances), shown, others)
+        lengths = with_others(few(importances), shown, others, np.sum)
         stacks = arrangement == "stacked"
         features = [self.feature_names[j] for j in shown]
         if len(others):
@@ -216,7 +217,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)
             folds = few(folds.reshape(*folds.shape[:2], -1))
-            ends = self._draw_folds(ax, _lines(folds, shown, others), places, stacks)
+            folds = [with_others(fold, shown, others, np.sum) for fold in folds]
+            ends = self._draw_folds(ax, np.stack(folds), places, stacks)
             reach = np.maximum(reach, ends)
         elif len(names) == 1:
             # The sum of many features has a precision of its own.
@@ -319,13 +321,6 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
                 for fold, values in enumerate(folds)
             ]
         return self._frame(*parts, whole="fold")
-
-
-def _lines(importances, shown, others):
-    """Lengths (..., n_lines, n_outputs) of the lines, the others' sum last."""
-    rest = importances[..., others, :].sum(axis=-2, keepdims=True)
-    parts = [importances[..., shown, :], rest][: 1 + bool(len(others))]
-    return np.concatenate(parts, axis=-2)
 
 
 def _few_outputs(importances, names):
