@@ -37,10 +37,10 @@ MEAN_COLOUR = OKABE_ITO[0]
 class DecisionPathDisplay(Display):
     """The path of one row through one tree, from the root on top to the leaf.
 
-    Each line is a node: the condition that the row meets to get there, what the tree
-    gives to the training rows in it, and how many these are. Of a classifier these are
-    the shares of the classes; otherwise the mean, with one standard deviation of the
-    leaves below to each side.
+    Each line is a node: the condition that the row meets to get there, the tree's
+    response to the training rows in it, and their number. The response of a classifier
+    is the shares of the classes; otherwise it is the mean, with one standard deviation
+    of the leaves below to each side.
 
     Build it with `from_estimator`, which takes positions of the row and of the tree.
 
@@ -59,7 +59,7 @@ class DecisionPathDisplay(Display):
     response_name : str, default="response"
         Name of the response, whose means these are.
     count_name : str, default="training rows"
-        Name of what `n_rows` counts.
+        Name of the counts in `n_rows`.
     tree_name : str, default=""
         Which tree of how many it is; "" for an only one.
     total : float, default=None

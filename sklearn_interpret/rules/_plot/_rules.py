@@ -48,7 +48,7 @@ class RulesDisplay(DisplayMixin):
     """Rules in words, with the classes of the rows for which each holds.
 
     Build it with `from_estimator`. Each rule has a line: its conditions, bars for the
-    shares of the classes (of a regression, for what it predicts or adds), the class
+    shares of the classes (of a regression, for predictions or coefficients), the class
     predicted, the number and share of rows, and the precision. Of a list, the first
     rule that holds for a row decides.
 
