@@ -91,16 +91,16 @@ class DisplayMixin:
 
     def _take(self, ax, size=(SINGLE_WIDTH, SINGLE_HEIGHT)):
         """The given axes, or one in a new figure of this size in inches."""
-        (self.ax_,) = self._canvas(ax, 1, 1, size).main
+        (self.ax_,) = self._make_canvas(ax, 1, 1, size).main
         return self.ax_
 
     def _take_grid(self, ax, n_panels, n_columns, size):
         """A canvas of panels; in a new figure each has this size in inches."""
-        canvas = self._canvas(ax, n_panels, n_columns, size)
+        canvas = self._make_canvas(ax, n_panels, n_columns, size)
         self.axes_ = np.array(canvas.main, dtype=object)
         return canvas
 
-    def _canvas(self, ax, n_panels, n_columns, size):
+    def _make_canvas(self, ax, n_panels, n_columns, size):
         looks = {"caller": f"{type(self).__name__}.plot", "panel_size": size}
         canvas = take_axes(ax, [Slot()] * n_panels, n_columns=n_columns, **looks)
         self.figure_ = canvas.figure

@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache, wraps
-from itertools import compress
 from numbers import Integral
 from types import MethodType
 from typing import Any, NamedTuple
@@ -254,15 +253,12 @@ def checked_numbers(values, name, shapes, of, *, finite=True):
     `of` says in an error what the lengths belong to.
     """
     values = np.asarray(values, dtype=np.float64)
-    same = [len(shape) == values.ndim for shape in shapes]
-    fits = [
-        all(
-            length in (None, own)
-            for length, own in zip(shape, values.shape, strict=True)
-        )
-        for shape in compress(shapes, same)
-    ]
-    if not any(fits) or not values.size:
+    fits = any(
+        len(shape) == values.ndim
+        and all(n in (None, own) for n, own in zip(shape, values.shape, strict=True))
+        for shape in shapes
+    )
+    if not fits or not values.size:
         needed = " or ".join(map(str, shapes)).replace("None", "n")
         raise ValueError(
             f"{name} has the shape {values.shape}; {needed} is needed, for {of}."
