@@ -106,6 +106,10 @@ class DisplayMixin:
         self.figure_ = canvas.figure
         return canvas
 
+    def _named_outputs(self, n_outputs):
+        """Names of the outputs; positions where they have none."""
+        return range(n_outputs) if self.output_names is None else self.output_names
+
     def _frame(self, *parts, whole=None):
         """A DataFrame of parts below each other, each of columns by name.
 

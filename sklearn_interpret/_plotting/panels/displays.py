@@ -167,10 +167,6 @@ class PanelDisplay(ABC):
         whole = [name for name in ("row", "fold") if name in table]
         return table.astype(dict.fromkeys(whole, "Int64"))
 
-    def _outputs(self, n_outputs):
-        """Names of the outputs; positions where they have none."""
-        return range(n_outputs) if self.output_names is None else self.output_names
-
     def _label(self, panels, canvas, share_y, again):
         for place, (panel, below) in enumerate(panels):
             if again[place]:

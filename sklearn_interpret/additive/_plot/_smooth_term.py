@@ -428,7 +428,7 @@ default=None
         if self.residuals is not None:
             points = [(effect.data[0], each) for each in residuals]
         missing = self.missing_effects and self.missing_effects[term]
-        labels = self._outputs(n_outputs)
+        labels = self._named_outputs(n_outputs)
         return self._lines(effect, labels, words, points, missing=missing)
 
     def _panel_of_levels(self, effect, rows, words, output):
@@ -477,7 +477,7 @@ default=None
         blocks = []
         for term in range(self._n_entries):
             effect = self._effect(term)
-            outputs = self._outputs(len(effect.values))
+            outputs = self._named_outputs(len(effect.values))
             name = ":".join(effect.names)
             blocks += effect_columns(effect, outputs, term=name)
         table = self._long_frame(blocks)

@@ -193,8 +193,7 @@ class DecisionPathDisplay(Display):
         return self
 
     def _class_names(self, shares):
-        names = self.output_names
-        return list(map(str, range(shares.shape[1]) if names is None else names))
+        return list(map(str, self._named_outputs(shares.shape[1])))
 
     def _label(self, values):
         tree = f" in {self.tree_name}" if self.tree_name else ""

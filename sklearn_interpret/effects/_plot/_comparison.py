@@ -332,7 +332,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
             places = level_places(levels, first)  # NaN, sorted last, if missing
             levels = [levels[place] for place in np.argsort(places, kind="stable")]
             by_similarity = False
-        outputs = self._outputs(len(effects[0].values))
+        outputs = self._named_outputs(len(effects[0].values))
         several = len(outputs) > 1
         series = [
             effect.series(output, TEXTS.get(method, method), colour, levels=levels)
@@ -376,7 +376,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         """
         blocks = []
         for method, effect in zip(self.methods, self._effects(), strict=True):
-            outputs = self._outputs(len(effect.values))
+            outputs = self._named_outputs(len(effect.values))
             blocks += effect_columns(effect, outputs, method=method)
         return self._long_frame(blocks)
 

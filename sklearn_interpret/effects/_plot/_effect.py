@@ -253,7 +253,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     def _line_panel(self, effect, outputs, looks, **parts):
         """A panel with a line for each of the outputs."""
         levels, by_similarity = effect.levels_in(looks.order)
-        names = self._outputs(len(effect.values))
+        names = self._named_outputs(len(effect.values))
         palette = colours(len(outputs))
         return LinePanel(
             effect.names[0],
@@ -304,7 +304,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     def _frame_blocks(self, entry):
         effect = self._effect(entry)
-        return effect_columns(effect, self._outputs(len(effect.values)))
+        return effect_columns(effect, self._named_outputs(len(effect.values)))
 
 
 def increasing(values, axes):

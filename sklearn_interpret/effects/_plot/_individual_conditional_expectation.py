@@ -270,7 +270,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             effect = _slopes(effect)
         curves = curves[:, self.curve_rows_]
         n_outputs = len(curves)
-        outputs = self._outputs(n_outputs)
+        outputs = self._named_outputs(n_outputs)
         panels = []
         for output in range(n_outputs):
             # Titles name the outputs, so that the legend has one colour.
@@ -307,7 +307,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     def _frame_blocks(self, entry):
         effect = self._effect(entry)
-        outputs = self._outputs(len(effect.values))
+        outputs = self._named_outputs(len(effect.values))
         curves = self._curves_of(entry)
         rows = np.arange(curves.shape[1]) if self.rows is None else self.rows
         spread = _of_entry(self.derivative_std, entry, 1)

@@ -196,7 +196,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             An unknown arrangement, or a `max_entries` that is not a positive int.
         """
         importances = self._by_output()
-        names, few = _few_outputs(importances, self._outputs(importances.shape[1]))
+        names, few = _few_outputs(
+            importances, self._named_outputs(importances.shape[1])
+        )
         shown, others = ranked(importances.sum(axis=1), max_entries)
         lengths = with_others(few(importances), shown, others, np.sum)
         stacks = arrangement == "stacked"
@@ -247,9 +249,6 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         shapes, of = [(p,), (p, None)], f"{p} feature names"
         importances = checked_numbers(self.importances, "importances", shapes, of)
         return importances.reshape(p, -1)
-
-    def _outputs(self, n_outputs):
-        return range(n_outputs) if self.output_names is None else self.output_names
 
     def _draw_bars(self, ax, lengths, palette, stacks, style):
         """Set the bars; return their places (n_lines, 1), or for each output."""
@@ -312,7 +311,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         names = np.array(list(map(str, self.feature_names)), dtype=object)
         columns = {"feature": np.repeat(names[order], n_outputs)}
         if n_outputs > 1:
-            columns["output"] = list(self._outputs(n_outputs)) * len(order)
+            columns["output"] = list(self._named_outputs(n_outputs)) * len(order)
         parts = [{**columns, "importance": importances[order].ravel()}]
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
