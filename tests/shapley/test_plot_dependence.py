@@ -76,7 +76,7 @@ def test_interaction_values_of_several_outputs():
         )
         name = None if partner is None else explanation.feature_names[partner]
         assert display.color_feature_ == name
-    with pytest.raises(ValueError, match=r"needs \(40, 5, 5, 3\)"):
+    with pytest.raises(ValueError, match=r"\(40, 5, 5, 3\) is needed"):
         draw(
             explanation,
             feature=1,
