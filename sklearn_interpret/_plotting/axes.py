@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 
@@ -25,16 +26,15 @@ BELOW = "below"  # label of the lower axes of a panel
 LEGEND_LINE, HANDLE_WIDTH = 0.23, 0.7  # height of a line, width of a handle
 
 
-def import_pyplot(caller):
-    """Import matplotlib's pyplot when `caller` draws, and not before."""
+def import_late(module, caller):
+    """Import an optional package, or a module of it, when `caller` needs it."""
     try:
-        import matplotlib.pyplot as plt
+        return import_module(module)
     except ImportError as error:
+        package = module.partition(".")[0]
         raise ImportError(
-            f"{caller} needs matplotlib to draw; install it with "
-            "`pip install matplotlib`."
+            f"{caller} needs {package}; install it with `pip install {package}`."
         ) from error
-    return plt
 
 
 def merged_style(defaults, given, artist):
@@ -101,7 +101,7 @@ def take_axes(ax, slots, *, n_columns, caller, panel_size=None):
     -------
     Canvas
     """
-    plt = import_pyplot(caller)
+    plt = import_late("matplotlib.pyplot", caller)
     if n_columns < 1:
         raise ValueError(f"n_cols={n_columns!r} must be at least 1.")
     if ax is not None and not isinstance(ax, plt.Axes):
@@ -128,7 +128,7 @@ def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
     both, in inches (on given axes a ratio); `width` is that of a pair in a figure made
     here, and `around` the height of the title and labels around the pair.
     """
-    plt = import_pyplot(caller)
+    plt = import_late("matplotlib.pyplot", caller)
     if ax is not None and not isinstance(ax, plt.Axes):
         slots = [Slot()] * (2 * n_stacks)
         return _given_axes(ax, slots, plt.Axes).axes.reshape(2, n_stacks)
@@ -154,18 +154,6 @@ def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
             below = inner[0, 1]
         axes[1, stack] = figure.add_subplot(below)
     return axes
-
-
-def take_single(ax, size, *, caller):
-    """The given axes, or those of a new figure of this width and height in inches."""
-    plt = import_pyplot(caller)
-    if ax is None:
-        return plt.figure(figsize=size, layout="constrained").add_subplot()
-    if not isinstance(ax, plt.Axes):
-        raise TypeError(
-            f"ax must be None or a matplotlib Axes; got {type(ax).__name__}."
-        )
-    return ax
 
 
 def axes_inches(ax):

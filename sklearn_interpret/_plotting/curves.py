@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import merged_style
 from sklearn_interpret._plotting.colours import ink, paper, seen, shade, text_on
 from sklearn_interpret._plotting.labels import literal, wrapped
 
@@ -19,29 +18,27 @@ def draw_line(ax, x, y, colour, style, *, as_points=False, across=False):
 
     Here and below, `across` exchanges the axes.
     """
-    from matplotlib.lines import Line2D
-
-    defaults = {"color": seen(colour, ax), "linewidth": 2.0, "zorder": 3}
+    looks = {"color": seen(colour, ax), "linewidth": 2.0, "zorder": 3}
     if as_points:
-        defaults |= {"linestyle": "none", "marker": "o", "markersize": 5.5}
+        looks |= {"linestyle": "none", "marker": "o", "markersize": 5.5}
     elif len(x) <= FEW_POINTS:
-        defaults |= {"marker": "o", "markersize": 5}
+        looks |= {"marker": "o", "markersize": 5}
     x, y = (y, x) if across else (x, y)
-    (line,) = ax.plot(x, y, **merged_style(defaults, style, Line2D))
+    (line,) = ax.plot(x, y, **looks)
+    line.set(**(style or {}))
     return line
 
 
 def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False, across=False):
     """One thin line, or row of small points, for each of `curves` (n, G)."""
-    from matplotlib.lines import Line2D
-
-    defaults = {"color": seen(colour, ax), "linewidth": 0.9}
-    defaults |= {"alpha": 0.45, "zorder": 2.5}
+    looks = {"color": seen(colour, ax), "linewidth": 0.9, "alpha": 0.45, "zorder": 2.5}
     if as_points or len(x) == 1:
-        defaults |= {"linestyle": "none", "marker": "o", "markersize": 3}
-    kw = merged_style(defaults, style, Line2D)
+        looks |= {"linestyle": "none", "marker": "o", "markersize": 3}
     pairs = [(curve, x) if across else (x, curve) for curve in curves]
-    return [ax.plot(*pair, **kw)[0] for pair in pairs]
+    lines = [ax.plot(*pair, **looks)[0] for pair in pairs]
+    for line in lines:
+        line.set(**(style or {}))
+    return lines
 
 
 def draw_aside(ax, x, values, colours, text):
@@ -74,33 +71,29 @@ def draw_curves(ax, x, curves, colours, style, *, across=False):
     alpha = float(np.clip(50 * most / max(len(curves), 1), 0.1, most))
     if len(colours) > 1:  # readers compare the colours of single curves
         alpha = max(alpha, 0.5)
-    defaults = {"colors": [seen(each, ax) for each in colours], "linewidths": 0.8}
-    defaults |= {"alpha": alpha, "zorder": 2}
+    looks = {"colors": [seen(each, ax) for each in colours], "linewidths": 0.8}
     segments = [np.column_stack([x, curve]) for curve in curves]
     if across:
         segments = [segment[:, ::-1] for segment in segments]
-    collection = LineCollection(
-        segments, **merged_style(defaults, style, LineCollection)
-    )
-    ax.add_collection(collection)
-    return collection
+    collection = LineCollection(segments, alpha=alpha, zorder=2, **looks)
+    collection.set(**(style or {}))
+    return ax.add_collection(collection)
 
 
 def draw_band(ax, x, low, high, colour, style, *, as_points=False, across=False):
     """A band around a line, or error bars around points."""
-    from matplotlib.collections import LineCollection, PolyCollection
-
     if as_points or len(x) == 1:
-        defaults = {"colors": [seen(colour, ax)], "linewidths": 1.6, "zorder": 2.8}
-        bars = ax.hlines if across else ax.vlines
-        return bars(x, low, high, **merged_style(defaults, style, LineCollection))
-    # The same transparency is invisible on dark paper.
-    alpha = 0.2 if text_on(paper(ax)) == "black" else 0.45
-    defaults = {"facecolor": seen(colour, ax), "alpha": alpha}
-    defaults |= {"linewidth": 0, "zorder": 1.5}
-    return ax.fill_between(
-        x, low, high, **merged_style(defaults, style, PolyCollection)
-    )
+        draw = ax.hlines if across else ax.vlines
+        looks = {"colors": [seen(colour, ax)], "linewidths": 1.6, "zorder": 2.8}
+    else:
+        draw = ax.fill_between
+        # The same transparency is invisible on dark paper.
+        alpha = 0.2 if text_on(paper(ax)) == "black" else 0.45
+        looks = {"facecolor": seen(colour, ax), "alpha": alpha, "linewidth": 0}
+        looks["zorder"] = 1.5
+    band = draw(x, low, high, **looks)
+    band.set(**(style or {}))
+    return band
 
 
 def rug_ticks(values, low, high):
@@ -126,8 +119,8 @@ def draw_shares(ax, shares, style, *, across=False):
         [(place, 0.0), (place, share * scale)] for place, share in enumerate(shares)
     ]
     width = 6.0 if len(shares) <= 12 else 3.0
-    defaults = {"linewidths": width, "alpha": 0.35, "capstyle": "butt"}
-    return _at_bottom(ax, segments, defaults, style, across=across)
+    looks = {"linewidths": width, "alpha": 0.35, "capstyle": "butt"}
+    return _at_bottom(ax, segments, looks, style, across=across)
 
 
 def rug_handle(rug, *, across=False):
@@ -157,16 +150,12 @@ def draw_histogram(ax, values, style, *, height=HISTOGRAM_HEIGHT):
     zeros = np.zeros(len(counts))
     x = np.stack([lefts, lefts, rights, rights], axis=1)
     y = np.stack([zeros, heights, heights, zeros], axis=1)
-    defaults = {"facecolor": shade(ax, 0.18), "edgecolor": paper(ax)}
-    defaults |= {"linewidth": 0.4, "zorder": 0.6}
-    bars = PolyCollection(
-        np.stack([x, y], axis=2)[counts > 0],
-        transform=ax.get_xaxis_transform(),
-        **merged_style(defaults, style, PolyCollection),
-    )
+    looks = {"facecolor": shade(ax, 0.18), "edgecolor": paper(ax), "linewidth": 0.4}
+    looks |= {"zorder": 0.6, "transform": ax.get_xaxis_transform()}
+    bars = PolyCollection(np.stack([x, y], axis=2)[counts > 0], **looks)
+    bars.set(**(style or {}))
     # Heights are shares of the axes, and do not widen the range of values.
-    ax.add_collection(bars, autolim=False)
-    return bars
+    return ax.add_collection(bars, autolim=False)
 
 
 def _histogram(values, widest):
@@ -191,22 +180,18 @@ def _histogram(values, widest):
     return edges[:-1], edges[1:], np.bincount(places, minlength=n_bins)
 
 
-def _at_bottom(ax, segments, defaults, style, *, across=False):
+def _at_bottom(ax, segments, looks, style, *, across=False):
     from matplotlib.collections import LineCollection
 
-    defaults = {"colors": ink(ax), "zorder": 1, **defaults}
     transform = ax.get_xaxis_transform()
     if across:
         transform = ax.get_yaxis_transform()
         segments = [[end[::-1] for end in segment] for segment in segments]
-    collection = LineCollection(
-        segments,
-        transform=transform,
-        **merged_style(defaults, style, LineCollection),
-    )
+    looks = {"colors": ink(ax), "zorder": 1, "transform": transform, **looks}
+    collection = LineCollection(segments, **looks)
+    collection.set(**(style or {}))
     # Heights are shares of the axes, and do not widen the range of values.
-    ax.add_collection(collection, autolim=False)
-    return collection
+    return ax.add_collection(collection, autolim=False)
 
 
 def note_empty(ax, text):

@@ -16,14 +16,15 @@ from sklearn_interpret._plotting.axes import (
     SINGLE_HEIGHT,
     SINGLE_WIDTH,
     Slot,
+    import_late,
     make_room,
     take_axes,
-    take_single,
 )
 from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten_all
 from sklearn_interpret._plotting.sources import (
     Data,
     ForwardedSignature,
+    check_count,
     fold_estimators,
     fold_rows,
     inspector_of,
@@ -34,12 +35,13 @@ from sklearn_interpret._plotting.sources import (
     response_name,
     split_keywords,
 )
-from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
 
 # Largest number of names in the description of a display.
 MOST_SHOWN = 5
+# Parameters of `plot` that limit how much is drawn; None sets no limit.
+COUNTS = ("max_entries", "max_edges", "max_lines", "max_rules")
 
 
 class DisplayMixin:
@@ -51,11 +53,13 @@ class DisplayMixin:
     # parameters of others that may be given by position, after the data.
     _without: ClassVar[frozenset[str]] = frozenset()
     _leading: ClassVar[tuple[str, ...]] = ()
+    # Accepted values of parameters of `plot`.
+    _options: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "plot" in vars(cls):
-            cls.plot = _with_room(cls.plot)
+            cls.plot = _prepared(cls.plot)
 
     def __repr__(self) -> str:
         held = getattr(self, "explanation", self)
@@ -80,23 +84,46 @@ class DisplayMixin:
         figure.figure.savefig(buffer, format="png")
         return buffer.getvalue()
 
+    @classmethod
+    def _takers(cls, method):
+        """Names that users of a method may set, each with its documentation."""
+        return [(keyword_names(cls.plot), cls.plot)]
+
     def _take(self, ax, size=(SINGLE_WIDTH, SINGLE_HEIGHT)):
         """The given axes, or one in a new figure of this size in inches."""
-        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
-        self.figure_, self.ax_ = ax.figure, ax
-        return ax
+        (self.ax_,) = self._make_canvas(ax, 1, 1, size).main
+        return self.ax_
 
     def _take_grid(self, ax, n_panels, n_columns, size):
         """A canvas of panels; in a new figure each has this size in inches."""
-        caller, slots = f"{type(self).__name__}.plot", [Slot()] * n_panels
-        looks = {"caller": caller, "panel_size": size}
-        canvas = take_axes(ax, slots, n_columns=n_columns, **looks)
-        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        canvas = self._make_canvas(ax, n_panels, n_columns, size)
+        self.axes_ = np.array(canvas.main, dtype=object)
         return canvas
 
+    def _make_canvas(self, ax, n_panels, n_columns, size):
+        looks = {"caller": f"{type(self).__name__}.plot", "panel_size": size}
+        canvas = take_axes(ax, [Slot()] * n_panels, n_columns=n_columns, **looks)
+        self.figure_ = canvas.figure
+        return canvas
+
+    def _named_outputs(self, n_outputs):
+        """Names of the outputs; positions where they have none."""
+        return range(n_outputs) if self.output_names is None else self.output_names
+
     def _frame(self, *parts, whole=None):
-        """A DataFrame of parts, each of columns by name; see `stacked`."""
-        return stacked(parts, caller=f"{type(self).__name__}.to_frame", whole=whole)
+        """A DataFrame of parts below each other, each of columns by name.
+
+        `whole` is a column of whole numbers, missing where a part lacks it; it becomes
+        the last one.
+        """
+        pandas = self._pandas()
+        table = pandas.concat(map(pandas.DataFrame, parts), ignore_index=True)
+        if whole in table:
+            table[whole] = table.pop(whole).astype("Int64")
+        return table
+
+    def _pandas(self):
+        return import_late("pandas", f"{type(self).__name__}.to_frame")
 
     def _call(self, inspectors, target_name, unit):
         """Set the name of the target, and the unit of the response, for labels."""
@@ -110,11 +137,18 @@ class DisplayMixin:
         return response_label(self.response_name, output, self.target_name, self.unit)
 
 
-def _with_room(plot):
-    """A `plot` that makes room for texts around the axes that a user gives."""
+def _prepared(plot):
+    """A `plot` that checks parameters, and makes room for texts around given axes."""
 
     @wraps(plot)
     def drawn(self, ax=None, **looks):
+        for name, value in looks.items():
+            if name in COUNTS:
+                check_count(value, name)
+            options = self._options.get(name, [value])
+            if value not in options:
+                known = ", ".join(options)
+                raise ValueError(f"{name}={value!r} must be one of {known}.")
         plot(self, ax, **looks)
         if ax is not None:
             make_room(self.figure_)
@@ -232,17 +266,16 @@ default=None
             display=cls.__name__,
             check=cls._check_request,
         )
-        if "y" in keyword_names(cls._from_inspector):
-            choices["y"] = data.y
-        X = data.X if fitted or cls._shows_rows else None
-        display = cls._from_inspector(inspector, X, data.sample_weight, **choices)
+        if not fitted and not cls._shows_rows:
+            data = data._replace(X=None)
+        display = cls._from_inspector(inspector, data, **choices)
         display._call([inspector], *names)
         return display.plot(ax=ax, **looks)
 
     @classmethod
     @abstractmethod
-    def _from_inspector(cls, inspector, X, sample_weight):
-        """The display of a fitted inspector's results."""
+    def _from_inspector(cls, inspector, data):
+        """The display of a fitted inspector's results, and of rows (a `Data`)."""
 
     @classmethod
     def _data(cls, data, fitted):
@@ -265,9 +298,8 @@ default=None
 
     @classmethod
     def _takers(cls, method):
-        """Names that users of a method may set, each with its documentation."""
         choices = cls._choice_names()
-        takers = [(choices, cls), (keyword_names(cls.plot), cls.plot)]
+        takers = [(choices, cls), *super()._takers(method)]
         if method == "from_explanation":
             return takers
         inspector = cls._parameter_names(), cls._kinds[0]
@@ -383,16 +415,13 @@ default=None
             again=cls._inspects_again,
             check=cls._check_request,
         )
-        if "y" in keyword_names(cls._from_folds):
-            choices["y"] = data.y
-        X, sample_weight = data.X, data.sample_weight
-        display = cls._from_folds(inspectors, X, sample_weight, **choices)
+        display = cls._from_folds(inspectors, data, **choices)
         display._call(inspectors, *names)
         return display.plot(ax=ax, **looks)
 
     @classmethod
     @abstractmethod
-    def _from_folds(cls, inspectors, X, sample_weight):
+    def _from_folds(cls, inspectors, data):
         """The display of the mean of the folds' results."""
 
 
@@ -477,10 +506,8 @@ class ExplanationDisplay(Display):
         return keyword_names(cls.__init__, without=("self", "explanation"))
 
     @classmethod
-    def _from_inspector(
-        cls, inspector, X, sample_weight, *, row: int | None = None, **choices
-    ):
-        explanation = cls._explained(inspector, X, row)
+    def _from_inspector(cls, inspector, data, *, row: int | None = None, **choices):
+        explanation = cls._explained(inspector, data.X, row)
         if explanation.response_name is None:  # an explainer that is not of ours
             choices = {"response_name": response_name(inspector), **choices}
         return cls._of(explanation, **choices)

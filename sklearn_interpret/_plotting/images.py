@@ -39,11 +39,14 @@ def drawable(image):
     return np.clip(np.nan_to_num(shares), 0, 1)
 
 
-def placing(shape):
-    """Options for drawing an image of some height and width."""
+def draw_image(ax, image, **looks):
+    """Draw an image without ticks; a grey one on the scale from 0 to 1."""
+    shape = image.shape[:2]
     long = max(shape) > _LONG * min(shape)
     few = max(shape) <= _FEW_PIXELS
-    return {
-        "aspect": "auto" if long else "equal",
-        "interpolation": "nearest" if few else "antialiased",
-    }
+    looks = {"cmap": "gray", "vmin": 0, "vmax": 1, **looks}
+    looks["aspect"] = "auto" if long else "equal"
+    looks.setdefault("interpolation", "nearest" if few else "antialiased")
+    ax.set(xticks=[], yticks=[])
+    ax.grid(visible=False)
+    return ax.imshow(image, **looks)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from sklearn_interpret._model.rows.axes import label_text
+from sklearn_interpret._plotting.colours import ink, paper
 
 NAME_WIDTH = 36
 NUMERIC = re.compile(r"[\d.,]{2}")
@@ -117,6 +118,19 @@ def _distinguished(names, most, fit):
 def literal(text):
     """Text that matplotlib draws literally, without reading "$" as mathematics."""
     return str(text).replace("$", r"\$")
+
+
+def write_near(ax, text, place, offset=(0, 0), *, over=None, **looks):
+    """Write small letters some points away from a place in the data.
+
+    `over` is the opacity of the paper behind them, which interrupts what they cross.
+    """
+    looks = {"textcoords": "offset points", "fontsize": "small", **looks}
+    looks.setdefault("color", ink(ax))
+    if over is not None:
+        paper_behind = {"facecolor": paper(ax), "edgecolor": "none", "pad": 0.8}
+        looks["bbox"] = {**paper_behind, "alpha": over}
+    return ax.annotate(literal(text), place, xytext=offset, **looks)
 
 
 def literal_lines(text, most=60):
@@ -391,18 +405,17 @@ def tidy_number_ticks(ax, values, which="x", most=6):
     from matplotlib.ticker import MaxNLocator
 
     whole = bool(len(values)) and bool(np.all(values == np.round(values)))
-    axis = ax.xaxis if which == "x" else ax.yaxis
     locator = MaxNLocator(nbins=most, steps=NICE_STEPS, integer=whole)
-    axis.set_major_locator(locator)
+    getattr(ax, f"{which}axis").set_major_locator(locator)
 
 
 def plain_number_ticks(ax, which="x", most=6):
     """Few round ticks, without an offset that readers must add."""
     from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
-    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis = getattr(ax, f"{which}axis")
     axis.set_major_locator(MaxNLocator(nbins=most, steps=NICE_STEPS))
-    low, high = sorted(ax.get_xlim() if which == "x" else ax.get_ylim())
+    low, high = sorted(axis.get_view_interval())
     # Numbers that agree in many digits would look equal without an offset.
     alike = abs(low / 2 + high / 2) / 1e8 > high - low
     formatter = ScalarFormatter(useOffset=bool(alike))

@@ -11,6 +11,7 @@ from sklearn_interpret._plotting.labels import (
     shorten_all,
     shown_ticks,
 )
+from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret._plotting.surfaces import (
     cell_bounds,
     draw_colour_bar,
@@ -28,12 +29,8 @@ def checked_strengths(values, shape, name):
     """Checked numbers of a shape, or None; tables are symmetric, unknown pairs NaN."""
     if values is None:
         return None
-    values = np.array(values, dtype=np.float64)
-    if values.shape != shape or not values.size:
-        raise ValueError(
-            f"{name} has the shape {values.shape}; {shape} is needed, for {shape[0]} "
-            "feature names."
-        )
+    of = f"{shape[0]} feature names"
+    values = checked_numbers(np.array(values), name, [shape], of, finite=False)
     fine = np.isfinite(values) & (values >= 0)
     if len(shape) == 2:
         fine |= np.isnan(values)
@@ -52,13 +49,22 @@ def table_size(n_features):
     return side + 2.9, side + 1.3
 
 
-def draw_table(ax, table, names, strength_name, style, highest=None):
-    """Cells for the pairs (p, p), the first feature on top and to the left.
+def draw_table(
+    ax, table, names, order, strength_name, style, *, highest=None, notes=()
+):
+    """Cells for the pairs of some features, the first on top and to the left.
 
-    The colours end at the `highest` strength, by default that of the table. Returns the
-    heat map, its colour bar, and the numbers on cells that are large enough.
+    `order` has their positions in the `names` and in the `table` of all pairs. The
+    colours end at the `highest` strength, by default that of the cells. `notes` are
+    lines of the title, besides one on features that are left out. Returns the heat map,
+    its colour bar, and the numbers on cells that are large enough.
     """
-    p = len(names)
+    p, n_left_out = len(order), len(names) - len(order)
+    if n_left_out:
+        some = f"{n_left_out} weaker feature{'s' if n_left_out > 1 else ''}"
+        notes = [*notes, f"not shown: {some}"]
+    ax.set_title("\n".join(notes), fontsize="small")
+    table, names = table[np.ix_(order, order)], [str(names[j]) for j in order]
     width, height = axes_inches(ax)
     side = min(0.75 * width, height)  # without the names and the colour bar
     bounds = cell_bounds(np.arange(p))

@@ -1,28 +1,276 @@
-"""Bars for ranked features: names to the left, numbers at the ends."""
+"""Ranked bars: features from the strongest down, their names, bars and numbers."""
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import merged_style, named_legend
-from sklearn_interpret._plotting.bars import (
-    draw_arrows,
-    draw_bars,
-    draw_spreads,
-    label_ends,
-    name_rows,
-    reach_ends,
-)
+from sklearn_interpret._plotting.axes import axes_inches, merged_style, named_legend
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
+    NEUTRAL_COLOUR,
     UP_COLOUR,
     colours,
+    ink,
     paper,
     seen,
     shade,
     sign_colours,
 )
-from sklearn_interpret._plotting.labels import column_texts, plain_number_ticks
+from sklearn_interpret._plotting.labels import (
+    AND,
+    CHARACTERS_PER_INCH,
+    JOIN,
+    column_texts,
+    joined,
+    lines_of,
+    literal,
+    plain_number_ticks,
+    shorten,
+    shorten_all,
+    wrapped,
+    write_near,
+)
 
+MANY_NAMES = 40  # more rows have names of one line
+LABEL_WIDTH = 30  # characters of a name
+TWO_LINES_PITCH, LINE_HEIGHT = 0.32, 0.145  # inches
+RULE_WIDTH, MOST_LINES = 36, 5  # characters of a line of a rule, and its lines
 BAR_HEIGHT = 0.7  # of the distance from bar to bar
+_MEDIAN_STYLE = {"linewidth": 1.4, "zorder": 2.6}
+
+
+def ranked(strengths, max_entries):
+    """Features from the strongest down: those on a line of their own, and the others.
+
+    Parameters
+    ----------
+    strengths : ndarray of shape (p,)
+        Numbers to rank; equal ones keep their order.
+    max_entries : int or None
+        Largest number of lines; the others take the last of them.
+
+    Returns
+    -------
+    shown, others : ndarray of intp
+        Positions. The others are none, or two or more.
+    """
+    order = np.argsort(-strengths, kind="stable")
+    if max_entries is None or len(order) <= max_entries:
+        return order, order[:0]
+    return order[: max_entries - 1], order[max_entries - 1 :]
+
+
+def with_others(values, shown, others, combine=np.mean):
+    """Values (p, ...) of the features shown, and below these of the others together."""
+    if not len(others):
+        return values[shown]
+    rest = combine(values[others], axis=0, keepdims=True)
+    return np.concatenate([values[shown], rest])
+
+
+def others_text(n_others, columns=None):
+    """Name of the line for the sum of several features.
+
+    They are terms where their `columns` overlap, as those of rules.
+    """
+    members = [j for own in columns or () for j in own]
+    terms = len(set(members)) < len(members)
+    return f"{n_others} other {'terms' if terms else 'features'}"
+
+
+def row_height(n_rows, pitch=0.36):
+    """Height in inches of a figure whose axes holds that many named rows."""
+    return max(2.2, 1.2 + pitch * n_rows)
+
+
+def name_pitch(names):
+    """Inches that a row needs for its name, with conditions on lines of their own."""
+    rules = [name.split(AND) for name in names if AND in name]
+    lines = [lines_of(rule, RULE_WIDTH, MOST_LINES) for rule in rules]
+    return max(0.36, 0.06 + LINE_HEIGHT * max(map(len, lines), default=0))
+
+
+def name_rows(ax, names):
+    """Name the rows of an axes, the first on top, at n - 1, n - 2, ..., 0.
+
+    Rules are in small letters, on as many lines as there is room for. Rows with an
+    empty name have no tick.
+    """
+    width, height = axes_inches(ax)
+    names, pitch = list(map(str, names)), height / max(len(names), 1)
+    are_rules = [AND in name for name in names]
+    widest = RULE_WIDTH if any(are_rules) else LABEL_WIDTH
+    share = widest / LABEL_WIDTH / 2  # small letters are narrower
+    most = int(np.clip(share * width * CHARACTERS_PER_INCH, 12, widest))
+    two_lines = len(names) <= MANY_NAMES and pitch > TWO_LINES_PITCH
+    fit = wrapped if two_lines else shorten
+    n_lines = max(int(pitch / LINE_HEIGHT), 1)
+
+    def fit_lines(name, most):
+        rule, pair = name.split(AND), name.split(JOIN)
+        if len(pair) == 2:
+            return joined(pair, most, two_lines=two_lines)
+        return "\n".join(lines_of(rule, most, n_lines)) if rule[1:] else fit(name, most)
+
+    texts = shorten_all(names, most, fit_lines)
+    named = [row for row, text in enumerate(texts) if text]
+    places = len(names) - 1 - np.array(named, dtype=np.intp)
+    texts = [literal(texts[row]) for row in named]
+    small = pitch < 0.3 or any(are_rules)
+    ax.set_yticks(places, texts, fontsize="small" if small else None)
+    ax.set_ylim(-0.6, len(names) - 0.4)
+    # The grid of a style would cross the numbers in the rows.
+    ax.tick_params(axis="y", length=0, grid_linewidth=0)
+
+
+def finish_rows(ax, label, hidden=("top", "right")):
+    """Ticks and label of the numbers along rows; parts of the frame are hidden."""
+    plain_number_ticks(ax)
+    ax.set_xlabel(label)
+    ax.spines[list(hidden)].set_visible(False)
+
+
+def draw_bars(ax, places, lengths, colour, style, *, height, starts=0, upright=False):
+    """Bars of a breadth `height`; `colour` may be one for each bar."""
+    from matplotlib.colors import to_rgba_array
+    from matplotlib.patches import Rectangle
+
+    colour = [seen(each, ax) for each in to_rgba_array(colour)]
+    looks = {"color": colour, "edgecolor": paper(ax), "linewidth": 0.5, "zorder": 2}
+    breadth, start = ("width", "bottom") if upright else ("height", "left")
+    looks |= {breadth: height, start: starts}
+    if style and {"facecolor", "fc"} & style.keys():
+        del looks["color"]
+    looks = merged_style(looks, style, Rectangle)
+    draw = ax.bar if upright else ax.barh
+    return draw(places, lengths, **looks)
+
+
+def side_by_side(n_bars, height=0.78):
+    """Offsets of bars that share a line, and the height of each."""
+    height = height / n_bars
+    return ((n_bars - 1) / 2 - np.arange(n_bars)) * height, height
+
+
+def draw_spreads(ax, places, low, high, *, linewidth=1.1, zorder=2.6):
+    """Thin lines along the rows, from `low` to `high`."""
+    return ax.hlines(
+        places, low, high, color=ink(ax), linewidth=linewidth, zorder=zorder
+    )
+
+
+def quartiles(draws):
+    """Smallest values, the three quartiles and largest values, (5, n), of (n, r)."""
+    return np.quantile(draws, [0, 0.25, 0.5, 0.75, 1], axis=1)
+
+
+def draw_boxes(ax, places, draws, colour, style, height):
+    """Boxes of `draws` (n, r) from quartile to quartile, with whiskers and medians.
+
+    Whiskers reach to the smallest and the largest draw. Returns boxes and whiskers.
+    """
+    low, first, middle, third, high = quartiles(draws)
+    whiskers = draw_spreads(ax, places, low, high, zorder=1)
+    # Edges of the same colour show a box without width; the median leaves its ends
+    # free.
+    looks = {"edgecolor": seen(colour, ax), "linewidth": 1.2, **(style or {})}
+    boxes = draw_bars(
+        ax, places, third - first, colour, looks, height=0.8 * height, starts=first
+    )
+    half = 0.22 * height
+    ax.vlines(middle, places - half, places + half, color=ink(ax), **_MEDIAN_STYLE)
+    return boxes, whiskers
+
+
+def grey_last(bars):
+    """Draw the last bar, of several features together, in grey."""
+    bars.patches[-1].set_facecolor(NEUTRAL_COLOUR)
+
+
+def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
+    """Numbers at the ends of bars; signed ones on both sides.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    ends, places : ndarray of shape (n,)
+        Where the bars end, and their places across.
+    values : ndarray of shape (n,)
+        The numbers.
+    texts : list of str, optional
+        Texts in place of the numbers.
+    signed : bool, default=False
+        Whether negative numbers stand to the left.
+    gap : float, default=4
+        Points from a bar to its number.
+
+    Returns
+    -------
+    list of Annotation
+    """
+    if texts is None:
+        texts = column_texts(values, signed=signed)
+    labels = []
+    for text, value, end, place in zip(texts, values, ends, places, strict=True):
+        left = signed and value < 0
+        looks = {"ha": "right" if left else "left", "va": "center"}
+        offset = -gap if left else gap, 0
+        labels.append(write_near(ax, text, (end, place), offset, **looks))
+    return labels
+
+
+def reach_ends(ax, values, reach, longest):
+    """Set a range that is equal on each side with bars, with room for labels there.
+
+    `longest` is the number of characters of the longest label.
+    """
+    inches = (longest + 1) / CHARACTERS_PER_INCH
+    sides = [(values < 0).any(), (values > 0).any()]
+    n_sides = max(1, sum(sides))
+    width = max(axes_inches(ax)[0] - n_sides * inches, 1.0)
+    reach += n_sides * reach * inches / width
+    low, high = (reach if there else 0.04 * reach for there in sides)
+    ax.set_xlim(-low, high)
+
+
+def draw_arrows(ax, far, near, places, height, head, colour, style, *, notched=False):
+    """Horizontal arrows from `far` to `near`, as one artist.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    far, near : ndarray of shape (n,)
+        Where each arrow starts, and where its point is.
+    places : ndarray of shape (n,)
+        Their middles across.
+    height : float
+        Their breadth.
+    head : float
+        Largest length of a point; a short arrow is a point alone.
+    colour : colour
+        Of the arrows.
+    style : dict or None
+        Of the PolyCollection.
+    notched : bool, default=False
+        Whether the tails have a notch, so that arrows in a row fit into each other.
+
+    Returns
+    -------
+    PolyCollection
+    """
+    from matplotlib.collections import PolyCollection
+
+    length = near - far
+    point = np.sign(length) * np.minimum(np.abs(length), head)
+    tail = far + point if notched else far
+    x = np.stack([far, near - point, near, near - point, far, tail], axis=1)
+    half = height / 2
+    y = np.asarray(places)[:, None] + half * np.array([-1, -1, 0, 1, 1, 0])
+    looks = {"facecolor": [seen(colour, ax)], "edgecolor": paper(ax), "linewidth": 0.6}
+    looks["zorder"] = 2
+    arrows = PolyCollection(np.stack([x, y], axis=2), **looks)
+    arrows.set(**(style or {}))
+    return ax.add_collection(arrows)
 
 
 def draw_ranked_bars(
@@ -91,16 +339,12 @@ def draw_stacked_bars(ax, places, lengths, style, *, height, upright=False):
     upright : bool, default=False
         Whether the bars are vertical.
     """
-    from matplotlib.patches import Rectangle
-
     starts = np.cumsum(lengths, axis=1) - lengths
-    palette = colours(lengths.shape[1])
-    draw, bars = ax.bar if upright else ax.barh, []
-    for part, start, colour in zip(lengths.T, starts.T, palette, strict=True):
-        looks = {"color": seen(colour, ax), "edgecolor": paper(ax), "linewidth": 0.5}
-        looks = merged_style({**looks, "zorder": 2}, style, Rectangle)
-        bars.append(draw(places, part, height, start, **looks))
-    return bars
+    palette, looks = colours(lengths.shape[1]), {"height": height, "upright": upright}
+    return [
+        draw_bars(ax, places, part, colour, style, starts=start, **looks)
+        for part, colour, start in zip(lengths.T, palette, starts.T, strict=True)
+    ]
 
 
 def draw_signed_arrows(ax, starts, ends, places, height, head, style, *, notched=False):

@@ -34,13 +34,8 @@ class Data(NamedTuple):
 
     def take(self, index):
         """Some of the rows, by position."""
-        return Data(
-            as_rows(self.X).take(index).native,
-            None if self.y is None else np.asarray(self.y)[index],
-            None
-            if self.sample_weight is None
-            else np.asarray(self.sample_weight)[index],
-        )
+        rest = (None if each is None else np.asarray(each)[index] for each in self[1:])
+        return Data(as_rows(self.X).take(index).native, *rest)
 
 
 def is_inspector(estimator, kinds=()):
@@ -88,6 +83,8 @@ def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
 def model_within(estimator, kinds, display):
     """The fitted model of some kinds in pipelines and searches, and the steps before.
 
+    Kinds are classes, or attributes that the model must have.
+
     Raises
     ------
     NotFittedError
@@ -97,17 +94,16 @@ def model_within(estimator, kinds, display):
     """
     model, steps = unfrozen(estimator), []
     check_is_fitted(model)
-    while not isinstance(model, kinds):
+    while not _is_one_of(model, kinds):
         if hasattr(model, "best_estimator_"):
             model = unfrozen(model.best_estimator_)
         elif isinstance(model, Pipeline):
             steps += [model[:-1]] if len(model) > 1 else []
             model = unfrozen(model[-1])
         else:
-            names = " and ".join(kind.__name__ for kind in kinds)
             raise TypeError(
-                f"{display} shows {names}, and pipelines that end with one; got "
-                f"{type(model).__name__}."
+                f"{display} shows {_names(kinds, 'an estimator')}, and pipelines that "
+                f"end with one; got {type(model).__name__}."
             )
         check_is_fitted(model)
     return model, steps
@@ -197,14 +193,20 @@ def check_same_in_folds(values, what):
 def refuse_other_inspectors(estimator, kinds, display):
     """Refuse an inspector of another kind."""
     if isinstance(estimator, BaseInspector) and not _is_one_of(estimator, kinds):
-        names = " or ".join(
-            f"an inspector that has {kind}" if isinstance(kind, str) else kind.__name__
-            for kind in kinds
-        )
         raise TypeError(
-            f"{display} shows {names}; got {type(estimator).__name__}, which inspects "
-            "something else. Pass its estimator_, or another display."
+            f"{display} shows {_names(kinds, 'an inspector')}; got "
+            f"{type(estimator).__name__}, which inspects something else. Pass its "
+            "estimator_, or another display."
         )
+
+
+def _names(kinds, what):
+    """Names of kinds: of classes, and of methods or attributes that are needed."""
+    texts = [
+        f"{what} that has {kind}" if isinstance(kind, str) else kind.__name__
+        for kind in kinds
+    ]
+    return " or ".join(texts)
 
 
 def _is_one_of(estimator, kinds):
@@ -234,6 +236,38 @@ def keyword_names(function, *, without=("self", "ax")):
 def parameter_names(kind):
     """Names of an inspector's parameters, except its predictor."""
     return keyword_names(kind, without=("estimator",))
+
+
+def check_count(count, parameter):
+    """Refuse what is neither None nor a positive whole number."""
+    whole = isinstance(count, Integral) and not isinstance(count, bool)
+    if count is not None and not (whole and count >= 1):
+        raise ValueError(
+            f"{parameter}={count!r} must be a positive whole number, or None for all."
+        )
+
+
+def checked_numbers(values, name, shapes, of, *, finite=True):
+    """Numbers that have one of the shapes, in which None is any length.
+
+    `of` says in an error what the lengths belong to.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    fits = any(
+        len(shape) == values.ndim
+        and all(n in (None, own) for n, own in zip(shape, values.shape, strict=True))
+        for shape in shapes
+    )
+    if not fits or not values.size:
+        needed = " or ".join(map(str, shapes)).replace("None", "n")
+        raise ValueError(
+            f"{name} has the shape {values.shape}; {needed} is needed, for {of}."
+        )
+    if finite and not np.isfinite(values).all():
+        bad = np.argwhere(~np.isfinite(values))[0].tolist()
+        place = bad[0] if len(bad) == 1 else tuple(bad)
+        raise ValueError(f"{name} is not finite at position {place}.")
+    return values
 
 
 def split_keywords(given, takers):

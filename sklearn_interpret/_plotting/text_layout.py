@@ -5,13 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from textwrap import fill, wrap
 
-from sklearn_interpret._plotting.axes import (
-    axes_inches,
-    is_constrained,
-    make_room,
-    take_single,
-)
-from sklearn_interpret._plotting.colours import ink
+from sklearn_interpret._plotting.axes import axes_inches, is_constrained, make_room
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal
 from sklearn_interpret._plotting.points import POINTS_PER_INCH
 
@@ -25,30 +19,13 @@ STRIKE_HEIGHT = 0.28  # of a line through letters above their base, in their siz
 ELLIPSIS = "…"
 # Replaces a letter that no font has.
 BOX = "\N{WHITE SQUARE}"
-# Fonts of wide coverage, which are often installed.
+# Names of fonts of wide coverage, which are often installed.
 WIDE_FONTS = (
-    "Noto Sans CJK JP",
-    "Noto Sans CJK SC",
-    "Noto Sans JP",
-    "Noto Sans SC",
-    "Source Han Sans",
-    "IPAexGothic",
-    "WenQuanYi Zen Hei",
-    "WenQuanYi Micro Hei",
-    "Droid Sans Fallback",
-    "Hiragino Sans",
-    "PingFang SC",
-    "Yu Gothic",
-    "Meiryo",
-    "Microsoft YaHei",
-    "SimHei",
-    "Malgun Gothic",
-    "Arial Unicode MS",
-    "Noto Sans",
-    "Noto Sans Arabic",
-    "Noto Sans Devanagari",
-    "Noto Emoji",
-    "Segoe UI Symbol",
+    "Noto Sans CJK JP, Noto Sans CJK SC, Noto Sans JP, Noto Sans SC, "
+    "Source Han Sans, IPAexGothic, WenQuanYi Zen Hei, WenQuanYi Micro Hei, "
+    "Droid Sans Fallback, Hiragino Sans, PingFang SC, Yu Gothic, Meiryo, "
+    "Microsoft YaHei, SimHei, Malgun Gothic, Arial Unicode MS, Noto Sans, "
+    "Noto Sans Arabic, Noto Sans Devanagari, Noto Emoji, Segoe UI Symbol"
 )
 
 
@@ -60,7 +37,7 @@ def families_for(text):
     missing = {letter for letter in text if letter.isprintable()}
     for family in families:
         missing -= _letters_in(family)
-    for family in WIDE_FONTS:
+    for family in WIDE_FONTS.split(", "):
         if not missing:
             break
         if missing & _letters_in(family):
@@ -304,13 +281,13 @@ def settle_layout(figure):
         make_room(figure)
 
 
-def draw_text(ax, pieces, title, *, colour_of, most_lines, caller):
+def draw_text(take, pieces, title, *, colour_of, most_lines):
     """Draw a text with marks behind some of its pieces, and a title above it.
 
     Parameters
     ----------
-    ax : Axes or None
-        Where to draw; None makes a figure of the text's height.
+    take : callable
+        ``take(size)``: the axes, in a new figure of this width and height in inches.
     pieces : list of (str, object)
         As in `Passage`.
     title : list of str
@@ -319,13 +296,9 @@ def draw_text(ax, pieces, title, *, colour_of, most_lines, caller):
         ``colour_of(ax, mark)``: the colour behind a piece.
     most_lines : int
         Largest number of lines; a longer text ends in an ellipsis.
-    caller : str
-        Who draws, for errors.
 
     Returns
     -------
-    ax : Axes
-        The axes drawn on.
     texts : list of Annotation
         The runs.
     runs : list of Run
@@ -336,10 +309,10 @@ def draw_text(ax, pieces, title, *, colour_of, most_lines, caller):
     passage = Passage(pieces)
     title = [part for line in title for part in wrap(line, TITLE_LETTERS)]
     size = TEXT_WIDTH + 0.2, passage.height(TEXT_WIDTH, len(title), most_lines)
-    ax = take_single(ax, size, caller=caller)
+    ax = take(size)
     title_text(ax, "\n".join(title))
     settle_layout(ax.figure)
-    return ax, *passage.draw(ax, partial(colour_of, ax), most_lines)
+    return passage.draw(ax, partial(colour_of, ax), most_lines)
 
 
 def write_title(ax, lines, inches, *, own_figure):
@@ -354,13 +327,6 @@ def write_title(ax, lines, inches, *, own_figure):
         height = TITLE_LINE * (text.count("\n") + 1)
         ax.figure.set_figheight(ax.figure.get_figheight() + height)
     return title
-
-
-def write_near(ax, text, place, offset, **looks):
-    """Write small letters some points away from a place in the data."""
-    looks = {"textcoords": "offset points", "fontsize": "small", **looks}
-    looks.setdefault("color", ink(ax))
-    return ax.annotate(literal(text), place, xytext=offset, **looks)
 
 
 def strike_out(ax, runs, measure, **style):

@@ -383,7 +383,7 @@ def test_regressors_have_a_share(table):
 
 
 def test_scores_have_to_fit_the_sizes():
-    with pytest.raises(ValueError, match=r"shape \(3,\), but there are sizes of"):
+    with pytest.raises(ValueError, match=r"scores has the shape \(3,\)"):
         RobustnessCurveDisplay([0.0, 1.0], [1.0, 0.5, 0.2]).plot()
 
 

@@ -127,7 +127,7 @@ def test_wrong_input(model):
         )
     with pytest.raises(ValueError, match="max_lines=0"):
         display.from_explanation(explanation(), max_lines=0)
-    with pytest.raises(TypeError, match="ax must be None or a matplotlib Axes"):
+    with pytest.raises(TypeError, match="ax must be None, a matplotlib Axes"):
         display.from_explanation(explanation(), ax=3)
 
 

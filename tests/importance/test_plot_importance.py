@@ -296,7 +296,7 @@ def test_numbers_of_lines(count):
         ({"names": list("abc")}, r"importances has the shape \(4, 6\).*for 3"),
         ({"test_importances": np.ones(3)}, r"test_importances has the shape \(3,\)"),
         ({"null_importances": np.ones((4, 9))}, "null_importances has the shape"),
-        ({"pvalues": np.ones((4, 2))}, "pvalues must be one number for each"),
+        ({"pvalues": np.ones((4, 2))}, r"pvalues has the shape \(4, 2\)"),
         ({"pvalues": np.full(4, np.nan)}, "pvalues is not finite.*position 0"),
         (
             {"test_importances": [1, 2, np.inf, np.nan]},

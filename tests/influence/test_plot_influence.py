@@ -160,7 +160,7 @@ def test_removal_on_rows_of_test_with_a_loss():
     ("bad", "words"),
     [
         ({"influence": np.arange(3)}, "influence has the shape"),
-        ({"influence": np.full(N, np.nan)}, "influence has the shape"),
+        ({"influence": np.full(N, np.nan)}, "influence is not finite"),
         ({"sizes": [N]}, "sizes="),
         ({"sizes": [0.5]}, "sizes="),
         ({"n_draws": 0}, "n_draws=0"),

@@ -137,7 +137,7 @@ def test_effects_of_classes_and_lists():
 
 def test_bad_input():
     arrays = [1.0, 2.0], [0, 1], [2, 3]
-    with pytest.raises(ValueError, match=r"\(3,\) is needed, for as many term names"):
+    with pytest.raises(ValueError, match=r"\(3,\) is needed, for 3 term names"):
         CoefficientDisplay(*arrays, term_names="abc").plot()
     with pytest.raises(ValueError, match="not finite"):
         CoefficientDisplay([np.nan, 1], *arrays[1:], term_names="ab").plot()
@@ -148,7 +148,7 @@ def test_bad_input():
         effects.plot(rows=[40])
     with pytest.raises(ValueError, match="11 rows to mark; at most 10"):
         effects.plot(rows=range(11))
-    with pytest.raises(ValueError, match=r"\(40, 3\); \(n_samples, 2\) is needed"):
+    with pytest.raises(ValueError, match=r"\(40, 3\); \(n, 2\) is needed"):
         LinearEffectDisplay(X.to_numpy(), term_names="ab").plot()
     with pytest.raises(ValueError, match="not finite"):
         LinearEffectDisplay([[np.inf]], term_names="a").plot()

@@ -13,7 +13,7 @@ from sklearn_interpret._plotting.axes import (
     figure_size,
     fixed_spaces,
     grid_shape,
-    import_pyplot,
+    import_late,
     merged_style,
     take_axes,
 )
@@ -22,7 +22,7 @@ from sklearn_interpret._plotting.axes import (
 def test_absent_matplotlib_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="SomeDisplay needs matplotlib"):
-        import_pyplot("SomeDisplay")
+        import_late("matplotlib.pyplot", "SomeDisplay")
 
 
 def test_short_and_full_names_of_a_style_are_one():

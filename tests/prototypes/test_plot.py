@@ -169,7 +169,7 @@ def test_given_axes():
         ({"prototype_indices": [150]}, {}, "150 rows, but row 150 was chosen"),
         ({"prototype_indices": []}, {}, "prototype_indices is empty"),
         ({"criticism_indices": [999]}, {}, "row 999"),
-        ({"y": [1, 2]}, {}, "y has 2 entries"),
+        ({"y": [1, 2]}, {}, "inconsistent numbers of samples"),
         ({"feature_names": ["a"]}, {}, "feature_names has 1 names"),
         ({"image_shape": (3, 3)}, {}, r"image_shape=\(3, 3\)"),
         ({"image_shape": (3, 3)}, {"kind": "map"}, r"image_shape=\(3, 3\)"),

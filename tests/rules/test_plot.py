@@ -148,7 +148,7 @@ def test_style_of_bars():
 def test_bad_input():
     with pytest.raises(NotFittedError):
         RulesDisplay.from_estimator(OneRClassifier())
-    with pytest.raises(TypeError, match="rules_; got GaussianNB"):
+    with pytest.raises(TypeError, match=r"rules_, .* got GaussianNB"):
         RulesDisplay.from_estimator(GaussianNB().fit(X, Y))
     with pytest.raises(ValueError, match="empty"):
         RulesDisplay([]).plot()

@@ -60,7 +60,9 @@ def test_interaction_values_say_who_the_partner_is():
     nothing = np.zeros((500, 5, 5, 1))
     display = draw(explanation, feature=0, interaction_values=nothing)
     assert display.color_feature_ is None
-    with pytest.raises(ValueError, match=r"shape \(500, 5\); .* needs \(500, 5, 5\)"):
+    with pytest.raises(
+        ValueError, match=r"shape \(500, 5\); .* \(500, 5, 5\) is needed"
+    ):
         draw(explanation, feature=0, interaction_values=np.zeros((500, 5)))
 
 
@@ -74,7 +76,7 @@ def test_interaction_values_of_several_outputs():
         )
         name = None if partner is None else explanation.feature_names[partner]
         assert display.color_feature_ == name
-    with pytest.raises(ValueError, match=r"needs \(40, 5, 5, 3\)"):
+    with pytest.raises(ValueError, match=r"\(40, 5, 5, 3\) is needed"):
         draw(
             explanation,
             feature=1,

@@ -412,10 +412,10 @@ def test_styles(regression):
 
 
 BAD_ARRAYS = [
-    ({"leaves": [1, 2]}, {}, "leaves has shape"),
+    ({"leaves": [1, 2]}, {}, "leaves has the shape"),
     ({"answers": [[1.0, 2.0]] * 4}, {}, "surrogate_responses has shape"),
     ({"output_names": ["a", "b"]}, {}, "2 names for 1 outputs"),
-    ({"sample_weight": [1.0]}, {}, "sample_weight has shape"),
+    ({"sample_weight": [1.0]}, {}, "sample_weight has the shape"),
     ({"target": "z"}, {}, "target='z' is not an output"),
     ({}, {"kind": "pie"}, "kind='pie' must be one of"),
     ({}, {"kind": "bar"}, "kind='bar' shows coefficients, and there are none"),

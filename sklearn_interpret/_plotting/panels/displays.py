@@ -19,7 +19,6 @@ from sklearn_interpret._plotting.panels.lines import (
     earlier_lines,
 )
 from sklearn_interpret._plotting.surfaces import draw_colour_bar
-from sklearn_interpret._plotting.tables import stacked
 
 N_ERRORS = 2.0
 # Columns of a table, in their order.
@@ -117,13 +116,6 @@ def _points(places):
     return dict(zip(("x", "x2"), map(np.ravel, grids), strict=False))
 
 
-def long_frame(blocks, caller):
-    """One DataFrame of all blocks; columns that no block has are left out."""
-    table = stacked(blocks, caller=caller)
-    table = table[[name for name in COLUMNS if name in table]]
-    return table.astype({name: "Int64" for name in ("row", "fold") if name in table})
-
-
 class PanelDisplay(ABC):
     """Base of displays that are made of panels."""
 
@@ -168,9 +160,12 @@ class PanelDisplay(ABC):
             self.legend_.set_gid(EFFECT)
         return canvas
 
-    def _outputs(self, n_outputs):
-        """Names of the outputs; positions where they have none."""
-        return range(n_outputs) if self.output_names is None else self.output_names
+    def _long_frame(self, blocks):
+        """One DataFrame of all blocks; columns that no block has are left out."""
+        table = self._frame(*blocks)
+        table = table[[name for name in COLUMNS if name in table]]
+        whole = [name for name in ("row", "fold") if name in table]
+        return table.astype(dict.fromkeys(whole, "Int64"))
 
     def _label(self, panels, canvas, share_y, again):
         for place, (panel, below) in enumerate(panels):

@@ -7,10 +7,7 @@ import numpy as np
 
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._plotting.axes import (
-    Slot,
-    merged_style,
-)
+from sklearn_interpret._plotting.axes import Slot, merged_style
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
@@ -228,11 +225,8 @@ class Shades:
         if self.levels is None:
             low, high = self.limits
             shares = (self.values - low) / ((high - low) or 1.0)
-            shades = feature_map(ax)(np.nan_to_num(shares))
-            known = np.isfinite(shares)
-            return [
-                c if k else NEUTRAL_COLOUR for c, k in zip(shades, known, strict=True)
-            ]
+            shades = feature_map(ax).with_extremes(bad=NEUTRAL_COLOUR)
+            return list(shades(np.ma.masked_invalid(shares)))
         palette = dict(zip(map(label_key, self.levels), OKABE_ITO, strict=False))
         return [palette.get(label_key(v), NEUTRAL_COLOUR) for v in self.values]
 
@@ -323,13 +317,13 @@ class LinePanel:
         if self.has_levels:  # points at a level stand side by side
             shifts = np.linspace(-0.25, 0.25, n_series) if n_series > 1 else shifts
             shifts = shifts + 0.18 * min(n_earlier / n_series, 2)
+        style = _line_style(looks.line_kw)
+        if "color" in style:
+            colours = [style["color"]] * n_series
         for series, colour, shift in zip(self.series, colours, shifts, strict=True):
-            x, style = series.x + shift, _line_style(looks.line_kw)
-            own = style.get("color", colour)
-            self._draw_series(ax, series, x, own, style, looks, artists)
+            x = series.x + shift
+            self._draw_series(ax, series, x, colour, style, looks, artists)
         if self.missing is not None:
-            own = _line_style(looks.line_kw).get("color")
-            colours = colours if own is None else [own] * n_series
             artists.missing = self._draw_missing(ax, colours)
         ax.margins(**{self.values_along: 0.1})
         if not len(self._places):
@@ -526,8 +520,8 @@ class SurfacePanel:
             text = JITTERED if any(self.effect.levelled) else ROWS
             artists.entries[text] = artists.points
         for side, which in enumerate("xy"):
-            if self.effect.levelled[side]:
-                levels = list(map(level_text, self.effect.places[side]))
+            levels = self._level_texts(side)
+            if levels:
                 most = {"most": NAME_LENGTH} if which == "y" else {}
                 label_levels(ax, levels, which=which, share=BAR_SHARE, **most)
         artists.colorbars = draw_colour_bar(ax, shown, two_lines(self.what, self.of))

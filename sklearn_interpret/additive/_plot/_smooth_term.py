@@ -8,16 +8,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
+from sklearn.utils.validation import check_consistent_length
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.panels.displays import (
     EntryDisplay,
     effect_columns,
-    long_frame,
     with_outputs,
 )
 from sklearn_interpret._plotting.panels.lines import (
@@ -33,11 +32,7 @@ from sklearn_interpret._plotting.points import (
     jittered,
     point_area,
 )
-from sklearn_interpret._plotting.sources import (
-    ForwardedSignature,
-    keyword_names,
-    model_within,
-)
+from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.additive._gam import RESPONSES
 from sklearn_interpret.additive._gam_classifier import GAMClassifier
@@ -289,10 +284,6 @@ default=None
         display._call([], target_name, unit)
         return display.plot(ax=ax, **params)
 
-    @classmethod
-    def _takers(cls, method):
-        return [(keyword_names(cls.plot), cls.plot)]
-
     def plot(
         self,
         ax: Any = None,
@@ -356,7 +347,6 @@ default=None
         self : SmoothTermDisplay
             The display.
         """
-        check_count(max_entries, "max_entries")
         looks = Looks.of(locals())
         n_terms = self._n_entries
         shown = self._most_important(range(n_terms), max_entries)
@@ -438,7 +428,7 @@ default=None
         if self.residuals is not None:
             points = [(effect.data[0], each) for each in residuals]
         missing = self.missing_effects and self.missing_effects[term]
-        labels = self._outputs(n_outputs)
+        labels = self._named_outputs(n_outputs)
         return self._lines(effect, labels, words, points, missing=missing)
 
     def _panel_of_levels(self, effect, rows, words, output):
@@ -487,10 +477,10 @@ default=None
         blocks = []
         for term in range(self._n_entries):
             effect = self._effect(term)
-            outputs = self._outputs(len(effect.values))
+            outputs = self._named_outputs(len(effect.values))
             name = ":".join(effect.names)
             blocks += effect_columns(effect, outputs, term=name)
-        table = long_frame(blocks, f"{type(self).__name__}.to_frame")
+        table = self._long_frame(blocks)
         table = table.drop(columns=["feature", "feature2"], errors="ignore")
         return table.rename(columns={"value": "effect"})
 
@@ -524,8 +514,7 @@ def _curve(model, term, outputs):
 def _of_rows(model, X, y, shown, outputs):
     """Data, residuals and importances of the terms, of some of the rows."""
     rows = as_rows(X)
-    if y is not None and len(y) != rows.n_rows:
-        raise ValueError(f"y has {len(y)} entries, but X has {rows.n_rows} rows.")
+    check_consistent_length(rows.native, y)
     if rows.n_rows > MAX_DATA_ROWS:
         draw = np.random.default_rng(0)
         kept = np.sort(draw.choice(rows.n_rows, MAX_DATA_ROWS, replace=False))

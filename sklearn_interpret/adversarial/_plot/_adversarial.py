@@ -10,20 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import (
-    axes_inches,
-    take_single,
-)
-from sklearn_interpret._plotting.bars import (
-    check_count,
-    name_rows,
-    row_height,
-)
+from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import DIVERGING_MAP
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
-from sklearn_interpret._plotting.images import check_image_shape, drawable, placing
+from sklearn_interpret._plotting.images import check_image_shape, draw_image, drawable
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     NICE_STEPS,
@@ -32,10 +24,12 @@ from sklearn_interpret._plotting.labels import (
     number_text,
     value_text,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
-from sklearn_interpret._plotting.sources import Data
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_ranked_bars,
+    name_rows,
+    row_height,
+)
 from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret._plotting.text_layout import write_title
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 from sklearn_interpret.explanations import RowExplanation
@@ -121,11 +115,8 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
     spreads: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(
-        cls, inspector, X, sample_weight, *, y, row: int = 0, **choices
-    ):
-        position = cls._row_position(row, as_rows(X).n_rows)
-        one = Data(X, y).take([position])
+    def _from_inspector(cls, inspector, data, *, row: int = 0, **choices):
+        one = data.take([cls._row_position(row, as_rows(data.X).n_rows)])
         known = {"image_shape": getattr(inspector, "image_shape", None)}
         if getattr(inspector, "units", None) == "std":
             known["spreads"] = 1 / inspector._actionability.costs
@@ -161,7 +152,6 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         ValueError
             An unknown row; an `image_shape` or `spreads` of another size.
         """
-        check_count(max_entries, "max_entries")
         row = self._position()
         found = np.flatnonzero(self.explanation.origin == row)[:1]
         self.bars_, self.images_, self.colour_bar_ = None, [], None
@@ -217,9 +207,9 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         lines = self._title(row, found) + self._failed(row, found)
         if len(features) < n_changed:
             lines.append(f"(the {len(features)} largest of {n_changed} changes)")
-        size, own_figure = (_WIDTH, row_height(len(features))), ax is None
-        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
-        self.figure_, self.axes_ = ax.figure, np.array([ax], dtype=object)
+        own_figure = ax is None
+        self._take_grid(ax, 1, 1, (_WIDTH, row_height(len(features))))
+        (ax,) = self.axes_
         names = [self.explanation.feature_names[j] for j in features]
         name_rows(ax, names)
         if own_figure:
@@ -247,7 +237,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
                 change = abs(float(pair[1]) - float(pair[0]))
                 if change % 1:
                     ends = [number_beside(float(value), 10 * change) for value in pair]
-            texts.append(" → ".join(map(literal, ends)))
+            texts.append(" → ".join(ends))
         return texts
 
     def _draw_images(self, ax, row, found):
@@ -262,13 +252,11 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         before, after = np.split(drawable(np.concatenate([before, after])), 2)
         low, high = colour_limits(change, True)
         diverging = {"cmap": DIVERGING_MAP, "vmin": low, "vmax": high}
-        grey = {"cmap": "gray", "vmin": 0, "vmax": 1}
-        parts = (before, grey), (change, diverging), (after, grey)
+        parts = (before, {}), (change, diverging), (after, {})
         for panel, (image, style), lines in zip(
             canvas.main, parts, titles, strict=True
         ):
-            self.images_.append(panel.imshow(image, **style, **placing(change.shape)))
-            panel.set(xticks=[], yticks=[])
+            self.images_.append(draw_image(panel, image, **style))
             text = "\n".join(fill(line, _letters(wide)) for line in lines)
             panel.set_title(literal(text), fontsize=size)
         self._draw_bar()
@@ -325,7 +313,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         ImportError
             pandas is not installed.
         """
-        import_pandas(f"{type(self).__name__}.to_frame")
+        self._pandas()
         row = self._position()
         features, moves = self._changes(
             np.flatnonzero(self.explanation.origin == row)[:1]

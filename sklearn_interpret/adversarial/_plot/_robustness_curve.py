@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.response import is_classifier
-from sklearn_interpret._plotting.axes import (
-    legend_entries,
-    named_legend,
-)
+from sklearn_interpret._plotting.axes import legend_entries, named_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
-from sklearn_interpret._plotting.sources import Data, check_same_in_folds
+from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 # Most points of the curve of a search.
@@ -90,14 +87,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
 
     @classmethod
     def _from_inspector(
-        cls,
-        inspector,
-        X,
-        sample_weight,
-        *,
-        y,
-        sizes: ArrayLike | None = None,
-        **choices,
+        cls, inspector, data, *, sizes: ArrayLike | None = None, **choices
     ):
         """The display of an attack's curve.
 
@@ -106,20 +96,11 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             eleven from zero to twice the budget of an attack that has one; of a
             search, the distances at which the curve falls.
         """
-        data = Data(X, y, sample_weight)
         return cls._from_attacks([inspector], [data], sizes, choices)
 
     @classmethod
     def _from_folds(
-        cls,
-        inspectors,
-        X,
-        sample_weight,
-        *,
-        y,
-        tests,
-        sizes: ArrayLike | None = None,
-        **choices,
+        cls, inspectors, data, *, tests, sizes: ArrayLike | None = None, **choices
     ):
         """The display of the mean of the folds' curves.
 
@@ -127,7 +108,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             As in `from_estimator`.
         """
         check_same_in_folds([_size_name(attack) for attack in inspectors], "units")
-        parts = tests or [Data(X, y, sample_weight)] * len(inspectors)
+        parts = tests or [data] * len(inspectors)
         return cls._from_attacks(inspectors, parts, sizes, choices)
 
     @classmethod
@@ -190,12 +171,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         ValueError
             Scores that do not fit the sizes.
         """
-        sizes, scores = np.asarray(self.sizes), np.atleast_2d(self.scores)
-        if sizes.ndim != 1 or scores.shape[1:] != sizes.shape:
-            raise ValueError(
-                f"scores has the shape {np.shape(self.scores)}, but there are sizes of "
-                f"the shape {sizes.shape}."
-            )
+        sizes, scores = self._arrays()
         ax = self._take(ax)
         (colour,) = unused_colours([OKABE_ITO[0]], ax)
         mean, label = scores.mean(axis=0), self.label
@@ -214,6 +190,12 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         ax.set(xlabel=self.size_name, ylabel=self.score_name, ylim=(-0.02, 1.02))
         self.legend_ = self._named(ax, label)
         return self
+
+    def _arrays(self):
+        """Sizes (n,) and scores (n_folds, n), checked."""
+        sizes = checked_numbers(self.sizes, "sizes", [(None,)], "a curve")
+        shapes, of = [sizes.shape, (None, *sizes.shape)], f"{len(sizes)} sizes"
+        return sizes, np.atleast_2d(checked_numbers(self.scores, "scores", shapes, of))
 
     def _named(self, ax, label):
         """The legend of the axes, with the new line."""
@@ -240,7 +222,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         ImportError
             pandas is not installed.
         """
-        sizes, scores = np.asarray(self.sizes), np.atleast_2d(self.scores)
+        sizes, scores = self._arrays()
         mean, std = scores.mean(axis=0), scores.std(axis=0)
         parts = [{"size": sizes, "score": mean}]
         if len(scores) > 1:

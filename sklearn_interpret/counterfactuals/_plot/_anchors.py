@@ -13,11 +13,7 @@ from sklearn_interpret._model.rows.bounds import rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink
 from sklearn_interpret._plotting.curves import name_axes, note_empty
-from sklearn_interpret._plotting.labels import (
-    number_text,
-    response_label,
-    value_text,
-)
+from sklearn_interpret._plotting.labels import number_text, response_label, value_text
 from sklearn_interpret._plotting.text_layout import draw_text
 from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
@@ -110,10 +106,10 @@ class AnchorsDisplay(FeaturesDisplay):
         return as_texts(X) if _are_texts(X) else as_rows(X)
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, **choices):
+    def _from_inspector(cls, inspector, data, **choices):
         if isinstance(inspector, Anchors):
             choices = {"background": inspector._marginals.rows.native, **choices}
-        return super()._from_inspector(inspector, X, sample_weight, **choices)
+        return super()._from_inspector(inspector, data, **choices)
 
     def plot(
         self,
@@ -219,15 +215,13 @@ class AnchorsDisplay(FeaturesDisplay):
         """The text, with the words of the rule behind a colour."""
         text, rule = list(self.explanation.data)[row], self.explanation.rules[row]
         title = self._title(row) + ([] if rule else [_ALWAYS])
-        ax, self.texts_, *_ = draw_text(
-            ax,
+        self.texts_, *_ = draw_text(
+            lambda size: self._take_grid(ax, 1, 1, size).main[0],
             _marked(text, rule),
             title,
             colour_of=lambda ax, _: tint(ax, OKABE_ITO[0]),
             most_lines=MOST_LINES,
-            caller=f"{type(self).__name__}.plot",
         )
-        self.figure_, self.axes_ = ax.figure, np.array([ax], dtype=object)
 
     def to_frame(self) -> Any:
         """Conditions of the rule drawn, as a table.

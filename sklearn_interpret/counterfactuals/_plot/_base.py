@@ -140,14 +140,13 @@ class FeaturesDisplay(OneRowDisplay):
             n_cols = min(n_cols, max(1, int(axes_inches(ax)[0] / LEAST_WIDTH)))
         size = width, height + AROUND + max(ticks, default=0)
         canvas = self._take_grid(ax, n_panels, n_cols, size)
-        figure, first = canvas.figure, canvas.main[0]
+        first, own = canvas.main[0], canvas.own_figure
         width = axes_inches(canvas.frame or first)[0]
-        if canvas.own_figure:
-            width = figure.get_figwidth()
-        own = canvas.own_figure
+        if own:
+            width = canvas.figure.get_figwidth()
         self.title_ = write_title(first, title, width, own_figure=own)
         if own:
-            figure.draw_without_rendering()  # settles the axes' sizes
+            canvas.figure.draw_without_rendering()  # settles the axes' sizes
 
 
 def tint(ax, colour):

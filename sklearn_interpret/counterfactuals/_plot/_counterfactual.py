@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.bounds import interval_text
 from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.bars import check_count, draw_arrows
 from sklearn_interpret._plotting.colours import colours, ink, seen
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
@@ -20,8 +19,9 @@ from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     MINUS,
     literal,
+    write_near,
 )
-from sklearn_interpret._plotting.text_layout import write_near
+from sklearn_interpret._plotting.ranked_bars import draw_arrows
 from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
 from sklearn_interpret.counterfactuals._plot._base import (
@@ -122,9 +122,9 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
     background: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, **choices):
+    def _from_inspector(cls, inspector, data, **choices):
         choices = {"background": inspector._actionability.known.native, **choices}
-        return super()._from_inspector(inspector, X, sample_weight, **choices)
+        return super()._from_inspector(inspector, data, **choices)
 
     def plot(
         self,
@@ -159,7 +159,6 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         ValueError
             Several rows and no `row`; an unknown `target`.
         """
-        check_count(max_entries, "max_entries")
         row = self._position()
         found = np.flatnonzero(self.explanation.origin == row)
         columns = self._columns(row, found)

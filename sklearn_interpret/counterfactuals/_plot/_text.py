@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._model.rows.samples import as_texts
-from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import UP_COLOUR, seen
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.labels import number_text, shorten
@@ -115,21 +114,18 @@ class TextCounterfactualDisplay(OneRowDisplay):
         ValueError
             Several texts and no `row`; an unknown `target`.
         """
-        check_count(max_lines, "max_lines")
         row = self._position()
         pairs = zip(
             self.explanation.pieces[row], self.explanation.removed[row], strict=True
         )
         pieces = [(piece, [gone] if gone else None) for piece, gone in pairs]
-        self.ax_, self.texts_, runs, measure = draw_text(
-            ax,
+        self.texts_, runs, measure = draw_text(
+            lambda size: self._take(ax, size),
             pieces,
             self._title(row),
             colour_of=lambda ax, _: (seen(UP_COLOUR, ax), _OPACITY),
             most_lines=max_lines,
-            caller=f"{type(self).__name__}.plot",
         )
-        self.figure_ = self.ax_.figure
         style = {"color": seen(UP_COLOUR, self.ax_), "linewidth": 1.4, "zorder": 4}
         self.strikes_ = strike_out(
             self.ax_,

@@ -10,13 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import (
-    axes_inches,
-    legend_columns,
-    named_legend,
-)
-from sklearn_interpret._plotting.bars import name_rows, row_height
-from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, shade
+from sklearn_interpret._plotting.axes import add_legend
+from sklearn_interpret._plotting.colours import OKABE_ITO, shade
 from sklearn_interpret._plotting.curves import draw_line
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
@@ -24,24 +19,28 @@ from sklearn_interpret._plotting.labels import (
     number_beside,
     number_text,
     plain_number_ticks,
+    write_near,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars
-from sklearn_interpret._plotting.text_layout import write_near
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_stacked_bars,
+    name_rows,
+    row_height,
+)
+from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import row_position
 
 MEAN_COLOUR = OKABE_ITO[0]
-_LEGEND_PITCH = 0.24  # inches from one line of a legend to the next
 
 
 @dataclass(eq=False, repr=False)
 class DecisionPathDisplay(Display):
     """The path of one row through one tree, from the root on top to the leaf.
 
-    Each line is a node: the condition that the row meets to get there, what the tree
-    gives to the training rows in it, and how many these are. Of a classifier these are
-    the shares of the classes; otherwise the mean, with one standard deviation of the
-    leaves below to each side.
+    Each line is a node: the condition that the row meets to get there, the tree's
+    response to the training rows in it, and their number. The response of a classifier
+    is the shares of the classes; otherwise it is the mean, with one standard deviation
+    of the leaves below to each side.
 
     Build it with `from_estimator`, which takes positions of the row and of the tree.
 
@@ -60,7 +59,7 @@ class DecisionPathDisplay(Display):
     response_name : str, default="response"
         Name of the response, whose means these are.
     count_name : str, default="training rows"
-        Name of what `n_rows` counts.
+        Name of the counts in `n_rows`.
     tree_name : str, default=""
         Which tree of how many it is; "" for an only one.
     total : float, default=None
@@ -120,9 +119,7 @@ class DecisionPathDisplay(Display):
     _shows_rows = True
 
     @classmethod
-    def _from_inspector(
-        cls, inspector, X, sample_weight, *, row: int = 0, tree: int = 0
-    ):
+    def _from_inspector(cls, inspector, data, *, row: int = 0, tree: int = 0):
         """The display of one row's path.
 
         row : int, default=0
@@ -131,7 +128,7 @@ class DecisionPathDisplay(Display):
             Position of the tree in the model. Boosting of several classes has a tree
             for each class in each iteration.
         """
-        rows = as_rows(X)
+        rows = as_rows(data.X)
         one = rows.take([row_position(row, rows.n_rows, "row")])
         path = inspector.decision_path(one.native, tree=tree)
         shares, model = path.are_shares, inspector.estimator_
@@ -155,18 +152,13 @@ class DecisionPathDisplay(Display):
 
     def _arrays(self):
         """Values (d,) or (d, k), numbers of rows, deviations or None; checked."""
-        values, counts = (np.asarray(a, np.float64) for a in (self.values, self.n_rows))
         n_nodes = len(self.conditions)
+        shapes, of = [(n_nodes,), (n_nodes, None)], f"{n_nodes} conditions"
+        values = checked_numbers(self.values, "values", shapes, of)
+        counts = checked_numbers(self.n_rows, "n_rows", shapes[:1], of)
         deviations = self.deviations
         if deviations is not None:
-            deviations = np.asarray(deviations, np.float64)
-        arrays = {"values": values, "n_rows": counts, "deviations": deviations}
-        for name, array in arrays.items():
-            one_axis = array is None or array.ndim == 1 or name == "values"
-            if array is not None and (len(array) != n_nodes or not one_axis):
-                raise ValueError(
-                    f"{name} has the shape {array.shape}; the path has {n_nodes} nodes."
-                )
+            deviations = checked_numbers(deviations, "deviations", shapes[:1], of)
         return values, counts, deviations
 
     def plot(self, ax: Any = None, *, node_kw: dict[str, Any] | None = None) -> Self:
@@ -185,17 +177,14 @@ class DecisionPathDisplay(Display):
             The display.
         """
         values, counts, deviations = self._arrays()
-        size = 7.5, row_height(len(counts), 0.42)
-        if values.ndim == 2:  # a legend above, as wide as the axes will be
-            names = self._class_names(values)
-            legend_rows = -(-len(names) // legend_columns(names, 0.6 * size[0]))
-            size = size[0], size[1] + _LEGEND_PITCH * (legend_rows - 1)
-        ax = self._take(ax, size)
+        canvas = self._take_grid(ax, 1, 1, (7.5, row_height(len(counts), 0.42)))
+        (ax,) = canvas.main
+        self.ax_ = ax
         name_rows(ax, self.conditions)
         places = np.arange(len(counts))[::-1]
         self.bars_, self.lines_, self.legend_ = [], [], None
         if values.ndim == 2:
-            self._draw_shares(ax, places, values, node_kw)
+            self._draw_shares(canvas, places, values, node_kw)
         else:
             self._draw_means(ax, places, values, deviations, node_kw)
         self.texts_ = self._write_counts(ax, places, counts)
@@ -204,8 +193,7 @@ class DecisionPathDisplay(Display):
         return self
 
     def _class_names(self, shares):
-        names = self.output_names
-        return list(map(str, range(shares.shape[1]) if names is None else names))
+        return list(map(str, self._named_outputs(shares.shape[1])))
 
     def _label(self, values):
         tree = f" in {self.tree_name}" if self.tree_name else ""
@@ -219,14 +207,11 @@ class DecisionPathDisplay(Display):
             label += f"\nAll trees together: {number_text(self.total, 4)}"
         return label
 
-    def _draw_shares(self, ax, places, shares, style):
+    def _draw_shares(self, canvas, places, shares, style):
         """Shares of the classes, one behind the other."""
-        self.bars_ = draw_stacked_bars(ax, places, shares, style, height=0.62)
-        ax.set_xlim(0, 1)
-        names = self._class_names(shares)
-        n_columns = legend_columns(names, axes_inches(ax)[0])
-        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
-        self.legend_ = named_legend(ax, self.bars_, names, ncols=n_columns, **above)
+        self.bars_ = draw_stacked_bars(self.ax_, places, shares, style, height=0.62)
+        self.ax_.set_xlim(0, 1)
+        self.legend_ = add_legend(canvas, self.bars_, self._class_names(shares))
 
     def _draw_means(self, ax, places, means, deviations, style):
         """Means from node to node, and deviations around them."""
@@ -238,10 +223,9 @@ class DecisionPathDisplay(Display):
         self.lines_ = [draw_line(ax, means, places, MEAN_COLOUR, style)]
         sides = {-1: "right", 0: "center", 1: "left"}  # away from the line from above
         moves = np.sign(np.diff(means, prepend=means[0]))
-        box = {"facecolor": paper(ax), "alpha": 0.7, "lw": 0, "pad": 0.5}
         for mean, place, move in zip(means, places, moves, strict=True):
             text, looks = number_beside(mean, np.ptp(means)), {"ha": sides[move]}
-            write_near(ax, text, (mean, place), (move, 6), bbox=box, **looks)
+            write_near(ax, text, (mean, place), (move, 6), over=0.7, **looks)
         ax.margins(x=0.15)  # for the numbers at the points
         plain_number_ticks(ax)
 
@@ -249,9 +233,8 @@ class DecisionPathDisplay(Display):
         """Numbers of training rows to the right of the nodes, with a heading."""
         lines = [(len(counts) - 0.45, self.count_name)]
         lines += zip(places, (number_text(count, 4) for count in counts), strict=True)
-        looks = {"va": "center", "fontsize": "small", "color": ink(ax)}
-        looks["transform"] = ax.get_yaxis_transform()
-        return [ax.text(1.02, place, text, **looks) for place, text in lines]
+        looks = {"va": "center", "xycoords": ax.get_yaxis_transform()}
+        return [write_near(ax, text, (1.02, place), **looks) for place, text in lines]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame.

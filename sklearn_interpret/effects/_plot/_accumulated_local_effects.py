@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_interpret._plotting.panels.displays import with_outputs
-from sklearn_interpret.effects._accumulated_local_effects import (
-    AccumulatedLocalEffects,
-)
+from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLocalEffects
 from sklearn_interpret.effects._plot._effect import EffectDisplay
 
 

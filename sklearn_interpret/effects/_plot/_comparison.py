@@ -16,7 +16,6 @@ from sklearn_interpret._plotting.panels.displays import (
     PanelDisplay,
     effect_columns,
     fold_band,
-    long_frame,
     with_outputs,
 )
 from sklearn_interpret._plotting.panels.lines import (
@@ -31,45 +30,28 @@ from sklearn_interpret._plotting.sources import (
     is_inspector,
     keyword_names,
     parameter_names,
-    response_name,
     split_keywords,
 )
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.effects._accumulated_local_effects import (
-    AccumulatedLocalEffects,
+from sklearn_interpret.effects._plot._accumulated_local_effects import (
+    AccumulatedLocalEffectsDisplay,
 )
-from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
-from sklearn_interpret.effects._partial_dependence import PartialDependence
-from sklearn_interpret.effects._plot._effect import (
-    check_order,
-    check_outputs,
-    chosen_entries,
-    data_along,
-    increasing,
-    output_texts,
+from sklearn_interpret.effects._plot._conditional_dependence import (
+    ConditionalDependenceDisplay,
 )
+from sklearn_interpret.effects._plot._effect import check_outputs, chosen_entries
+from sklearn_interpret.effects._plot._partial_dependence import PartialDependenceDisplay
 
-
-@dataclass(frozen=True)
-class Compared:
-    """A method: its inspector, what it is called, and where its results are."""
-
-    kind: type
-    text: str
-    points: str
-    values: str
-
-
+# Displays of the methods that are compared, and names of these in the legend.
 COMPARED = {
-    "partial_dependence": Compared(
-        PartialDependence, "partial dependence", "grid_values_", "average_"
-    ),
-    "conditional_dependence": Compared(
-        ConditionalDependence, "M-plot (conditional mean)", "centers_", "average_"
-    ),
-    "accumulated_local_effects": Compared(
-        AccumulatedLocalEffects, "accumulated local effects", "edges_", "effects_"
-    ),
+    "partial_dependence": PartialDependenceDisplay,
+    "conditional_dependence": ConditionalDependenceDisplay,
+    "accumulated_local_effects": AccumulatedLocalEffectsDisplay,
+}
+TEXTS = {
+    "partial_dependence": "partial dependence",
+    "conditional_dependence": "M-plot (conditional mean)",
+    "accumulated_local_effects": "accumulated local effects",
 }
 
 
@@ -147,6 +129,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
     """
 
     _choices = frozenset({"feature", "methods", "centered"})
+    _options = {"order": ("levels", "effect")}
     _leading = ("feature",)
 
     points: list[Any]
@@ -163,10 +146,8 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
 
     @classmethod
     def _takers(cls, method):
-        takers = [
-            (parameter_names(compared.kind) - {"features"}, compared.kind)
-            for compared in COMPARED.values()
-        ]
+        kinds = [display._kinds[0] for display in COMPARED.values()]
+        takers = [(parameter_names(kind) - {"features"}, kind) for kind in kinds]
         plot = keyword_names(cls.plot), cls.plot
         return [(cls._choices, cls._from_inspector), *takers, plot]
 
@@ -194,7 +175,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         if params.get("centered", True) is None:
             params = {name: params[name] for name in params.keys() - {"centered"}}
         methods = checked_methods(params.get("methods", COMPARED))
-        kinds = [COMPARED[method].kind for method in methods]
+        kinds = [COMPARED[method]._kinds[0] for method in methods]
         takers = [cls._choices, keyword_names(cls.plot), *map(parameter_names, kinds)]
         choices, looks, *parameters = split_keywords(params, takers)
         feature = choices.get("feature")
@@ -211,27 +192,25 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
                 estimators,
                 data._replace(sample_weight=None) if shown else data,
                 given if shown else {**given, "features": [feature]},
-                kinds=(COMPARED[method].kind,),
+                kinds=COMPARED[method]._kinds,
                 display=cls.__name__,
                 again=again,
             )
             check_outputs(inspectors[method])
-        X, sample_weight = data.X, data.sample_weight
         make = cls._from_folds if again else cls._from_inspector
-        display = make(inspectors, X, sample_weight, **choices)
+        display = make(inspectors, data, **choices)
         display._call(next(iter(inspectors.values())), *names)
         return display.plot(ax=ax, **looks)
 
     @classmethod
-    def _from_folds(cls, inspectors, X, sample_weight, **choices):
-        return cls._from_inspector(inspectors, X, sample_weight, folds=True, **choices)
+    def _from_folds(cls, inspectors, data, **choices):
+        return cls._from_inspector(inspectors, data, folds=True, **choices)
 
     @classmethod
     def _from_inspector(
         cls,
         inspectors,
-        X,
-        sample_weight,
+        data,
         *,
         feature: int | str | None = None,
         methods: Sequence[str] = tuple(COMPARED),
@@ -248,36 +227,28 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         centered : bool, default=None
             Whether effects are centred; None leaves that to each method.
         """
-        points, fold_effects, shown = [], [], []
+        points, fold_effects, by_similarity = [], [], False
         for method, parts in inspectors.items():
-            compared = COMPARED[method]
-            (entry,) = chosen_entries(parts[0], feature)
-            axes = parts[0].axes_[entry]
-            points.append(getattr(parts[0], compared.points)[entry])
-            shown += axes
-            curves = [
-                centred_effect(
-                    part, getattr(part, compared.values)[entry], entry, X, sample_weight
-                )
-                for part in parts
-            ]
+            curves = []
+            for part in parts:
+                (entry,) = chosen_entries(part, feature)
+                own = COMPARED[method]._from_inspector(part, data, features=feature)
+                effect, mean = own._effect(0), mean_at_rows(part, entry, data)
+                curves.append(effect.values - mean[:, None])
+                by_similarity |= part.axes_[entry][0].by_similarity
+            points.append(effect.places[0])
             fold_effects.append(np.stack(curves))
-            if compared.points == "grid_values_":
-                points[-1] = increasing(points[-1], axes)
-                fold_effects[-1] = increasing(fold_effects[-1], axes)
-        first = next(iter(inspectors.values()))[0]
-        (entry,) = chosen_entries(first, feature)
         return cls(
             points,
             [curves.mean(axis=0) for curves in fold_effects],
             methods=list(inspectors),
-            feature_name=first.effect_names_[entry],
-            output_names=output_texts(first),
-            response_name=response_name(first),
+            feature_name=own.feature_names[0],
+            output_names=own.output_names,
+            response_name=own.response_name,
             fold_effects=fold_effects if folds else None,
-            categorical=first.axes_[entry][0].categorical,
-            data=data_along(first, X, sample_weight)[entry],
-            by_similarity=any(axis.by_similarity for axis in shown),
+            categorical=own.categorical[0][0],
+            data=own.data[0],
+            by_similarity=by_similarity,
         )
 
     def plot(
@@ -328,7 +299,6 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
             The display.
         """
         looks = Looks.of(locals())
-        check_order(order)
         effects = self._effects()
         panels = [
             (self._panel(effects, output, order), None)
@@ -362,10 +332,10 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
             places = level_places(levels, first)  # NaN, sorted last, if missing
             levels = [levels[place] for place in np.argsort(places, kind="stable")]
             by_similarity = False
-        outputs = self._outputs(len(effects[0].values))
+        outputs = self._named_outputs(len(effects[0].values))
         several = len(outputs) > 1
         series = [
-            effect.series(output, _method_text(method), colour, levels=levels)
+            effect.series(output, TEXTS.get(method, method), colour, levels=levels)
             for effect, method, colour in zip(
                 effects, self.methods, _method_colours(self.methods), strict=True
             )
@@ -406,9 +376,9 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         """
         blocks = []
         for method, effect in zip(self.methods, self._effects(), strict=True):
-            outputs = self._outputs(len(effect.values))
+            outputs = self._named_outputs(len(effect.values))
             blocks += effect_columns(effect, outputs, method=method)
-        return long_frame(blocks, f"{type(self).__name__}.to_frame")
+        return self._long_frame(blocks)
 
 
 def _method_colours(methods):
@@ -417,10 +387,6 @@ def _method_colours(methods):
     palette = [*COMPARED, *others]
     shades = dict(zip(palette, colours(len(palette)), strict=True))
     return [shades[method] for method in methods]
-
-
-def _method_text(method):
-    return COMPARED[method].text if method in COMPARED else method
 
 
 def checked_methods(methods):
@@ -441,30 +407,29 @@ def checked_methods(methods):
 
 def method_of(inspector, display):
     """Name of the method that an inspector applies."""
-    for name, compared in COMPARED.items():
-        if isinstance(inspector, compared.kind):
+    kinds = {name: display._kinds[0] for name, display in COMPARED.items()}
+    for name, kind in kinds.items():
+        if isinstance(inspector, kind):
             return name
-    kinds = ", ".join(compared.kind.__name__ for compared in COMPARED.values())
+    known = ", ".join(kind.__name__ for kind in kinds.values())
     raise TypeError(
         f"{display} takes a fitted predictor, or a list of fitted inspectors out of "
-        f"{kinds}; the list has {type(inspector).__name__}."
+        f"{known}; the list has {type(inspector).__name__}."
     )
 
 
-def centred_effect(inspector, values, entry, X, sample_weight):
-    """An effect (k, G), less its weighted mean over the rows of `X`."""
+def mean_at_rows(inspector, entry, data):
+    """Weighted means (k,) over the rows of the effect of an entry."""
     one_way = [len(axes) == 1 for axes in inspector.axes_]
     k = len(inspector.output_names_)
     first = k * sum(one_way[:entry])
-    at_rows = _bare_transform(inspector, X)[:, first : first + k]
-    weights = np.ones(len(at_rows)) if sample_weight is None else sample_weight
+    # `set_output` may have chosen a frame.
+    at_rows = np.asarray(inspector.transform(data.X), dtype=np.float64)
+    at_rows = at_rows[:, first : first + k]
+    weights = data.sample_weight
+    weights = np.ones(len(at_rows)) if weights is None else weights
     known = np.isfinite(at_rows).all(axis=1)
-    mean = np.zeros(k)
-    if np.any(np.asarray(weights)[known] > 0):
-        mean = np.average(at_rows[known], axis=0, weights=np.asarray(weights)[known])
-    return np.asarray(values).reshape(k, -1) - mean[:, None]
-
-
-def _bare_transform(inspector, X):
-    """`transform` as an array, whatever container `set_output` chooses."""
-    return np.asarray(inspector.transform(X), dtype=np.float64)
+    weights = np.asarray(weights)[known]
+    if not np.any(weights > 0):
+        return np.zeros(k)
+    return np.average(at_rows[known], axis=0, weights=weights)

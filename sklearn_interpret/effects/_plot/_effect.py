@@ -19,7 +19,6 @@ from sklearn_interpret._plotting.panels.displays import (
     effect_columns,
     error_band,
     fold_band,
-    long_frame,
 )
 from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
@@ -35,12 +34,6 @@ from sklearn_interpret._plotting.sources import (
 from sklearn_interpret._plotting.surfaces import colour_limits
 
 MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
-
-
-def check_order(order):
-    """Refuse an unknown order of levels."""
-    if order not in ("levels", "effect"):
-        raise ValueError(f"order={order!r} must be 'levels' or 'effect'.")
 
 
 def most_varied(effects):
@@ -65,6 +58,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     """
 
     _choices = frozenset({"features"})
+    _options = {"order": ("levels", "effect")}
     _shows_rows = _inspects_again = True
     _points: ClassVar[tuple[str, ...]]
     _means: ClassVar[tuple[str, ...]]
@@ -82,16 +76,14 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     importances: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(
-        cls, inspector, X, sample_weight, *, features: Any = None, **choices
-    ):
+    def _from_inspector(cls, inspector, data, *, features: Any = None, **choices):
         names = (*cls._points, *cls._means, *cls._spreads)
         arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
         entries = chosen_entries(inspector, features)
-        return cls._made([inspector], arrays, X, sample_weight, entries, choices)
+        return cls._made([inspector], arrays, data, entries, choices)
 
     @classmethod
-    def _from_folds(cls, inspectors, X, sample_weight, **choices):
+    def _from_folds(cls, inspectors, data, **choices):
         check_outputs(inspectors)
         first, effects = inspectors[0], f"{cls._means[0]}_"
         arrays = {name: getattr(first, f"{name}_") for name in cls._points}
@@ -99,10 +91,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         parts = zip(*(getattr(one, effects) for one in inspectors), strict=True)
         arrays[cls._by_fold] = list(map(np.stack, parts))
         entries = range(len(first.axes_))
-        return cls._made(inspectors, arrays, X, sample_weight, entries, choices)
+        return cls._made(inspectors, arrays, data, entries, choices)
 
     @classmethod
-    def _made(cls, inspectors, arrays, X, sample_weight, entries, choices):
+    def _made(cls, inspectors, arrays, data, entries, choices):
         """The display of those entries of the inspectors."""
         first = inspectors[0]
         by_feature = [
@@ -122,7 +114,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             "categorical": [
                 tuple(axis.categorical for axis in axes) for axes in first.axes_
             ],
-            "data": data_along(first, X, sample_weight),
+            "data": data_along(first, data),
             "importances": [
                 importances[columns[0]] if len(axes) == 1 else np.nan
                 for axes, columns in zip(first.axes_, first.features_, strict=True)
@@ -136,7 +128,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             **picked,
             output_names=output_texts(first),
             response_name=response_name(first),
-            **cls._settings_of(first, X, **choices),
+            **cls._settings_of(first, data.X, **choices),
         )
 
     @classmethod
@@ -214,7 +206,6 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return self._draw(ax, looks, n_cols, max_entries, share_y)
 
     def _draw(self, ax, looks, n_cols, max_entries, share_y):
-        check_order(looks.order)
         drawable = self._drawable(looks)
         shown = self._most_important(drawable, max_entries)
         effects = [self._effect(entry) for entry in shown]
@@ -262,7 +253,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     def _line_panel(self, effect, outputs, looks, **parts):
         """A panel with a line for each of the outputs."""
         levels, by_similarity = effect.levels_in(looks.order)
-        names = self._outputs(len(effect.values))
+        names = self._named_outputs(len(effect.values))
         palette = colours(len(outputs))
         return LinePanel(
             effect.names[0],
@@ -309,11 +300,11 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         blocks = []
         for entry in range(self._n_entries):
             blocks += self._frame_blocks(entry)
-        return long_frame(blocks, f"{type(self).__name__}.to_frame")
+        return self._long_frame(blocks)
 
     def _frame_blocks(self, entry):
         effect = self._effect(entry)
-        return effect_columns(effect, self._outputs(len(effect.values)))
+        return effect_columns(effect, self._named_outputs(len(effect.values)))
 
 
 def increasing(values, axes):
@@ -346,13 +337,13 @@ def _mean(inspectors, attribute):
     ]
 
 
-def data_along(inspector, X, sample_weight=None):
+def data_along(inspector, data):
     """Values (n,) of each entry's features in some of the rows; of pairs a pair."""
-    rows = as_rows(X)
+    rows = as_rows(data.X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
     kept = np.arange(rows.n_rows)
-    if sample_weight is not None:
-        kept = np.flatnonzero(np.asarray(sample_weight) > 0)
+    if data.sample_weight is not None:
+        kept = np.flatnonzero(np.asarray(data.sample_weight) > 0)
     if len(kept) > MAX_DATA_ROWS:
         draw = np.random.default_rng(0).choice(len(kept), MAX_DATA_ROWS, replace=False)
         kept = kept[np.sort(draw)]

@@ -124,6 +124,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     _points, _by_fold = ("grid_values",), "fold_averages"
     _means = ("average", "curves", "derivatives", "derivative_std")
     _choices = EffectDisplay._choices | {"color_by"}
+    _options = EffectDisplay._options | {"kind": ("curves", "derivatives")}
     _parts = (*EffectDisplay._parts, "curves")
 
     grid_values: list[Any]
@@ -230,8 +231,6 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         self : object
             The display.
         """
-        if kind not in ("curves", "derivatives"):
-            raise ValueError(f"kind={kind!r} must be 'curves' or 'derivatives'.")
         self.curve_rows_ = self._drawn_rows(n_curves, random_state)
         looks = Looks.of(locals())
         return self._draw(ax, looks, n_cols, max_entries, share_y)
@@ -271,7 +270,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             effect = _slopes(effect)
         curves = curves[:, self.curve_rows_]
         n_outputs = len(curves)
-        outputs = self._outputs(n_outputs)
+        outputs = self._named_outputs(n_outputs)
         panels = []
         for output in range(n_outputs):
             # Titles name the outputs, so that the legend has one colour.
@@ -308,7 +307,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     def _frame_blocks(self, entry):
         effect = self._effect(entry)
-        outputs = self._outputs(len(effect.values))
+        outputs = self._named_outputs(len(effect.values))
         curves = self._curves_of(entry)
         rows = np.arange(curves.shape[1]) if self.rows is None else self.rows
         spread = _of_entry(self.derivative_std, entry, 1)

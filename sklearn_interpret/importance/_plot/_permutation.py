@@ -9,10 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.axes import side_legend
-from sklearn_interpret._plotting.bars import (
+from sklearn_interpret._plotting.colours import (
+    NEUTRAL_COLOUR,
+    colours,
+    ink,
+    paper,
+    seen,
+    shade,
+)
+from sklearn_interpret._plotting.labels import literal_lines, number_text
+from sklearn_interpret._plotting.points import draw_points
+from sklearn_interpret._plotting.ranked_bars import (
     draw_bars,
     draw_boxes,
     draw_spreads,
+    finish_rows,
     grey_last,
     label_ends,
     name_rows,
@@ -22,23 +33,9 @@ from sklearn_interpret._plotting.bars import (
     side_by_side,
     with_others,
 )
-from sklearn_interpret._plotting.colours import (
-    NEUTRAL_COLOUR,
-    colours,
-    ink,
-    paper,
-    seen,
-    shade,
-)
-from sklearn_interpret._plotting.labels import (
-    literal_lines,
-    number_text,
-    plain_number_ticks,
-)
-from sklearn_interpret._plotting.points import draw_points
+from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.importance._plot._sources import ImportanceSources
 
-KINDS = ("bar", "box")
 SAMPLES = ("train", "test")
 ROOM, NUMBER_ROOM, P_ROOM = 0.04, 0.16, 0.24  # shares of the width of the marks
 WIDTH, LEGEND_WIDTH = 6.0, 1.5  # inches
@@ -144,6 +141,8 @@ default=None
     5     age         0.3  NaN       1
     """
 
+    _options = {"kind": ("bar", "box")}
+
     importances: ArrayLike
     _: KW_ONLY
     feature_names: Any
@@ -188,29 +187,18 @@ default=None
             An unknown kind, boxes of single numbers, a `max_entries` that is not a
             positive whole number, or arrays that do not fit each other.
         """
-        if kind not in KINDS:
-            raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
-        samples, null, pvalues = self._arrays()
-        if kind == "box" and null is None and all(s.shape[1] == 1 for s in samples):
+        lines = self._lines(max_entries)
+        several = max(draws.shape[1] for draws in lines.samples) > 1
+        if kind == "box" and lines.null is None and not several:
             raise ValueError(
                 'kind="box" shows the draws of each importance, and there is one draw '
                 'only: use kind="bar".'
             )
-        lines = make_lines(
-            list(map(str, self.feature_names)),
-            samples,
-            null,
-            pvalues,
-            no_effect=self.no_effect,
-            max_entries=max_entries,
-        )
-        pitch = 0.36 if len(samples) == 1 else 0.44
-        plain = max(s.shape[1] for s in samples) == len(samples) == 1 and null is None
-        size = (WIDTH if plain else WIDTH + LEGEND_WIDTH, row_height(len(lines), pitch))
-        ax = self._take(ax, size)
-        self.bars_: list[Any] = []
-        self.spreads_: list[Any] = []
-        self.points_: list[Any] = []
+        both = len(lines.samples) > 1
+        has_legend = several or both or lines.null is not None
+        height = row_height(len(lines), 0.44 if both else 0.36)
+        ax = self._take(ax, (WIDTH + LEGEND_WIDTH * has_legend, height))
+        self.bars_, self.spreads_, self.points_ = [], [], []
         self.null_, self._entries = None, {}  # of the legend: handles by text
         mark = self._mark_quartiles if kind == "box" else self._mark_means
         ends = np.stack([np.full(len(lines), self.no_effect), *mark(lines, bar_kw)])
@@ -222,19 +210,30 @@ default=None
     def _arrays(self):
         """Samples (p, r), null distribution and p-values, checked against the names."""
         p = len(self.feature_names)
-        samples = [_draws(self.importances, p, "importances")]
-        if self.test_importances is not None:
-            samples.append(_draws(self.test_importances, p, "test_importances"))
-        null = self.null_importances
-        if null is not None:
-            null = _draws(np.transpose(null), p, "the transposed null_importances").T
-        pvalues = self.pvalues
+        samples = [
+            self._checked(name, (p,), (p, None)).reshape(p, -1)
+            for name in ("importances", "test_importances")
+            if getattr(self, name) is not None
+        ]
+        null = self._checked("null_importances", (None, p))
+        return samples, null, self._checked("pvalues", (p,))
+
+    def _checked(self, name, *shapes):
+        values, of = getattr(self, name), f"{len(self.feature_names)} feature names"
+        return None if values is None else checked_numbers(values, name, shapes, of)
+
+    def _lines(self, max_entries):
+        """The `Lines` of the features shown, and one for the mean of the others."""
+        samples, null, pvalues = self._arrays()
+        shown, others = line_order(samples, self.no_effect, max_entries)
+        names = [str(self.feature_names[j]) for j in shown]
+        if len(others):
+            names.append(f"mean of {others_text(len(others))}")
         if pvalues is not None:
-            pvalues = _draws(pvalues, p, "pvalues")
-            if pvalues.shape[1] > 1:
-                raise ValueError("pvalues must be one number for each feature.")
-            pvalues = pvalues[:, 0]
-        return samples, null, pvalues
+            pvalues = np.append(pvalues[shown], [np.nan][: len(others)])
+        null = None if null is None else with_others(null.T, shown, others)
+        samples = [with_others(draws, shown, others) for draws in samples]
+        return Lines(names, samples, null, pvalues, len(others))
 
     def _mark_means(self, lines, style):
         """Bars for the means, with spread, folds and null; how far each reaches."""
@@ -260,10 +259,8 @@ default=None
                 ends += [low, high]
                 self._entries[f"± 1 std of {text}"] = self.spreads_[0]
         if len(lines.samples) > 1:
-            samples = {
-                t: b.patches[0] for t, b in zip(SAMPLES, self.bars_, strict=True)
-            }
-            self._entries = samples | self._entries
+            handles = [bars.patches[0] for bars in self.bars_]
+            self._entries = dict(zip(SAMPLES, handles, strict=True)) | self._entries
         elif lines.n_others:
             grey_last(self.bars_[0])
         if lines.null is not None:
@@ -306,14 +303,11 @@ default=None
             samples, shades = [lines.null], [NEUTRAL_COLOUR]
         offsets, height = side_by_side(len(samples))
         for offset, draws, colour in zip(offsets, samples, shades, strict=True):
-            quartiles = np.quantile(draws, [0, 0.25, 0.5, 0.75, 1], axis=1)
-            places = lines.places + offset
-            boxes, whiskers = draw_boxes(
-                ax, places, quartiles, colour, style, height=height
-            )
+            looks = draws, colour, style, height
+            boxes, whiskers = draw_boxes(ax, lines.places + offset, *looks)
             self.bars_.append(boxes)
             self.spreads_.append(whiskers)
-            ends += [quartiles[0], quartiles[-1]]
+            ends += [draws.min(axis=1), draws.max(axis=1)]
         handles = [boxes.patches[0] for boxes in self.bars_]
         if lines.null is None:
             if len(samples) > 1:
@@ -353,11 +347,9 @@ default=None
         right = high + room * span if self.labels_ or high > self.no_effect else high
         left = low - ROOM * span if low < self.no_effect else low
         ax.set_xlim(left, right if span > 0 else low + 1.0)
-        plain_number_ticks(ax)
+        finish_rows(ax, literal_lines(self.importance_name))
         if low < self.no_effect:
             ax.axvline(self.no_effect, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
-        ax.set_xlabel(literal_lines(self.importance_name))
-        ax.spines[["top", "right"]].set_visible(False)
         texts, handles = list(self._entries), list(self._entries.values())
         self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
@@ -374,15 +366,12 @@ default=None
             several draws, each has lines, too, with the column "repeat" or "fold"
             (missing for the mean).
         """
-        samples, _, pvalues = self._arrays()
-        order, _ = line_order(samples, self.no_effect, None)
-        names = np.array(list(map(str, self.feature_names)), dtype=object)[order]
+        lines = self._lines(None)
         which = {"repeats": "repeat", "folds": "fold"}.get(self.draws_name, "draw")
         means, singles = [], []
-        for sample, label in zip(samples, SAMPLES, strict=False):
-            draws = sample[order]
-            columns = {"feature": names}
-            if len(samples) > 1:
+        for draws, label in zip(lines.samples, SAMPLES, strict=False):
+            columns = {"feature": lines.names}
+            if len(lines.samples) > 1:
                 columns["sample"] = label
             mean = {**columns, "importance": draws.mean(axis=1)}
             if draws.shape[1] > 1:
@@ -391,24 +380,10 @@ default=None
                     {**columns, "importance": draw, which: place}
                     for place, draw in enumerate(draws.T)
                 ]
-            if pvalues is not None:
-                mean["pvalue"] = pvalues[order]
+            if lines.pvalues is not None:
+                mean["pvalue"] = lines.pvalues
             means.append(mean)
         return self._frame(*means, *singles, whole=which)
-
-
-def _draws(values, n_features, name):
-    """Numbers as (n_features, n_draws), finite."""
-    values = np.asarray(values, dtype=np.float64)
-    if values.ndim not in (1, 2) or len(values) != n_features or not values.size:
-        raise ValueError(
-            f"{name} has the shape {values.shape}; (n_features,) or (n_features, "
-            f"n_draws) is needed, for {n_features} feature names."
-        )
-    if not np.isfinite(values).all():
-        bad = np.flatnonzero(~np.isfinite(values.reshape(n_features, -1)).all(axis=1))
-        raise ValueError(f"{name} is not finite for the feature at position {bad[0]}.")
-    return values.reshape(n_features, -1)
 
 
 def _p_text(pvalue):
@@ -429,24 +404,6 @@ def line_order(samples, no_effect, max_entries):
     shown, others = ranked(np.abs(means - no_effect).max(axis=0), max_entries)
     shown = np.sort(shown)
     return shown[np.argsort(-means.max(axis=0)[shown], kind="stable")], others
-
-
-def make_lines(names, samples, null, pvalues, *, no_effect, max_entries):
-    """The `Lines` of the features shown, and one for the mean of the others.
-
-    The arrays are those of all features, `null` of shape (n_permutations, p).
-    """
-    shown, others = line_order(samples, no_effect, max_entries)
-
-    names = [names[j] for j in shown]
-    if pvalues is not None:
-        pvalues = pvalues[shown]
-    if len(others):
-        names.append(f"mean of {others_text(len(others))}")
-        pvalues = None if pvalues is None else np.append(pvalues, np.nan)
-    null = None if null is None else with_others(null.T, shown, others)
-    samples = [with_others(draws, shown, others) for draws in samples]
-    return Lines(names, samples, null, pvalues, len(others))
 
 
 def deviation(draws):

@@ -13,9 +13,7 @@ from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.sources import Data, check_same_in_folds
 from sklearn_interpret.importance._drop_column import DropColumnImportance
-from sklearn_interpret.importance._partial_dependence import (
-    PartialDependenceImportance,
-)
+from sklearn_interpret.importance._partial_dependence import PartialDependenceImportance
 from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._permutation_test import PermutationTest
 
@@ -37,8 +35,7 @@ class ImportanceSources(FoldsMixin, Display):
     def _from_inspector(
         cls,
         inspector,
-        X,
-        sample_weight,
+        data,
         *,
         X_test: Any = None,
         y_test: ArrayLike | None = None,
@@ -69,9 +66,7 @@ default=None
         return cls(**arrays)
 
     @classmethod
-    def _from_folds(
-        cls, inspectors, X, sample_weight, *, tests, score_name: str | None = None
-    ):
+    def _from_folds(cls, inspectors, data, *, tests, score_name: str | None = None):
         """The display of the mean importances.
 
         score_name : str, default=None

@@ -16,18 +16,8 @@ from sklearn_interpret._model.response import unfrozen
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.scoring import resolve_metrics
-from sklearn_interpret._plotting.axes import (
-    named_legend,
-)
-from sklearn_interpret._plotting.bars import (
-    check_count,
-    row_height,
-)
-from sklearn_interpret._plotting.colours import (
-    NEUTRAL_COLOUR,
-    OKABE_ITO,
-    shade,
-)
+from sklearn_interpret._plotting.axes import named_legend
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, shade
 from sklearn_interpret._plotting.curves import draw_band, draw_line
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.labels import (
@@ -37,7 +27,8 @@ from sklearn_interpret._plotting.labels import (
     value_text,
     wrapped,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
+from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
+from sklearn_interpret._plotting.sources import check_count, checked_numbers
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
@@ -54,9 +45,10 @@ class InfluenceSources(ExplanationDisplay):
     _shows_rows = False
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, y, **choices):
-        explanation = inspector._overall() if X is None else inspector.explain(X, y)
-        return cls(explanation, **choices)
+    def _from_inspector(cls, inspector, data, **choices):
+        if data.X is None:
+            return cls(inspector._overall(), **choices)
+        return cls(inspector.explain(data.X, data.y), **choices)
 
 
 @dataclass(eq=False, repr=False)
@@ -265,7 +257,6 @@ default=None
     def _ranked(self, max_entries):
         """Positions of the training rows of largest size, and their values."""
         explanation = self._checked()
-        check_count(max_entries, "max_entries")
         if self.row is None:
             values = explanation.values.mean(axis=0)
         else:
@@ -354,12 +345,8 @@ default=None
 def _check_removal(rows, y, influence, sizes):
     """Influence (n,) and increasing numbers of rows to leave out."""
     check_consistent_length(rows.native, y)
-    influence = np.asarray(influence, dtype=np.float64)
-    if influence.shape != (rows.n_rows,) or not np.isfinite(influence).all():
-        raise ValueError(
-            f"influence has the shape {influence.shape}; a finite number for each of "
-            f"the {rows.n_rows} training rows is needed."
-        )
+    shapes, of = [(rows.n_rows,)], f"{rows.n_rows} training rows"
+    influence = checked_numbers(influence, "influence", shapes, of)
     if sizes is None:
         sizes = np.linspace(0, rows.n_rows // 2, 11).astype(np.intp)
     sizes = np.unique(sizes)

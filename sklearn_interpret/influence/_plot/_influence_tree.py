@@ -78,6 +78,8 @@ class InfluenceTreeDisplay(InfluenceSources):
     (4, 2)
     """
 
+    _options = {"kind": ("auto", "tree", "rules")}
+
     explanation: TrainingExplanation
     _: KW_ONLY
     max_depth: int = 3
@@ -115,8 +117,6 @@ class InfluenceTreeDisplay(InfluenceSources):
             Values of groups, or without the training rows; bad parameters.
         """
         self.tree_, drawing = self._fitted()
-        if kind not in ("auto", "tree", "rules"):
-            raise ValueError(f"kind={kind!r} must be one of auto, tree, rules.")
         drawing.plot(ax, kind=kind, bar_kw=bar_kw)
         self.figure_, self.legend_ = drawing.figure_, drawing.legend_
         (self.ax_,) = drawing.axes_.ravel()

@@ -9,13 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.axes import (
-    named_legend,
-)
-from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, seen, shade
+from sklearn_interpret._plotting.axes import named_legend
+from sklearn_interpret._plotting.colours import OKABE_ITO, seen, shade
 from sklearn_interpret._plotting.curves import draw_thin_lines
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.labels import literal, number_text, shorten_all
+from sklearn_interpret._plotting.labels import number_text, shorten_all, write_near
 from sklearn_interpret._plotting.points import draw_points, point_area
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
@@ -103,7 +101,7 @@ class RegressionInfluenceDisplay(Display):
     row_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight):
+    def _from_inspector(cls, inspector, data):
         known = inspector._dispersion_is_known
         return cls(
             inspector.leverages_,
@@ -259,9 +257,7 @@ def _name_contour(ax, x, y, text):
     place = {"ha": "center", "va": "center"}
     if x > 0.9 * ax.get_xlim()[1]:  # in a corner
         place = {"ha": "right", "va": "top" if y > 0 else "bottom"}
-    box = {"facecolor": paper(ax), "edgecolor": "none", "pad": 0.8}
-    looks = {"fontsize": "x-small", "color": ink(ax), "bbox": box}
-    ax.text(x, y, text, zorder=2.3, **place, **looks)
+    write_near(ax, text, (x, y), over=1, fontsize="x-small", zorder=2.3, **place)
 
 
 def _name_points(ax, x, y, names):
@@ -270,18 +266,10 @@ def _name_points(ax, x, y, names):
     places = ax.transData.transform(np.column_stack([x, y]))
     places *= 72 / ax.figure.figure.dpi
     texts, spans = [], []
-    looks = {"va": "center", "fontsize": "small", "color": ink(ax), "zorder": 3.5}
+    looks = {"va": "center", "zorder": 3.5, "annotation_clip": False}
     for i, name in enumerate(names):
         side, aside = ("right", -5) if to_left[i] else ("left", 5)
-        text = ax.annotate(
-            literal(name),
-            (x[i], y[i]),
-            xytext=(aside, 0),
-            textcoords="offset points",
-            ha=side,
-            annotation_clip=False,
-            **looks,
-        )
+        text = write_near(ax, name, (x[i], y[i]), (aside, 0), ha=side, **looks)
         size, start = text.get_fontsize(), places[i, 0] + aside
         ends = start, start + np.sign(aside) * _LETTER * size * len(name)
         spans.append((min(ends), max(ends), _PITCH * size))

@@ -9,23 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.axes import side_legend
-from sklearn_interpret._plotting.bars import (
-    check_count,
+from sklearn_interpret._plotting.colours import colours
+from sklearn_interpret._plotting.displays import FoldsMixin
+from sklearn_interpret._plotting.labels import JOIN, literal_lines
+from sklearn_interpret._plotting.matrices import (
+    checked_strengths,
+    draw_table,
+    table_size,
+)
+from sklearn_interpret._plotting.ranked_bars import (
     draw_bars,
     draw_spreads,
+    finish_rows,
     label_ends,
     name_rows,
     ranked,
     row_height,
     with_others,
-)
-from sklearn_interpret._plotting.colours import colours
-from sklearn_interpret._plotting.displays import FoldsMixin
-from sklearn_interpret._plotting.labels import JOIN, literal_lines, plain_number_ticks
-from sklearn_interpret._plotting.matrices import (
-    checked_strengths,
-    draw_table,
-    table_size,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret.explanations._selection import output_position
@@ -35,7 +35,6 @@ from sklearn_interpret.interactions._partial_dependence_interaction import (
 )
 from sklearn_interpret.interactions._plot._sources import InteractionSources, one_output
 
-KINDS = ("bar", "heatmap")
 ROOM = 0.16  # share of the longest bar, for the numbers
 WIDTH, LEGEND_WIDTH = 6.4, 1.6  # inches
 
@@ -125,6 +124,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
 
     _kinds = (HStatistic, PartialDependenceInteraction)
     _choices = frozenset({"target", "unnormalized"})
+    _options = {"kind": ("bar", "heatmap")}
 
     pairwise: ArrayLike
     _: KW_ONLY
@@ -137,13 +137,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
 
     @classmethod
     def _from_inspector(
-        cls,
-        inspector,
-        X,
-        sample_weight,
-        *,
-        target: Any = None,
-        unnormalized: bool = False,
+        cls, inspector, data, *, target: Any = None, unnormalized: bool = False
     ):
         """The display of a fitted inspector's pairs.
 
@@ -156,13 +150,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
 
     @classmethod
     def _from_folds(
-        cls,
-        inspectors,
-        X,
-        sample_weight,
-        *,
-        target: Any = None,
-        unnormalized: bool = False,
+        cls, inspectors, data, *, target: Any = None, unnormalized: bool = False
     ):
         """The display of the mean over folds.
 
@@ -220,13 +208,8 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             An unknown kind, a `max_entries` that is not a positive whole number, arrays
             that do not fit each other, or nothing to draw.
         """
-        if kind not in KINDS:
-            raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
-        check_count(max_entries, "max_entries")
         arrays = self._arrays()
-        self.bars_: list[Any] = []
-        self.spreads_: list[Any] = []
-        self.labels_: list[Any] = []
+        self.bars_, self.spreads_, self.labels_ = [], [], []
         self.heatmap_ = self.colorbar_ = self.legend_ = None
         if kind == "heatmap":
             self._plot_table(ax, arrays, max_entries, heatmap_kw)
@@ -270,8 +253,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         n_lines = sum(map(len, groups)) + len(groups) - 1
         spread = any(group.is_spread for group in groups)
         width = WIDTH + LEGEND_WIDTH if len(groups) > 1 or spread else WIDTH
-        size = (width, row_height(n_lines))
-        ax = self._take(ax, size)
+        ax = self._take(ax, (width, row_height(n_lines)))
         places, palette = name_lines(ax, groups), colours(len(groups))
         ends = [
             self._draw_group(group, at, colour, style)
@@ -279,9 +261,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         ]
         longest = np.concatenate(ends).max()
         ax.set_xlim(0, longest * (1 + ROOM) if longest > 0 else 1.0)
-        plain_number_ticks(ax)
-        ax.set_xlabel(literal_lines(self._label()))
-        ax.spines[["top", "right"]].set_visible(False)
+        finish_rows(ax, literal_lines(self._label()))
         handles = [bars.patches[0] for bars in self.bars_] if len(groups) > 1 else []
         texts = [group.title for group in groups][: len(handles)]
         if self.spreads_:
@@ -305,32 +285,19 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         return ends
 
     def _plot_table(self, ax, arrays, max_entries, style):
-        pairwise = arrays["pairwise"]
-        if not len(known_pairs(pairwise)):
+        table = arrays["pairwise"]
+        if not len(known_pairs(table)):
             raise ValueError("There is no pair of features: nothing to draw.")
-        shown = self._strongest(arrays, max_entries)
-        names = [str(self.feature_names[place]) for place in shown]
-        size = table_size(len(names))
-        ax = self._take(ax, size)
-        table = pairwise[np.ix_(shown, shown)]
         np.fill_diagonal(table, np.nan)
+        known = np.nan_to_num(table)
+        order = np.lexsort((-known.sum(axis=1), -known.max(axis=1)))
+        order = order if max_entries is None else order[: max(max_entries, 2)]
         lines = literal_lines(self._label()).split("\n")
         # Without the part in brackets.
         name = "\n".join(line for line in lines if not line.startswith("("))
-        drawn = draw_table(ax, table, names, name, style)
+        ax = self._take(ax, table_size(len(order)))
+        drawn = draw_table(ax, table, self.feature_names, order, name, style)
         self.heatmap_, self.colorbar_, self.labels_ = drawn
-        left_out = len(self.feature_names) - len(names)
-        if left_out:
-            some = f"{left_out} weaker feature{'s' if left_out > 1 else ''}"
-            ax.set_title(f"not shown: {some}", fontsize="small")
-
-    def _strongest(self, arrays, max_entries):
-        """Features of the table, the strongest first."""
-        pairwise = arrays["pairwise"].copy()
-        np.fill_diagonal(pairwise, np.nan)
-        known = np.where(np.isnan(pairwise), 0.0, pairwise)
-        order = np.lexsort((-known.sum(axis=1), -known.max(axis=1)))
-        return order if max_entries is None else order[: max(max_entries, 2)]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame, all features and pairs on lines of their own.

@@ -12,12 +12,10 @@ from sklearn_interpret._plotting.axes import (
     WIDE,
     axes_inches,
     is_constrained,
-    merged_style,
     named_legend,
 )
-from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
-from sklearn_interpret._plotting.labels import column_texts, literal, literal_lines
+from sklearn_interpret._plotting.labels import column_texts, literal_lines, write_near
 from sklearn_interpret._plotting.matrices import checked_strengths
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret.explanations._selection import output_position
@@ -103,7 +101,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
     strength_name: str = "Share of variance"
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, target: Any = None):
+    def _from_inspector(cls, inspector, data, *, target: Any = None):
         output = output_position(inspector.output_names_, target)
         display = cls(
             one_output(inspector.adjacency_, 2, output),
@@ -147,8 +145,6 @@ class VariableInteractionNetworkDisplay(InteractionSources):
             A `max_entries` or `max_edges` that is not a positive whole number, or
             arrays that do not fit each other.
         """
-        check_count(max_entries, "max_entries")
-        check_count(max_edges, "max_edges")
         adjacency, main_effects = self._arrays()
         chosen = choose(adjacency, main_effects, max_entries, max_edges)
         names = [str(self.feature_names[place]) for place in chosen.players]
@@ -192,9 +188,8 @@ class VariableInteractionNetworkDisplay(InteractionSources):
             capstyle="round",
             zorder=1,
         )
-        edges.set(**merged_style({}, style, LineCollection))
-        self.ax_.add_collection(edges, autolim=False)
-        return edges
+        edges.set(**(style or {}))
+        return self.ax_.add_collection(edges, autolim=False)
 
     def _draw_nodes(self, points, diameters, alone, style):
         looks = {"edgecolor": paper(self.ax_), "linewidth": 0.8, "zorder": 2}
@@ -217,48 +212,40 @@ class VariableInteractionNetworkDisplay(InteractionSources):
             if not layout.level:
                 turn = np.degrees(angle) % 360 - 180 * (right < 0)
                 looks |= {"rotation": turn, "rotation_mode": "anchor"}
-            label = self.ax_.annotate(
-                literal(name),
-                point,
-                xytext=layout.gap * point,
-                textcoords="offset points",
-                fontsize=layout.font_size,
-                color=shade(self.ax_, ALONE_TEXT if lonely else 1),
-                annotation_clip=False,
-                **looks,
+            looks |= {"fontsize": layout.font_size, "annotation_clip": False}
+            looks["color"] = shade(self.ax_, ALONE_TEXT if lonely else 1)
+            labels.append(
+                write_near(self.ax_, name, point, layout.gap * point, **looks)
             )
-            labels.append(label)
         return labels
 
     def _draw_legend(self, chosen, main_effects, largest, *, beside):
         """Legend of some edges and nodes with their numbers, in its strip."""
-        examples = 3 if beside else 2
-        strongest = chosen.strengths.max(initial=0.0)
+        from matplotlib.lines import Line2D
 
-        def edge(strength):
-            share = strength / strongest
-            return {"color": _shades(self.ax_, share), "linewidth": _widths(share)}
-
-        entries = _entries(chosen.strengths, examples, "edge", edge)
+        strengths = _examples(chosen.strengths, 3 if beside else 2)
+        texts, looks = [f"edge {text}" for text in column_texts(strengths)], []
+        for strength in strengths:
+            share = strength / chosen.strengths.max()
+            look = {"color": _shades(self.ax_, share), "linewidth": _widths(share)}
+            looks.append(look)
         if main_effects is not None and main_effects.max() > 0:
-            colour = self._node_colour(not len(chosen.edges))
-            node = {"marker": "o", "linestyle": "", "color": colour}
+            effects = _examples(main_effects[chosen.players], 3 if beside else 2)
+            texts += [f"main effect {text}" for text in column_texts(effects)]
+            node = {"color": self._node_colour(not len(chosen.edges)), "marker": "o"}
             node |= {"markeredgecolor": paper(self.ax_), "markeredgewidth": 0.8}
-
-            def sized(effect):
-                size = _diameters(effect / main_effects.max(), largest)
-                return {**node, "markersize": size}
-
-            effects = main_effects[chosen.players]
-            entries += _entries(effects, examples, "main effect", sized)
-        if not entries:
+            sizes = [_diameters(e / main_effects.max(), largest) for e in effects]
+            looks += [{**node, "linestyle": "", "markersize": size} for size in sizes]
+        if not texts:
             return None
+        handles = [Line2D([], [], **look) for look in looks]
         looks = {"loc": "upper right", "alignment": "left"}
         if not beside:
             looks = {"loc": "lower center", "ncols": 2, "columnspacing": 1.0}
         return named_legend(
             self.ax_,
-            *zip(*entries, strict=True),
+            handles,
+            texts,
             title=literal_lines(self._label(), 30),
             fontsize="small",
             title_fontsize="small",
@@ -272,15 +259,8 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         """Draw the note in the corner below the circle."""
         if not text:
             return None
-        return self.ax_.annotate(
-            text,
-            (0, 0),
-            xycoords="axes fraction",
-            xytext=(2, 2),
-            textcoords="offset points",
-            va="bottom",
-            fontsize="small",
-        )
+        looks = {"xycoords": "axes fraction", "va": "bottom"}
+        return write_near(self.ax_, text, (0, 0), (2, 2), **looks)
 
     def to_frame(self) -> Any:
         """All edges as a DataFrame, the strongest first, and all main effects.
@@ -337,17 +317,6 @@ def _diameters(shares, largest):
     """Diameters of nodes in points: their areas grow with the shares."""
     smallest = min(SMALLEST, largest / 2)
     return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
-
-
-def _entries(values, n_examples, name, look):
-    """Handles and texts for some of the values; `look` is the style of one."""
-    from matplotlib.lines import Line2D
-
-    examples = _examples(values, n_examples)
-    return [
-        (Line2D([], [], **look(value)), f"{name} {text}")
-        for value, text in zip(examples, column_texts(examples), strict=True)
-    ]
 
 
 def _shares(strengths):

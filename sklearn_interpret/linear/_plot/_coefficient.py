@@ -10,13 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_interpret._plotting.axes import axes_inches, merged_style
-from sklearn_interpret._plotting.bars import (
-    draw_spreads,
-    name_rows,
-    ranked,
-    row_height,
-)
+from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import OKABE_ITO, seen, shade
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
@@ -25,7 +19,13 @@ from sklearn_interpret._plotting.labels import (
     two_lines,
 )
 from sklearn_interpret._plotting.points import draw_points
-from sklearn_interpret._plotting.sources import response_name
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_spreads,
+    name_rows,
+    ranked,
+    row_height,
+)
+from sklearn_interpret._plotting.sources import checked_numbers, response_name
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 _WIDTH = 6.0  # inches
@@ -98,7 +98,7 @@ class CoefficientDisplay(Display):
     output_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight):
+    def _from_inspector(cls, inspector, data):
         names = inspector.get_feature_names_out().tolist()
         return cls(
             inspector.coef_[: len(names)],
@@ -148,8 +148,6 @@ class CoefficientDisplay(Display):
             that is not a positive whole number, or `exponentiate` for weights of
             predictions.
         """
-        from matplotlib.collections import LineCollection
-
         coef, low, high = self._arrays()
         reach = np.where(high > low, high - low, np.inf)
         shown, others = ranked(np.abs(coef) / reach, max_entries)
@@ -165,7 +163,7 @@ class CoefficientDisplay(Display):
             ax.set_xscale("log")
         ends = low[shown][there], high[shown][there]
         self.intervals_ = draw_spreads(ax, places[there], *ends, linewidth=2)
-        self.intervals_.set(**merged_style({}, line_kw, LineCollection))
+        self.intervals_.set(**(line_kw or {}))
         looks = {"color": seen(OKABE_ITO[0], ax), "s": 36, "zorder": 3}
         self.points_ = draw_points(ax, coef[shown], places, point_kw, **looks)
         name_rows(ax, [self.term_names[term] for term in shown])
@@ -201,17 +199,14 @@ class CoefficientDisplay(Display):
 
     def _arrays(self):
         """Weights and ends of their intervals, checked."""
-        names = ("coef", "intervals_low", "intervals_high")
-        arrays = [np.asarray(getattr(self, name), dtype=np.float64) for name in names]
-        shapes, expected = [array.shape for array in arrays], (len(self.term_names),)
-        if set(shapes) != {expected}:
-            raise ValueError(
-                f"{', '.join(names)} have the shapes {shapes}; {expected} is needed, "
-                "for as many term names."
+        n_terms = len(self.term_names)
+        shapes, of = [(n_terms,)], f"{n_terms} term names"
+        return [
+            checked_numbers(
+                getattr(self, name), name, shapes, of, finite=name == "coef"
             )
-        if not np.isfinite(arrays[0]).all():
-            raise ValueError("coef has weights that are not finite.")
-        return arrays
+            for name in ("coef", "intervals_low", "intervals_high")
+        ]
 
     def to_frame(self) -> Any:
         """All weights and intervals, as a DataFrame.

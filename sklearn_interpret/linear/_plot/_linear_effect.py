@@ -11,14 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from sklearn_interpret._plotting.axes import side_legend
-from sklearn_interpret._plotting.bars import (
-    draw_boxes,
-    name_rows,
-    others_text,
-    ranked,
-    row_height,
-    with_others,
-)
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
@@ -27,12 +19,19 @@ from sklearn_interpret._plotting.colours import (
     shade,
 )
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.labels import (
-    plain_number_ticks,
-    two_lines,
-    value_text,
-)
+from sklearn_interpret._plotting.labels import two_lines, value_text
 from sklearn_interpret._plotting.points import draw_points
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_boxes,
+    finish_rows,
+    name_rows,
+    others_text,
+    quartiles,
+    ranked,
+    row_height,
+    with_others,
+)
+from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
@@ -115,8 +114,8 @@ class LinearEffectDisplay(Display):
     output_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight):
-        explanation = inspector.explain(X)
+    def _from_inspector(cls, inspector, data):
+        explanation = inspector.explain(data.X)
         return cls(
             explanation.values,
             term_names=explanation.feature_names,
@@ -169,7 +168,7 @@ class LinearEffectDisplay(Display):
                 "distinguished."
             )
         shown, others = ranked(effects.std(axis=0), max_entries)
-        lines = with_others(effects.T, shown, others, np.sum).T
+        lines = with_others(effects.T, shown, others, np.sum)
         names = self._names(shown, rows)
         if len(others):
             names.append(
@@ -179,18 +178,15 @@ class LinearEffectDisplay(Display):
         ax = self._take(ax, size)
         ax.use_sticky_edges = False
         places = np.arange(len(names))[::-1]
-        self.boxes_, self.whiskers_ = draw_boxes(
-            ax, places, _quartiles(lines), _BOX_COLOUR, box_kw, height=_BOX_HEIGHT
-        )
+        looks = _BOX_COLOUR, box_kw, _BOX_HEIGHT
+        self.boxes_, self.whiskers_ = draw_boxes(ax, places, lines, *looks)
         if len(others):
             self.boxes_.patches[-1].set_color(NEUTRAL_COLOUR)
         self._mark_rows(lines, places, rows, point_kw)
         name_rows(ax, names)
         self.zero_ = ax.axvline(0, color=shade(ax, 0.6), linewidth=0.9, zorder=0.9)
-        plain_number_ticks(ax)
         response = self._response_label(self.output_names, 0)
-        ax.set_xlabel(two_lines(response, "Effect: weight times value"))
-        ax.spines[["top", "right"]].set_visible(False)
+        finish_rows(ax, two_lines(response, "Effect: weight times value"))
         return self
 
     def _names(self, shown, rows):
@@ -210,10 +206,10 @@ class LinearEffectDisplay(Display):
             looks = {"color": seen(palette[(number + 1) % len(palette)], ax), "s": 40}
             looks |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}
             looks["edgecolor"] = paper(ax)
-            points = draw_points(ax, lines[row], places, style, **looks)
+            points = draw_points(ax, lines[:, row], places, style, **looks)
             self.points_.append(points)
         if rows:
-            names = range(len(lines)) if self.row_names is None else self.row_names
+            names = range(lines.shape[1]) if self.row_names is None else self.row_names
             texts = [names[row] for row in rows]
             self.legend_ = side_legend(
                 ax, self.points_, texts, title="Row", corner="lower right"
@@ -221,16 +217,9 @@ class LinearEffectDisplay(Display):
 
     def _array(self):
         """Effects, checked."""
-        effects = np.asarray(self.effects, dtype=np.float64)
         n_terms = len(self.term_names)
-        if effects.ndim != 2 or effects.shape[1] != n_terms or not effects.size:
-            raise ValueError(
-                f"effects has the shape {effects.shape}; (n_samples, {n_terms}) is "
-                "needed, for as many term names."
-            )
-        if not np.isfinite(effects).all():
-            raise ValueError("effects has numbers that are not finite.")
-        return effects
+        shapes, of = [(None, n_terms)], f"{n_terms} term names"
+        return checked_numbers(self.effects, "effects", shapes, of)
 
     def to_frame(self) -> Any:
         """Numbers of the boxes, as a DataFrame.
@@ -249,10 +238,5 @@ class LinearEffectDisplay(Display):
         """
         effects = self._array()
         order, _ = ranked(effects.std(axis=0), None)
-        columns = dict(zip(_COLUMNS, _quartiles(effects[:, order]), strict=True))
+        columns = dict(zip(_COLUMNS, quartiles(effects.T[order]), strict=True))
         return self._frame({"term": [self.term_names[j] for j in order], **columns})
-
-
-def _quartiles(effects):
-    """Smallest effects, quartiles and largest ones, (5, n_terms)."""
-    return np.quantile(effects, [0, 0.25, 0.5, 0.75, 1], axis=0)

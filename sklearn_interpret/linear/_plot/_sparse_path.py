@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.base import default_names
-from sklearn_interpret._plotting.axes import (
-    SINGLE_HEIGHT,
-    SINGLE_WIDTH,
-    axes_inches,
-)
-from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.axes import SINGLE_HEIGHT, SINGLE_WIDTH, axes_inches
 from sklearn_interpret._plotting.colours import READ, colours, seen, shade
 from sklearn_interpret._plotting.curves import draw_thin_lines, note_empty
 from sklearn_interpret._plotting.displays import DisplayMixin
@@ -27,8 +22,13 @@ from sklearn_interpret._plotting.labels import (
     shorten,
     shorten_all,
     two_lines,
+    write_near,
 )
-from sklearn_interpret._plotting.sources import model_within
+from sklearn_interpret._plotting.sources import (
+    ForwardedSignature,
+    check_count,
+    model_within,
+)
 from sklearn_interpret.linear._sparse_linear import (
     SparseLinearClassifier,
     SparseLinearRegressor,
@@ -110,16 +110,8 @@ class SparsePathDisplay(DisplayMixin):
     feature_names: Sequence[str] | None = None
     classes: Sequence[Any] | None = None
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        max_names: int | None = 12,
-        n_cols: int = 2,
-        line_kw: dict[str, Any] | None = None,
-        ax: Any = None,
-    ) -> Self:
+    @ForwardedSignature
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **params: Any) -> Self:
         """Draw the path of a fitted model.
 
         Parameters
@@ -127,14 +119,10 @@ class SparsePathDisplay(DisplayMixin):
         estimator : fitted estimator
             A :class:`SparseLinearRegressor` or :class:`SparseLinearClassifier`, or a
             pipeline or search that ends with one.
-        max_names : int or None, default=12
-            As in `plot`.
-        n_cols : int, default=2
-            As in `plot`.
-        line_kw : dict, default=None
-            As in `plot`.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
+        **params : dict
+            Parameters of `plot`.
 
         Returns
         -------
@@ -159,7 +147,7 @@ class SparsePathDisplay(DisplayMixin):
             feature_names=_names(model, steps),
             classes=None if classes is None else classes[-len(model.coef_) :],
         )
-        return display.plot(ax=ax, max_names=max_names, n_cols=n_cols, line_kw=line_kw)
+        return display.plot(ax, **params)
 
     def plot(
         self,
@@ -245,7 +233,7 @@ class SparsePathDisplay(DisplayMixin):
         named = order[last[order] > 0][: min(max_names or room, room)]
         curves = {j: _without_zeros(self._at(alphas, path[j])) for j in used}
         rest = [curve for j, curve in curves.items() if j not in named]
-        looks = {"alpha": 1, "marker": None}
+        looks = {"alpha": 1, "marker": "none"}
         self.other_lines_.append(
             draw_thin_lines(ax, places, rest, shade(ax, 0.4), looks)
         )
@@ -376,17 +364,9 @@ def _name_lines(ax, lines, names):
     for line, name, height in zip(lines, names, heights, strict=True):
         colour = seen(line.get_color(), ax, READ)
         leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
-        text = ax.annotate(
-            literal(name),
-            (line.get_xdata()[-1], line.get_ydata()[-1]),
-            xytext=(_NAMES_AT, height),
-            textcoords="axes fraction",
-            ha="left",
-            va="center",
-            fontsize="small",
-            color=colour,
-            annotation_clip=False,
-            arrowprops={**leader, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)},
-        )
-        texts.append(text)
+        leader |= {"shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
+        looks = {"textcoords": "axes fraction", "annotation_clip": False}
+        looks |= {"va": "center", "color": colour, "arrowprops": leader}
+        place = _NAMES_AT, height
+        texts.append(write_near(ax, name, line.get_xydata()[-1], place, **looks))
     return texts

@@ -9,14 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import (
-    add_legend,
-    axes_inches,
-)
-from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.axes import add_legend, axes_inches
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     UP_COLOUR,
@@ -25,26 +21,21 @@ from sklearn_interpret._plotting.colours import (
     shade,
 )
 from sklearn_interpret._plotting.displays import DisplayMixin
-from sklearn_interpret._plotting.images import check_image_shape, drawable, placing
+from sklearn_interpret._plotting.images import check_image_shape, draw_image, drawable
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     literal,
     shorten,
     value_text,
 )
-from sklearn_interpret._plotting.matrices import (
-    NAMES_PER_INCH,
-    name_cells,
-    write_cells,
-)
-from sklearn_interpret._plotting.points import MANY_POINTS, point_area
+from sklearn_interpret._plotting.matrices import NAMES_PER_INCH, name_cells, write_cells
+from sklearn_interpret._plotting.points import draw_points, point_area
+from sklearn_interpret._plotting.sources import ForwardedSignature
 from sklearn_interpret._plotting.surfaces import (
-    cell_bounds,
     colour_limits,
     draw_colour_bar,
     draw_heat_map,
 )
-from sklearn_interpret._plotting.tables import import_pandas
 
 # Inches: least width of a cell of a table, its height, the width and height around the
 # cells, and the least and most of all cells together; most letters of
@@ -117,6 +108,8 @@ class PrototypeDisplay(DisplayMixin):
     2  prototype  112               2.1
     """
 
+    _options = {"kind": ("auto", "table", "images", "map")}
+
     data: Any
     prototype_indices: ArrayLike
     criticism_indices: ArrayLike = ()
@@ -125,7 +118,7 @@ class PrototypeDisplay(DisplayMixin):
     feature_names: Any = None
     image_shape: tuple | None = None
 
-    @classmethod
+    @ForwardedSignature
     def from_estimator(
         cls,
         estimator: Any,
@@ -133,9 +126,8 @@ class PrototypeDisplay(DisplayMixin):
         y: ArrayLike | None = None,
         *,
         image_shape: tuple | None = None,
-        kind: str = "auto",
-        max_entries: int | None = 12,
         ax: Any = None,
+        **params: Any,
     ) -> Self:
         """Draw what a fitted selector has chosen.
 
@@ -151,12 +143,10 @@ class PrototypeDisplay(DisplayMixin):
             Targets of the rows, written next to those drawn.
         image_shape : (height, width) or (height, width, channels), default=None
             Shape of a row as an image, channels last.
-        kind : {"auto", "table", "images", "map"}, default="auto"
-            As in `plot`.
-        max_entries : int, default=12
-            As in `plot`.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
+        **params : dict
+            Parameters of `plot`.
 
         Returns
         -------
@@ -188,7 +178,7 @@ class PrototypeDisplay(DisplayMixin):
             feature_names=as_rows(X).names,
             image_shape=image_shape,
         )
-        return display.plot(ax=ax, kind=kind, max_entries=max_entries)
+        return display.plot(ax, **params)
 
     def plot(
         self, ax: Any = None, *, kind: str = "auto", max_entries: int | None = 12
@@ -219,20 +209,17 @@ class PrototypeDisplay(DisplayMixin):
             An unknown `kind`; positions outside the rows; names, targets or
             an `image_shape` of another size.
         """
-        check_count(max_entries, "max_entries")
         if kind == "auto":
             kind = "table" if self.image_shape is None else "images"
-        draws = {
-            "table": lambda: self._draw_table(ax, max_entries),
-            "images": lambda: self._draw_images(ax),
-            "map": lambda: self._draw_map(ax),
-        }
-        if kind not in draws:
-            raise ValueError(f"kind={kind!r} must be one of auto, {', '.join(draws)}.")
         self._check()
         self.heat_map_ = self.colour_bar_ = self.legend_ = None
         self.images_, self.points_ = [], []
-        draws[kind]()
+        if kind == "table":
+            self._draw_table(ax, max_entries)
+        elif kind == "images":
+            self._draw_images(ax)
+        else:
+            self._draw_map(ax)
         return self
 
     def _check(self):
@@ -248,10 +235,7 @@ class PrototypeDisplay(DisplayMixin):
                 f"X has {self._rows.n_rows} rows, but row {largest} was chosen: pass "
                 "the rows of fit."
             )
-        if self.y is not None and len(self.y) != self._rows.n_rows:
-            raise ValueError(
-                f"y has {len(self.y)} entries, but X has {self._rows.n_rows} rows."
-            )
+        check_consistent_length(self._rows.native, self.y)
         names = self._rows.names if self.feature_names is None else self.feature_names
         if len(names) != self._rows.n_columns:
             raise ValueError(
@@ -297,7 +281,7 @@ class PrototypeDisplay(DisplayMixin):
         canvas = self._take_grid(ax, 1, 1, inner + _AROUND)
         (ax,) = canvas.main
         inner = inner if canvas.own_figure else np.array(axes_inches(ax))
-        x, y = (cell_bounds(np.arange(n)) for n in shape)
+        x, y = (np.arange(n + 1) - 0.5 for n in shape)
         limits = colour_limits(scaled, True)
         self.heat_map_ = draw_heat_map(ax, x, y, scaled.T, limits, None, diverging=True)
         ax.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
@@ -356,10 +340,7 @@ class PrototypeDisplay(DisplayMixin):
         images = images.reshape(n_images, shape[0], *images.shape[1:])
         named = zip(canvas.main, images, self._kinds, self._line_names(), strict=True)
         for panel, image, kind, name in named:
-            look = {"cmap": "gray", "vmin": 0, "vmax": 1, **placing(shape[:2])}
-            self.images_.append(panel.imshow(image, **look))
-            panel.set(xticks=[], yticks=[])
-            panel.grid(visible=False)
+            self.images_.append(draw_image(panel, image))
             panel.set_title(literal(shorten(name, _NAME)), fontsize="small")
             colour = seen(_COLOURS[kind == "criticism"], panel)
             panel.spines[:].set(visible=True, color=colour, linewidth=2)
@@ -370,8 +351,7 @@ class PrototypeDisplay(DisplayMixin):
         (ax,) = canvas.main
         places, shares = self._places()
         looks = {"s": point_area(len(places)), "linewidth": 0, "alpha": 0.6}
-        looks["rasterized"] = len(places) > MANY_POINTS
-        self.points_ = [ax.scatter(*places.T, color=shade(ax, 0.55), **looks)]
+        self.points_ = [draw_points(ax, *places.T, color=shade(ax, 0.55), **looks)]
         labels = ["all rows"]
         for place, part in enumerate(self._chosen):
             if len(part):
@@ -420,7 +400,7 @@ class PrototypeDisplay(DisplayMixin):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        pandas = self._pandas()
         self._check()
         table = {"kind": self._kinds, "row": self._lines}
         if self.y is not None:

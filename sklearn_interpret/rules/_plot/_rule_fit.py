@@ -7,19 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.base import default_names
-from sklearn_interpret._plotting.bars import (
-    check_count,
-    ranked,
-    row_height,
-)
-from sklearn_interpret._plotting.colours import (
-    NEUTRAL_COLOUR,
-    OKABE_ITO,
-    sign_colours,
-)
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, sign_colours
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import (
     AND,
@@ -28,8 +18,15 @@ from sklearn_interpret._plotting.labels import (
     literal,
     number_text,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, sign_legend
-from sklearn_interpret.rules._rule_ensemble import RuleFit
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_ranked_bars,
+    ranked,
+    row_height,
+    sign_legend,
+    with_others,
+)
+from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
+from sklearn_interpret.rules._rule_fit import RuleFitClassifier, RuleFitRegressor
 
 # Letters in a line of a rule, most lines, and the pitch of rules of that many lines and
 # the width of a panel in inches.
@@ -92,20 +89,18 @@ class RuleFitDisplay(DisplayMixin):
     feature_names: Any = None
     response_name: str = "prediction"
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, max_entries: int | None = 10, ax: Any = None
-    ) -> Self:
+    @ForwardedSignature
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **params: Any) -> Self:
         """Draw the importances of a fitted model.
 
         Parameters
         ----------
         estimator : RuleFitRegressor or RuleFitClassifier
-            A fitted model.
-        max_entries : int, default=10
-            As in `plot`.
+            A fitted model, or a pipeline or search that ends with one.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
+        **params : dict
+            Parameters of `plot`.
 
         Returns
         -------
@@ -117,22 +112,18 @@ class RuleFitDisplay(DisplayMixin):
         TypeError
             Another estimator.
         """
-        if not isinstance(estimator, RuleFit):
-            raise TypeError(
-                f"{cls.__name__} shows RuleFitRegressor and RuleFitClassifier; got "
-                f"{type(estimator).__name__}."
-            )
-        check_is_fitted(estimator)
-        entries = [*estimator.rules_, *estimator.linear_terms_]
+        kinds = RuleFitRegressor, RuleFitClassifier
+        model, _ = model_within(estimator, kinds, cls.__name__)
+        entries = [*model.rules_, *model.linear_terms_]
         display = cls(
-            list(map(estimator._name, entries)),
+            list(map(model._name, entries)),
             [entry.coefficient for entry in entries],
             [entry.importance for entry in entries],
-            estimator.feature_importances_,
-            feature_names=getattr(estimator, "feature_names_in_", None),
-            response_name=_response_of(estimator),
+            model.feature_importances_,
+            feature_names=getattr(model, "feature_names_in_", None),
+            response_name=_response_of(model),
         )
-        return display.plot(ax=ax, max_entries=max_entries)
+        return display.plot(ax, **params)
 
     def plot(self, ax: Any = None, *, max_entries: int | None = 10) -> Self:
         """Draw the importances.
@@ -165,7 +156,6 @@ class RuleFitDisplay(DisplayMixin):
             )
         names = self.feature_names
         names = default_names(len(of_features)) if names is None else list(names)
-        check_count(max_entries, "max_entries")
         kept = np.flatnonzero(of_features)
         n_lines = max(len(of_rules), len(kept))
         n_lines = min(n_lines, max_entries or n_lines)
@@ -221,12 +211,12 @@ def _response_of(estimator):
 def _draw(ax, names, importances, colours, texts, max_entries, n_lines):
     """Bars of a panel that has room for `n_lines`, the most important on top."""
     shown, others = ranked(importances, max_entries)
-    lengths, palette = importances[shown], colours[shown].tolist()
+    lengths = with_others(importances, shown, others)
+    palette = colours[shown].tolist()
     names = [names[k] for k in shown]
     texts = column_texts(importances) if texts is None else texts
     texts = [texts[k] for k in shown]
     if len(others):
-        lengths = np.append(lengths, importances[others].mean())
         palette.append(NEUTRAL_COLOUR)
         names.append(f"mean of {len(others)} others")
         texts.append("")

@@ -8,16 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._plotting.axes import add_legend, axes_inches
-from sklearn_interpret._plotting.bars import check_count, draw_bars, label_ends
-from sklearn_interpret._plotting.colours import (
-    OKABE_ITO,
-    shade,
-    sign_colours,
-    text_on,
-)
+from sklearn_interpret._plotting.colours import OKABE_ITO, shade, sign_colours, text_on
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
@@ -27,9 +20,14 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     shorten,
     value_text,
+    write_near,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars
-from sklearn_interpret._plotting.text_layout import write_near
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_bars,
+    draw_stacked_bars,
+    label_ends,
+)
+from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
 from sklearn_interpret.rules._rules import Rule, rule_columns
 
 # Inches: width of a figure, a line of words, and the height around the bars.
@@ -50,7 +48,7 @@ class RulesDisplay(DisplayMixin):
     """Rules in words, with the classes of the rows for which each holds.
 
     Build it with `from_estimator`. Each rule has a line: its conditions, bars for the
-    shares of the classes (of a regression, for what it predicts or adds), the class
+    shares of the classes (of a regression, for predictions or coefficients), the class
     predicted, the number and share of rows, and the precision. Of a list, the first
     rule that holds for a row decides.
 
@@ -95,27 +93,18 @@ class RulesDisplay(DisplayMixin):
     _: KW_ONLY
     classes: ArrayLike | None = None
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        max_rules: int | None = 12,
-        bar_kw: dict[str, Any] | None = None,
-        ax: Any = None,
-    ) -> Self:
+    @ForwardedSignature
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **params: Any) -> Self:
         """Draw the rules of a fitted model.
 
         Parameters
         ----------
         estimator : fitted estimator
-            A model that has `rules_`.
-        max_rules : int, default=12
-            As in `plot`.
-        bar_kw : dict, default=None
-            As in `plot`.
+            A model that has `rules_`, or a pipeline or search that ends with one.
         ax : matplotlib Axes, default=None
             As in `plot`.
+        **params : dict
+            Parameters of `plot`.
 
         Returns
         -------
@@ -129,14 +118,9 @@ class RulesDisplay(DisplayMixin):
         TypeError
             The estimator has no rules.
         """
-        check_is_fitted(estimator)
-        if not hasattr(estimator, "rules_"):
-            raise TypeError(
-                f"{cls.__name__} shows estimators that have rules_; got "
-                f"{type(estimator).__name__}."
-            )
-        display = cls(estimator.rules_, classes=getattr(estimator, "classes_", None))
-        return display.plot(ax, max_rules=max_rules, bar_kw=bar_kw)
+        model, _ = model_within(estimator, ("rules_",), cls.__name__)
+        display = cls(model.rules_, classes=getattr(model, "classes_", None))
+        return display.plot(ax, **params)
 
     def plot(
         self,
@@ -167,7 +151,6 @@ class RulesDisplay(DisplayMixin):
         ValueError
             No rules, or shares of another number of classes than there are.
         """
-        check_count(max_rules, "max_rules")
         rules, classes, n_left_out = self._shown(max_rules)
         self._name_rules(ax, rules, n_left_out)
         if classes is None:

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.bars import others_text, ranked
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.labels import literal
+from sklearn_interpret._plotting.ranked_bars import others_text, ranked, with_others
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position, row_position
 from sklearn_interpret.shapley._plot._features import FeatureReader
@@ -122,11 +122,10 @@ def strongest(explanation, max_entries):
     """
     values = explanation.values
     shown, others = ranked(np.abs(values).mean(axis=0), max_entries)
-    parts, names = values[:, shown], [explanation.feature_names[j] for j in shown]
+    names = [explanation.feature_names[j] for j in shown]
     if len(others):
-        parts = np.column_stack([parts, values[:, others].sum(axis=1)])
         names.append(f"sum of {others_text(len(others), explanation.columns)}")
-    return shown, parts, names
+    return shown, with_others(values.T, shown, others, np.sum).T, names
 
 
 def one_output(explanation, target):

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.axes import merged_style, side_legend
-from sklearn_interpret._plotting.bars import name_rows, row_height
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
@@ -18,8 +17,9 @@ from sklearn_interpret._plotting.colours import (
     seen,
     shade,
 )
-from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
+from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, clipped_range
+from sklearn_interpret._plotting.ranked_bars import finish_rows, name_rows, row_height
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
@@ -126,12 +126,11 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             ax.axhline(edge, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
         name_rows(ax, names)
         ax.set_ylim(-0.5, len(names) - 0.5)
-        plain_number_ticks(ax)
         response = self._response_label(self.explanation.output_names)
         response = response if paths.by_output else self._response()
         note = "lines lead from the base value, below, to f(x), on top"
-        ax.set_xlabel(literal(f"{shorten(response, 60)}\n({note})"))
-        ax.spines[["top", "right", "left"]].set_visible(False)
+        label = literal(f"{shorten(response, 60)}\n({note})")
+        finish_rows(ax, label, hidden=("top", "right", "left"))
         return self
 
     def _draw(self, ax, ends, predictions, paths, named, style):

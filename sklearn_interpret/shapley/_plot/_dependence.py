@@ -29,6 +29,7 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     shorten,
     wrapped,
+    write_near,
 )
 from sklearn_interpret._plotting.points import (
     clipped_range,
@@ -36,6 +37,7 @@ from sklearn_interpret._plotting.points import (
     jittered,
     point_area,
 )
+from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position
@@ -140,8 +142,7 @@ default="auto"
     def _from_inspector(
         cls,
         inspector,
-        X,
-        sample_weight,
+        data,
         *,
         feature: int | str | tuple[int | str, int | str] | None = None,
         interaction_values: ArrayLike | None = None,
@@ -156,9 +157,9 @@ default="auto"
             raise TypeError(f"{cls.__name__} draws one feature: pass feature=.")
         able = _is_pair(feature) and hasattr(inspector, "interaction_values")
         if able and interaction_values is None:
-            interaction_values = inspector.interaction_values(X)
+            interaction_values = inspector.interaction_values(data.X)
         choices |= {"feature": feature, "interaction_values": interaction_values}
-        return super()._from_inspector(inspector, X, sample_weight, **choices)
+        return super()._from_inspector(inspector, data, **choices)
 
     def plot(
         self,
@@ -299,17 +300,11 @@ default="auto"
 
     def _interactions(self, explanation):
         """Interaction values (n_rows, n_features, n_features) of the output."""
-        array = np.asarray(self.interaction_values, dtype=np.float64)
-        n_rows, n_features = explanation.values.shape
+        n_rows, p = explanation.values.shape
         names = self.explanation.output_names
-        n_outputs = len(names)
-        shapes = [(n_rows, n_features, n_features)]
-        shapes = [(*shapes[0], n_outputs), *(shapes if n_outputs == 1 else [])]
-        if array.shape not in shapes:
-            raise ValueError(
-                f"interaction_values has the shape {array.shape}; this explanation "
-                f"needs {shapes[-1]}."
-            )
+        shapes = [(n_rows, p, p, len(names)), (n_rows, p, p)][: 1 + (len(names) == 1)]
+        given, of = self.interaction_values, "this explanation"
+        array = checked_numbers(given, "interaction_values", shapes, of)
         if array.ndim == 4:
             array = array[..., output_position(names, self.target)]
         return array
@@ -423,8 +418,9 @@ def _places(ax, own):
     left, right = high + 0.06 * span, high + 0.18 * span
     ax.set_xlim(low - 0.04 * span, right)
     middle = (left + right) / 2
-    looks = {"ha": "center", "va": "top", "fontsize": "small", "color": shade(ax, 0.7)}
-    ax.text(middle, -0.02, "missing", transform=ax.get_xaxis_transform(), **looks)
+    looks = {"ha": "center", "va": "top", "color": shade(ax, 0.7)}
+    looks["xycoords"] = ax.get_xaxis_transform()
+    write_near(ax, "missing", (middle, -0.02), **looks)
     x = own.numbers.copy()
     x[~known] = middle + jittered(np.zeros((~known).sum()), seed=0) * 0.12 * span
     return x, _strip(ax, left, right)

@@ -6,15 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import axes_inches, merged_style, side_legend
-from sklearn_interpret._plotting.bars import others_text
+from sklearn_interpret._plotting.axes import axes_inches, side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
     READ,
     colours,
     ink,
-    paper,
     seen,
     shade,
     sign_colours,
@@ -25,8 +23,13 @@ from sklearn_interpret._plotting.labels import (
     number_beside,
     plain_number_ticks,
     shorten,
+    write_near,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_signed_arrows, sign_legend
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_signed_arrows,
+    others_text,
+    sign_legend,
+)
 from sklearn_interpret.shapley._plot._base import strongest
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
 
@@ -176,8 +179,9 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
             x = [centres[k], centres[k], places[k]]
             looks = {"linewidth": 0.6, "alpha": 0.6, "zorder": 1, "color": colour}
             ax.plot(x, [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18], **looks)
-            looks = {"va": "center", "zorder": 3}
-            self.labels_.append(_write(ax, places[k], y, texts[k], colour, **looks))
+            looks = {"ha": "center", "va": "center", "zorder": 3, "color": colour}
+            name = write_near(ax, texts[k], (places[k], y), over=1, **looks)
+            self.labels_.append(name)
         return FIRST_LINE - LINE_HEIGHT * lines.max(initial=0)
 
     def _mark_ends(self, ax, prediction, base, span):
@@ -193,7 +197,8 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
             looks = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
             y = [-ARROW_HEIGHT / 2, heights[k]]
             drawn += ax.plot([ends[k]] * 2, y, color=colour, **looks)
-            _write(ax, places[k], heights[k] + 0.03, texts[k], colour, va="bottom")
+            looks = {"ha": "center", "va": "bottom", "color": colour, "over": 1}
+            write_near(ax, texts[k], (places[k], heights[k] + 0.03), **looks)
         self.prediction_line_, self.base_line_ = drawn
         return heights.max()
 
@@ -255,13 +260,6 @@ def _with_others(names, explanation):
     return names + ([f"{others}, net"] if n_others else [])
 
 
-def _write(ax, x, y, text, colour, **looks):
-    """Write small letters that interrupt the lines behind them."""
-    looks["bbox"] = {"facecolor": paper(ax), "edgecolor": "none", "pad": 0.8}
-    looks |= {"ha": "center", "fontsize": "small", "color": colour}
-    return ax.text(x, y, literal(text), **looks)
-
-
 def _lines(ax, centres, texts, n_lines):
     """Lines and centres of texts, as in `label_lines`."""
     limits = ax.get_xlim()
@@ -298,7 +296,6 @@ def _draw_area(ax, far, near, colour, style):
     there = np.column_stack([x, np.repeat(far, 2)])
     back = np.column_stack([x, np.repeat(near, 2)])[::-1]
     looks = {"facecolor": colour, "edgecolor": "none", "alpha": 0.9, "zorder": 1.5}
-    looks = merged_style(looks, style, PolyCollection)
     area = PolyCollection([np.vstack([there, back])], **looks)
-    ax.add_collection(area)
-    return area
+    area.set(**(style or {}))
+    return ax.add_collection(area)

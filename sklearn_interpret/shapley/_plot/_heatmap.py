@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.bars import name_rows, row_height
 from sklearn_interpret._plotting.colours import ink, shade
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import clipped_range
+from sklearn_interpret._plotting.ranked_bars import name_rows, row_height
 from sklearn_interpret._plotting.surfaces import draw_heat_map
 from sklearn_interpret.shapley._plot._base import add_colour_bar, strongest
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps

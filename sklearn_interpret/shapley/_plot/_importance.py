@@ -9,15 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.axes import side_legend
-from sklearn_interpret._plotting.bars import (
-    draw_bars,
-    grey_last,
-    name_rows,
-    others_text,
-    ranked,
-    row_height,
-    side_by_side,
-)
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
@@ -31,20 +22,25 @@ from sklearn_interpret._plotting.labels import (
     drawn_output,
     literal,
     number_text,
-    plain_number_ticks,
     response_label,
     shorten,
+    write_near,
 )
-from sklearn_interpret._plotting.sources import check_same_in_folds
-from sklearn_interpret._plotting.text_layout import write_near
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_bars,
+    finish_rows,
+    grey_last,
+    name_rows,
+    others_text,
+    ranked,
+    row_height,
+    side_by_side,
+    with_others,
+)
+from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
 from sklearn_interpret.explanations._selection import output_position
-from sklearn_interpret.shapley._plot._base import (
-    ShapleyDisplay,
-    checked,
-    one_output,
-)
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, one_output
 
-ARRANGEMENTS = ("stacked", "grouped")
 BAR_HEIGHT = 0.78
 LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
 
@@ -107,6 +103,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     1     age        0.75
     """
 
+    _options = {"arrangement": ("stacked", "grouped")}
+
     importances: ArrayLike
     _: KW_ONLY
     feature_names: Any
@@ -150,11 +148,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         )
 
     @classmethod
-    def _from_folds(cls, inspectors, X, sample_weight, **choices):
-        displays = [
-            cls._from_inspector(inspector, X, sample_weight, **choices)
-            for inspector in inspectors
-        ]
+    def _from_folds(cls, inspectors, data, **choices):
+        displays = [cls._from_inspector(one, data, **choices) for one in inspectors]
         first = displays[0]
         check_same_in_folds([list(one.feature_names) for one in displays], "features")
         outputs = [(one.response_name, one.output_names) for one in displays]
@@ -200,14 +195,12 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         ValueError
             An unknown arrangement, or a `max_entries` that is not a positive int.
         """
-        if arrangement not in ARRANGEMENTS:
-            raise ValueError(
-                f"arrangement={arrangement!r} must be one of {', '.join(ARRANGEMENTS)}."
-            )
         importances = self._by_output()
-        names, few = _few_outputs(importances, self._outputs(importances.shape[1]))
+        names, few = _few_outputs(
+            importances, self._named_outputs(importances.shape[1])
+        )
         shown, others = ranked(importances.sum(axis=1), max_entries)
-        lengths = _lines(few(importances), shown, others)
+        lengths = with_others(few(importances), shown, others, np.sum)
         stacks = arrangement == "stacked"
         features = [self.feature_names[j] for j in shown]
         if len(others):
@@ -226,7 +219,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)
             folds = few(folds.reshape(*folds.shape[:2], -1))
-            ends = self._draw_folds(ax, _lines(folds, shown, others), places, stacks)
+            folds = [with_others(fold, shown, others, np.sum) for fold in folds]
+            ends = self._draw_folds(ax, np.stack(folds), places, stacks)
             reach = np.maximum(reach, ends)
         elif len(names) == 1:
             # The sum of many features has a precision of its own.
@@ -240,11 +234,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     def _explain(self, ax, names):
         """Label of the axis, and the legend of several outputs."""
-        plain_number_ticks(ax)
         output = 0 if len(names) == 1 else None
         response = shorten(self._response_label(self.output_names, output), 60)
-        ax.set_xlabel(literal(f"{response}\n(mean |{self.value_name}|)"))
-        ax.spines[["top", "right"]].set_visible(False)
+        finish_rows(ax, literal(f"{response}\n(mean |{self.value_name}|)"))
         self.legend_ = None
         if len(names) > 1:
             handles = [bars.patches[0] for bars in self.bars_]
@@ -253,17 +245,10 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     def _by_output(self):
         """Importances with an axis of outputs."""
-        importances = np.asarray(self.importances, dtype=np.float64)
-        n_features = len(self.feature_names)
-        if importances.ndim not in (1, 2) or len(importances) != n_features:
-            raise ValueError(
-                f"importances has the shape {importances.shape}; (n_features,) or "
-                f"(n_features, n_outputs) is needed, for {n_features} feature names."
-            )
-        return importances.reshape(len(importances), -1)
-
-    def _outputs(self, n_outputs):
-        return range(n_outputs) if self.output_names is None else self.output_names
+        p = len(self.feature_names)
+        shapes, of = [(p,), (p, None)], f"{p} feature names"
+        importances = checked_numbers(self.importances, "importances", shapes, of)
+        return importances.reshape(p, -1)
 
     def _draw_bars(self, ax, lengths, palette, stacks, style):
         """Set the bars; return their places (n_lines, 1), or for each output."""
@@ -306,8 +291,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             label.remove()
         text = f"{number_text(sum_of_others)}, beyond the axis \N{RIGHTWARDS ARROW}"
         looks = {"xycoords": ax.get_yaxis_transform(), "ha": "right", "va": "center"}
-        looks["bbox"] = {"facecolor": paper(ax), "edgecolor": "none", "pad": 1}
-        note = write_near(ax, text, (1, 0), (-4, 0), **looks)
+        note = write_near(ax, text, (1, 0), (-4, 0), over=1, **looks)
         self.labels_ = [*self.labels_[:n_alone], note]
 
     def to_frame(self) -> Any:
@@ -327,7 +311,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         names = np.array(list(map(str, self.feature_names)), dtype=object)
         columns = {"feature": np.repeat(names[order], n_outputs)}
         if n_outputs > 1:
-            columns["output"] = list(self._outputs(n_outputs)) * len(order)
+            columns["output"] = list(self._named_outputs(n_outputs)) * len(order)
         parts = [{**columns, "importance": importances[order].ravel()}]
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
@@ -336,13 +320,6 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
                 for fold, values in enumerate(folds)
             ]
         return self._frame(*parts, whole="fold")
-
-
-def _lines(importances, shown, others):
-    """Lengths (..., n_lines, n_outputs) of the lines, the others' sum last."""
-    rest = importances[..., others, :].sum(axis=-2, keepdims=True)
-    parts = [importances[..., shown, :], rest][: 1 + bool(len(others))]
-    return np.concatenate(parts, axis=-2)
 
 
 def _few_outputs(importances, names):

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, SEQUENTIAL_MAP
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import literal, shorten
@@ -23,6 +22,11 @@ from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._values import ShapleyValues
+
+NOTES = (
+    "diagonal: main effects, grey beyond the pairs' scale",
+    "other cells: half of the pair's interaction",
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -90,13 +94,13 @@ class ShapleyInteractionDisplay(Display):
     _check_request = ShapleyDisplay._check_request
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, target: Any = None):
+    def _from_inspector(cls, inspector, data, *, target: Any = None):
         if not hasattr(inspector, "interaction_values"):
             raise TypeError(
                 f"{type(inspector).__name__} has found an algorithm without "
                 'interaction values: choose algorithm="exact", "kernel" or "tree".'
             )
-        rows = as_rows(X)
+        rows = as_rows(data.X)
         names, outputs = inspector.player_names_, inspector.output_names_
         output, p = output_position(outputs, target), len(names)
         total = np.zeros((p, p, len(outputs)))
@@ -139,27 +143,19 @@ class ShapleyInteractionDisplay(Display):
             A `max_entries` that is not a positive int, or an array that is not a table
             of strengths.
         """
-        check_count(max_entries, "max_entries")
         table = self._checked()
         order = np.argsort(-table.sum(axis=1), kind="stable")[:max_entries]
-        names = [str(self.feature_names[j]) for j in order]
-        ax = self._take(ax, table_size(len(names)))
-        table = table[np.ix_(order, order)]
-        pairs = table[np.triu_indices(len(names), 1)].max(initial=0.0)
+        ax = self._take(ax, table_size(len(order)))
+        shown = table[np.ix_(order, order)]
+        pairs = shown[np.triu_indices(len(order), 1)].max(initial=0.0)
         response = shorten(self._response_label(self.output_names, 0), 44)
         label = literal(f"{response}\n(mean |interaction value|)")
         style = heatmap_kw or {}
-        if 0 < pairs < table.max():
+        if 0 < pairs < shown.max():
             style = {"cmap": _map_of_pairs(), **style}
-        drawn = draw_table(ax, table, names, label, style, pairs or None)
+        looks = {"notes": NOTES, "highest": pairs or None}
+        drawn = draw_table(ax, table, self.feature_names, order, label, style, **looks)
         self.heatmap_, self.colorbar_, self.labels_ = drawn
-        notes = ["diagonal: main effects, grey beyond the pairs' scale"]
-        notes.append("other cells: half of the pair's interaction")
-        left_out = len(self.feature_names) - len(names)
-        if left_out:
-            some = f"{left_out} weaker feature{'s' if left_out > 1 else ''}"
-            notes.append(f"not shown: {some}")
-        ax.set_title("\n".join(notes), fontsize="small")
         return self
 
     def _checked(self):

@@ -7,9 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.bars import name_rows, row_height
 from sklearn_interpret._plotting.colours import feature_map, shade
-from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
+from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.points import (
     clipped_range,
     draw_shaded_points,
@@ -18,6 +17,7 @@ from sklearn_interpret._plotting.points import (
     swarm_offsets,
     swarm_sizes,
 )
+from sklearn_interpret._plotting.ranked_bars import finish_rows, name_rows, row_height
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import (
     ShapleyDisplay,
@@ -128,15 +128,13 @@ default="auto"
         notes = self._draw_swarms(ax, explanation, shown, parts.T, limits, point_kw)
         margin = 0.04 * (limits[1] - limits[0]) or max(abs(limits[0]), 1.0) * 0.05
         low, high = ax.set_xlim(limits[0] - margin, limits[1] + margin)
-        plain_number_ticks(ax)
         label = f"{shorten(self._response(), 60)}\n({explanation.value_name})"
         if notes:
             label += f"\n(grey: {', '.join(notes)})"
         beyond = ((parts < low) | (parts > high)).sum()
         if beyond:
             label += f"\n(sums of other features beyond the axis: {beyond})"
-        ax.set_xlabel(literal(label))
-        ax.spines[["top", "right", "left"]].set_visible(False)
+        finish_rows(ax, literal(label), hidden=("top", "right", "left"))
         coloured = any(points is not None for points in self.points_)
         has_bar = colorbar and coloured and explanation.data is not None
         self.colorbar_ = self._add_colorbar(ax) if has_bar else None

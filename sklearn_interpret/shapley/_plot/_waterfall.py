@@ -8,9 +8,19 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.bars import (
-    check_count,
+from sklearn_interpret._plotting.colours import ink, paper, shade
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    column_texts,
+    literal,
+    number_beside,
+    shorten,
+    write_near,
+)
+from sklearn_interpret._plotting.ranked_bars import (
+    draw_signed_arrows,
     draw_spreads,
+    finish_rows,
     label_ends,
     name_pitch,
     name_rows,
@@ -18,21 +28,6 @@ from sklearn_interpret._plotting.bars import (
     ranked,
     row_height,
 )
-from sklearn_interpret._plotting.colours import (
-    ink,
-    paper,
-    shade,
-)
-from sklearn_interpret._plotting.labels import (
-    CHARACTERS_PER_INCH,
-    column_texts,
-    literal,
-    number_beside,
-    plain_number_ticks,
-    shorten,
-)
-from sklearn_interpret._plotting.ranked_bars import draw_signed_arrows
-from sklearn_interpret._plotting.text_layout import write_near
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
@@ -140,8 +135,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         label = shorten(self._response(), 60)
         if self.errors_ is not None:
             label += "\n(thin lines: two standard errors to each side)"
-        ax.set_xlabel(literal(label))
-        ax.spines[["top", "right", "left"]].set_visible(False)
+        finish_rows(ax, literal(label), hidden=("top", "right", "left"))
         return self
 
     def _steps(self, explanation, max_entries):
@@ -185,7 +179,6 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         self.ups_, self.downs_ = draw_signed_arrows(ax, starts, ends, *looks)
         outer = np.where(sizes >= 0, ends + reach, ends - reach)
         self.labels_ = label_ends(ax, outer, places, sizes, signed=True)
-        plain_number_ticks(ax)
 
     def _clear_lines(self, ax, steps):
         """Move numbers that a line would run through behind their arrows' tails."""
@@ -310,7 +303,6 @@ def _by_strength(explanation, max_entries):
 
 def _in_order(explanation, max_entries):
     """Steps as they were taken; the last of them together where there are too many."""
-    check_count(max_entries, "max_entries")
     steps = explanation.steps(0)
     if max_entries is None or len(steps) <= max_entries:
         return steps, ()

@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._core.statistics.losses import mean_r_squared
-from sklearn_interpret._plotting.axes import merged_style, named_legend
-from sklearn_interpret._plotting.bars import check_count, row_height
+from sklearn_interpret._plotting.axes import named_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.labels import (
     literal,
@@ -16,8 +15,8 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     shorten,
 )
-from sklearn_interpret._plotting.points import MANY_POINTS, point_area
-from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
+from sklearn_interpret._plotting.points import MANY_POINTS, draw_points, point_area
+from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
 from sklearn_interpret._plotting.tree_diagram import leaf_order, tree_fits, tree_size
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays
@@ -28,7 +27,6 @@ from sklearn_interpret.surrogates._plot._leaves import (
     draw_tree,
 )
 
-KINDS = ("auto", "tree", "rules", "bar", "scatter")
 TREE_KINDS = ("tree", "rules")
 MOST_LEAVES = 16  # of a tree drawn with its tests
 NARROW_NAMES = 28  # characters of two names in one line over a narrow panel
@@ -120,6 +118,7 @@ default=None
     's5 > 0.02440 and bmi ≤ 0.02670'
     """
 
+    _options = {"kind": ("auto", "tree", "rules", "bar", "scatter")}
     # Texts for bars and lines of a tree, in a legend and below an axes.
     _legend_texts = ("Responses of the model", "Mean response of the surrogate")
     _key = KEY
@@ -160,7 +159,6 @@ default=None
             A kind that is unknown, or for which the surrogate has no results; arrays
             that do not fit each other; an unknown target, or too many outputs.
         """
-        check_count(max_entries, "max_entries")
         outputs = self._shown_outputs()
         settled = self._settled(kind, outputs)
         together = settled in TREE_KINDS and self._are_shares()
@@ -187,8 +185,6 @@ default=None
 
     def _settled(self, kind, outputs):
         """The kind to draw."""
-        if kind not in KINDS:
-            raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
         if kind == "auto":
             if self.trees is not None:
                 sizes = [len(leaf_order(self._tree(output))) for output in outputs]
@@ -314,41 +310,34 @@ default=None
             linear surrogates a row for each column, the strongest first; of others a
             row for each row of the data. Several outputs stand below each other.
         """
-        rows = []
-        for output in self._shown_outputs():
-            name = self._names()[output]
-            rows += [{"output": name, **row} for row in self._numbers(output)]
-        return self._frame(rows)
+        names, outputs = self._names(), self._shown_outputs()
+        return self._frame(
+            *({"output": names[output], **self._numbers(output)} for output in outputs)
+        )
 
     def _numbers(self, output):
-        """Rows of the table of one output."""
+        """Columns of the table of one output."""
         if self.trees is not None:
-            return [leaf.numbers() for leaf in self._leaves(output)]
+            leaves = [leaf.numbers() for leaf in self._leaves(output)]
+            return {name: [leaf[name] for leaf in leaves] for name in leaves[0]}
         if self.coefficients is not None:
             names, coefficients, deviations = self._columns(output)
             effects = coefficients * deviations
-            return [
-                {
-                    "column": names[j],
-                    "coefficient": coefficients[j],
-                    "standard_deviation": deviations[j],
-                    "effect": effects[j],
-                }
-                for j in np.argsort(-np.abs(effects), kind="stable")
-            ]
+            order = np.argsort(-np.abs(effects), kind="stable")
+            return {
+                "column": [names[j] for j in order],
+                "coefficient": coefficients[order],
+                "standard_deviation": deviations[order],
+                "effect": effects[order],
+            }
         values, surrogate = self._responses()
         surrogate = np.full_like(values, np.nan) if surrogate is None else surrogate
-        pairs = zip(values[:, output], surrogate[:, output], strict=True)
-        return [
-            {"row": row, "model": response, "surrogate": prediction}
-            for row, (response, prediction) in enumerate(pairs)
-        ]
+        columns = {"model": values[:, output], "surrogate": surrogate[:, output]}
+        return {"row": range(len(values)), **columns}
 
 
 def _draw_responses(ax, values, surrogate, style):
     """Points, or the density of many, of the surrogate's responses over the model's."""
-    from matplotlib.collections import PathCollection
-
     both = np.concatenate([values, surrogate])
     low, high = float(both.min()), float(both.max())
     room = 0.04 * (high - low) or 0.5
@@ -360,8 +349,7 @@ def _draw_responses(ax, values, surrogate, style):
     else:
         looks = {"s": point_area(len(values)), "color": OKABE_ITO[0], "alpha": 0.6}
         looks |= {"linewidths": 0, "zorder": 2}
-        looks = merged_style(looks, style, PathCollection)
-        shown = ax.scatter(values, surrogate, **looks)
+        shown = draw_points(ax, values, surrogate, style, **looks)
     ax.plot(ends, ends, color=shade(ax, 0.8), linewidth=1, zorder=1.5, linestyle="--")
     ax.set(xlim=ends, ylim=ends)
     for axis in "xy":

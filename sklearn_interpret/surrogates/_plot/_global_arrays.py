@@ -24,7 +24,7 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
 from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.sources import response_name
+from sklearn_interpret._plotting.sources import checked_numbers, response_name
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 from sklearn_interpret.surrogates._plot._leaves import leaves_of
@@ -62,47 +62,37 @@ class SurrogateArrays(Display):
         return super()._parameter_names() - {"target"}
 
     @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, **choices):
-        return cls(**{**surrogate_arrays(inspector, X, sample_weight), **choices})
+    def _from_inspector(cls, inspector, data, **choices):
+        return cls(**{**surrogate_arrays(inspector, data), **choices})
 
     def _table(self, name):
         """One of the arrays as (n, k), checked, or None."""
-        given = getattr(self, name)
+        given, n = getattr(self, name), len(np.asarray(self.responses))
         if given is None:
             return None
-        table = np.asarray(given)
-        table = table[:, None] if table.ndim == 1 else table
-        n_rows = len(np.asarray(self.responses))
-        if table.ndim != 2 or len(table) != n_rows or not table.size:
-            raise ValueError(
-                f"{name} has shape {np.shape(given)}; {n_rows} rows are needed, "
-                "and one or more columns."
-            )
-        return table
+        shapes, of = [(n,), (n, None)], "the rows of responses"
+        return checked_numbers(given, name, shapes, of, finite=False).reshape(n, -1)
 
     def _responses(self):
         """Responses of model and surrogate, (n, k) each; the second may be None."""
-        values = self._table("responses").astype(np.float64)
+        values = self._table("responses")
         surrogate = self._table("surrogate_responses")
-        if surrogate is None:
-            return values, None
-        if surrogate.shape != values.shape:
+        if surrogate is not None and surrogate.shape != values.shape:
             raise ValueError(
                 f"surrogate_responses has shape {surrogate.shape}, and responses "
                 f"{values.shape}."
             )
-        return values, surrogate.astype(np.float64)
+        return values, surrogate
 
     def _weights(self):
         if self.sample_weight is None:
             return np.ones(len(np.asarray(self.responses)))
-        return self._table("sample_weight")[:, 0].astype(np.float64)
+        return self._table("sample_weight")[:, 0]
 
     def _names(self):
         """Names of all outputs."""
         n_outputs = self._table("responses").shape[1]
-        names = range(n_outputs) if self.output_names is None else self.output_names
-        names = list(names)
+        names = list(self._named_outputs(n_outputs))
         if len(names) != n_outputs:
             raise ValueError(
                 f"output_names has {len(names)} names for {n_outputs} outputs."
@@ -163,10 +153,10 @@ def _of_output(table, output):
     return table[output] if len(table) > 1 else table[0]
 
 
-def surrogate_arrays(inspector, X, sample_weight):
+def surrogate_arrays(inspector, data):
     """Constructor arguments with the responses of model and surrogate to rows."""
-    rows = as_rows(X)
-    weights = check_weights(sample_weight, rows)
+    rows = as_rows(data.X)
+    weights = check_weights(data.sample_weight, rows)
     rows, weights = rows_inside(inspector, rows, weights)
     response = make_response(
         inspector.estimator_, inspector.response_method, inspector.target

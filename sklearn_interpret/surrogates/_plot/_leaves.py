@@ -5,16 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
-from sklearn_interpret._plotting.axes import axes_inches, merged_style
-from sklearn_interpret._plotting.bars import name_rows
-from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, paper, shade
+from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, shade
 from sklearn_interpret._plotting.labels import (
     NICE_STEPS,
     number_beside,
     plain_number_ticks,
+    write_near,
 )
-from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars
-from sklearn_interpret._plotting.text_layout import write_near
+from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars, name_rows
 from sklearn_interpret._plotting.tree_diagram import draw_tests, leaf_order
 
 N_BINS = 30
@@ -139,9 +138,9 @@ def draw_rules(ax, by_output, max_entries, style):
     leaves, single = by_output[0], len(by_output) == 1
     name_rows(ax, [leaf.rule for leaf in leaves])
     places = np.arange(len(leaves))[::-1]
-    looks = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": "small"}
+    looks = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
     sizes = [
-        ax.text(1.02, place, f"{leaf.percent} ({leaf.n_rows})", **looks)
+        write_near(ax, f"{leaf.percent} ({leaf.n_rows})", (1.02, place), **looks)
         for place, leaf in zip(places, leaves, strict=True)
     ]
     limits = _value_range(leaves) if single else (0.0, 1.0)
@@ -173,8 +172,6 @@ def _draw_distributions(ax, places, leaves, limits, style, *, upright):
 
     `upright` is a scale of responses along the y axis, whose lines have numbers.
     """
-    from matplotlib.patches import StepPatch
-
     edges = np.linspace(*limits, N_BINS + 1)
     draw_line = ax.hlines if upright else ax.vlines
     bars = []
@@ -185,9 +182,9 @@ def _draw_distributions(ax, places, leaves, limits, style, *, upright):
         colour = NEUTRAL_COLOUR if leaf.node < 0 else MODEL_COLOUR
         looks = {"facecolor": colour, "linewidth": 0, "zorder": 2, "fill": True}
         looks["orientation"] = "horizontal" if upright else "vertical"
-        looks = merged_style(looks, style, StepPatch)
         ends = place - 0.42 + 0.8 * heights / heights.max()
         bars.append(ax.stairs(ends, edges, baseline=place - 0.42, **looks))
+        bars[-1].set(**(style or {}))
         if np.isfinite(leaf.surrogate):
             draw_line(leaf.surrogate, place - 0.46, place + 0.46, **SURROGATE_STYLE)
             if upright:
@@ -199,10 +196,9 @@ def _write_number(ax, place, number, limits):
     """Write the surrogate's response above its line, or below it near the top."""
     low, high = limits
     above = number < low + 0.88 * (high - low)
-    box = {"facecolor": paper(ax), "alpha": 0.7, "linewidth": 0, "pad": 0.6}
     looks = {"ha": "right", "va": "bottom" if above else "top", "zorder": 4}
     offset, text = (0, 2 if above else -2), number_beside(number, high - low)
-    write_near(ax, text, (place + 0.45, number), offset, bbox=box, **looks)
+    write_near(ax, text, (place + 0.45, number), offset, over=0.7, **looks)
 
 
 def _draw_shares(ax, places, by_output, style, *, upright):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sklearn_interpret._plotting.bars import check_count, name_rows, row_height
 from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.ranked_bars import name_rows, row_height
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
@@ -99,7 +99,6 @@ class LimeDisplay(LocalDisplay):
         ValueError
             Several rows and no `row`; an unknown `target`.
         """
-        check_count(max_entries, "max_entries")
         row, outputs = self._position(), self._outputs()
         weights = [self._weights(row, output) for output in outputs]
         n_bars = max(len(one[:max_entries]) for one in weights)

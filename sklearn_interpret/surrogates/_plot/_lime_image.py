@@ -10,18 +10,10 @@ import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
-from sklearn_interpret._plotting.axes import (
-    axes_inches,
-    merged_style,
-)
+from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
-from sklearn_interpret._plotting.images import drawable, placing
-from sklearn_interpret._plotting.labels import (
-    literal,
-    number_text,
-    shorten,
-    two_lines,
-)
+from sklearn_interpret._plotting.images import draw_image, drawable
+from sklearn_interpret._plotting.labels import literal, number_text, shorten, two_lines
 from sklearn_interpret._plotting.surfaces import (
     colour_limits,
     colour_scale,
@@ -145,8 +137,7 @@ class LimeImageDisplay(LocalDisplay):
         self.axes_ = canvas.axes
         first, *others = canvas.main
         image = drawable(shown.images[0])
-        looks = placing(shown.segments.shape[1:])
-        self.image_ = first.imshow(image, cmap="gray", **looks)
+        self.image_ = draw_image(first, image)
         size = "medium" if axes_inches(first)[0] > _PANEL_INCHES else "x-small"
         title = "image" if self.row is None else f"image {self.row}"
         first.set_title(title, fontsize=size)
@@ -154,13 +145,11 @@ class LimeImageDisplay(LocalDisplay):
         limits = colour_limits(values[:, outputs], True, np.finfo(float).tiny)
         self.overlays_, self.outlines_ = [], []
         for panel, output in zip(others, outputs, strict=True):
-            self._draw_label(panel, image, looks, shown, output, limits)
+            self._draw_label(panel, image, shown, output, limits)
             chosen = self._weights(row, output).features[:max_entries]
             lines = _outlines(shown.segments[0], chosen)
             self.outlines_.append(_draw_outlines(panel, lines, outline_kw))
             panel.set_title(self._label_title(shown, output), fontsize=size)
-        for panel in canvas.main:
-            panel.set(xticks=[], yticks=[])
         self.colour_bar_ = self._draw_bar(canvas, limits)
         return self
 
@@ -207,15 +196,13 @@ class LimeImageDisplay(LocalDisplay):
         there = np.isin(weights.features, self.explanation.segments[row])
         return weights[there]
 
-    def _draw_label(self, panel, image, looks, shown, output, limits):
+    def _draw_label(self, panel, image, shown, output, limits):
         """The image in grey, and colours for the weights over it."""
         grey = image if image.ndim == 2 else image @ [0.299, 0.587, 0.114]
-        panel.imshow(
-            _DARKEST + (1 - _DARKEST) * grey, cmap="gray", vmin=0, vmax=1, **looks
-        )
+        draw_image(panel, _DARKEST + (1 - _DARKEST) * grey)
         weights = _by_output(shown.values)[0, :, output][shown.segments[0]]
-        looks = {**looks, "interpolation": "nearest"}
-        self.overlays_.append(panel.imshow(_colours(weights / limits[1]), **looks))
+        cover = _colours(weights / limits[1])
+        self.overlays_.append(draw_image(panel, cover, interpolation="nearest"))
 
     def _draw_bar(self, canvas, limits):
         """One scale for all labels, in the colours that weights have on white."""
@@ -273,9 +260,9 @@ def _draw_outlines(panel, lines, style):
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
 
-    defaults = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
+    looks = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
     # To be seen where the image is dark.
-    defaults["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
-    outlines = LineCollection(lines, **merged_style(defaults, style, LineCollection))
-    panel.add_collection(outlines, autolim=False)
-    return outlines
+    looks["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
+    outlines = LineCollection(lines, **looks)
+    outlines.set(**(style or {}))
+    return panel.add_collection(outlines, autolim=False)

@@ -8,7 +8,6 @@ import numpy as np
 
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._plotting.axes import axes_inches, take_stacks
-from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret._plotting.text_layout import Passage, settle_layout, title_text
@@ -122,8 +121,6 @@ class LimeTextDisplay(LocalDisplay):
         ValueError
             Several texts and no `row`; an unknown `target`.
         """
-        check_count(max_entries, "max_entries")
-        check_count(max_lines, "max_lines")
         row, outputs = self._position(), self._outputs()
         words = [self._weights(row, output) for output in outputs]
         plain = Passage((piece, None) for piece in self.explanation.tokens[row])

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_hex
 
-from sklearn_interpret._plotting.bars import (
+from sklearn_interpret._plotting.labels import JOIN
+from sklearn_interpret._plotting.ranked_bars import (
     draw_arrows,
     draw_bars,
     name_rows,
     with_others,
 )
-from sklearn_interpret._plotting.labels import JOIN
 
 
 @pytest.mark.parametrize("notched", [False, True])
