@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.cluster import AgglomerativeClustering
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -16,7 +15,6 @@ from sklearn.ensemble import (
 )
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.shapley import TreeSHAP
@@ -31,16 +29,6 @@ def regression():
 
 def forest(**parameters):
     return RandomForestRegressor(8, max_depth=5, random_state=0, **parameters)
-
-
-def test_rows_are_clustered_by_why_they_got_their_prediction(regression):
-    """Features that the model ignores split no cluster."""
-    X, y = regression
-    pipeline = make_pipeline(TreeSHAP(forest()), AgglomerativeClustering(3))
-    found = pipeline.fit_predict(X, y)
-    values = TreeSHAP(forest()).fit(X, y).transform(X)
-    assert_array_equal(found, AgglomerativeClustering(3).fit_predict(values))
-    assert len(set(found)) == 3
 
 
 def test_feature_selection(regression):

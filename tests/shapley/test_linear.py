@@ -101,25 +101,6 @@ def test_efficiency_and_dummies(perturbation, seed):
         np.testing.assert_array_equal(explanation.values[:, 2], 0)
 
 
-@kinds
-def test_linearity_and_symmetry(perturbation):
-    rows = np.c_[X, X[:, 0]]
-    one, other = LinearRegression(), LinearRegression()
-    one.fit(rows, Y)
-    one.coef_[[0, 5]] = 1.5
-    other.fit(rows, Y**2)
-    both = LinearRegression().fit(rows, Y)
-    both.coef_ = one.coef_ + other.coef_
-    both.intercept_ = one.intercept_ + other.intercept_
-    found = [
-        inspected(model, rows, perturbation=perturbation).explain(rows[:5]).values
-        for model in (one, other, both)
-    ]
-    size = np.abs(found).max()
-    np.testing.assert_allclose(found[0] + found[1], found[2], atol=1e-10 * size)
-    np.testing.assert_allclose(found[0][:, 0], found[0][:, 5], atol=1e-10 * size)
-
-
 def test_what_correlation_changes():
     """The model looks at one of two columns that say the same."""
     rows = np.repeat(RNG.normal(size=(50, 1)), 2, axis=1)

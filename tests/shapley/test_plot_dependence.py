@@ -1,12 +1,9 @@
 """Shapley values of a feature along its values."""
 
-import inspect
-
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
-from sklearn.linear_model import LinearRegression
 
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyDependenceDisplay
@@ -287,15 +284,3 @@ def test_jitter_is_named():
     note = "(points are spread sideways within a level)"
     assert note in draw(mixed(), feature="size").ax_.get_xlabel()
     assert note not in draw(mixed(), feature="age").ax_.get_xlabel()
-
-
-def test_the_feature_comes_third():
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["a", "b"])
-    model = LinearRegression().fit(X, X["a"])
-    named, third = (
-        ShapleyDependenceDisplay.from_estimator(model, X, *args, **kwargs)
-        for args, kwargs in (((), {"feature": "b"}), (("b",), {}))
-    )
-    assert third.ax_.get_xlabel() == named.ax_.get_xlabel() == "b"
-    signature = inspect.signature(ShapleyDependenceDisplay.from_estimator)
-    assert list(signature.parameters)[2] == "feature"

@@ -1,6 +1,5 @@
 """Interaction values as a table of pairs, and of one pair row by row."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -126,14 +125,6 @@ def test_what_cannot_be_drawn(forest):
         ShapleyInteractionDisplay(np.eye(2), feature_names=["a", "b"]).plot(
             max_entries=0
         )
-
-
-def test_given_axes(forest):
-    model, X = forest
-    _, ax = plt.subplots()
-    display = ShapleyInteractionDisplay.from_estimator(model, X, ax=ax)
-    assert display.ax_ is ax
-    assert "4 features: a, b, c, d" in repr(display)
 
 
 def points(display):

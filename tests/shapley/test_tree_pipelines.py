@@ -187,21 +187,6 @@ def test_path_dependent_values_add_up_on_raw_columns(name):
         np.testing.assert_allclose(explanation.values[:, place], values, atol=1e-12)
 
 
-def test_polars_gives_what_pandas_gives():
-    polars = pytest.importorskip("polars")
-    X, y = people()
-    X["colour"] = X["colour"].astype(str)
-    X["town"] = X["town"].fillna("none")
-    frame = polars.DataFrame({name: X[name].to_list() for name in X.columns})
-    model = make_pipeline(one_hot(), RandomForestRegressor(5, max_depth=4, **SEED))
-    ours, theirs = (TreeSHAP(model).fit(rows, y) for rows in (X, frame))
-    found, expected = theirs.explain(frame), ours.explain(X)
-    np.testing.assert_array_equal(found.values, expected.values)
-    assert isinstance(found.data, polars.DataFrame)
-    assert isinstance(theirs.background_, polars.DataFrame)
-    assert found.feature_names == expected.feature_names
-
-
 def test_categories_of_a_frame():
     """Histogram boosting that takes categories from dtypes, without any steps."""
     X, y = people()

@@ -24,7 +24,6 @@ from sklearn_interpret._core.statistics.grids import (
 )
 from sklearn_interpret._core.statistics.weighted import Moments
 from tests.references import effects as reference
-from tests.references.weighted import repeated
 
 N_LEVELS = 4
 
@@ -149,30 +148,6 @@ def test_second_order_follows_the_definition(seed, pair):
     )
 
 
-@pytest.mark.parametrize("pair", [(0, 2), (0, 1)])
-def test_second_order_of_weights_is_that_of_repeated_rows(pair):
-    X, weights = make_rows()
-    again = repeated(X, weights)
-    np.testing.assert_allclose(
-        second_order(bumpy, X, pair, weights)[0],
-        second_order(bumpy, again, pair, np.ones(len(again)))[0],
-        rtol=1e-9,
-        atol=1e-11,
-    )
-
-
-@pytest.mark.parametrize("j", [0, 1])
-def test_first_order_of_weights_is_that_of_repeated_rows(j):
-    X, weights = make_rows()
-    again = repeated(X, weights)
-    np.testing.assert_allclose(
-        first_order(bumpy, X, j, weights),
-        first_order(bumpy, again, j, np.ones(len(again))),
-        rtol=1e-10,
-        atol=1e-12,
-    )
-
-
 @pytest.mark.parametrize("j", [0, 1, 2])
 def test_the_effect_in_an_additive_function_is_its_part(j):
     """Up to a constant, exactly at the nodes, however the features hang together."""
@@ -188,28 +163,6 @@ def test_the_effect_in_an_additive_function_is_its_part(j):
     np.testing.assert_allclose(
         found - found[0], expected - expected[0], rtol=0, atol=1e-12
     )
-
-
-@pytest.mark.parametrize("pair", [(0, 2), (0, 1), (1, 2), (2, 0)])
-def test_the_pure_interaction_of_an_additive_function_is_zero(pair):
-    X, weights = make_rows()
-    found, *_ = second_order(
-        lambda row: np.sin(row[0]) + row[1] ** 2 * 3 - row[2], X, pair, weights
-    )
-    np.testing.assert_allclose(found, 0, atol=1e-12)
-
-
-@pytest.mark.parametrize("pair", [(0, 2), (0, 1)])
-def test_main_effects_do_not_change_the_pure_interaction(pair):
-    X, weights = make_rows()
-    alone, *_ = second_order(bumpy, X, pair, weights)
-    beside, *_ = second_order(
-        lambda row: bumpy(row) + 5 * row[0] ** 3 - np.cos(row[1]) + row[2],
-        X,
-        pair,
-        weights,
-    )
-    np.testing.assert_allclose(alone, beside, atol=1e-11)
 
 
 @pytest.mark.parametrize("first", ["intervals", "levels"])
@@ -228,26 +181,6 @@ def test_the_product_of_independent_features_in_closed_form(first):
     ]
     expected = np.outer(nodes[0] - means[0], nodes[1] - means[1])
     np.testing.assert_allclose(found, expected, atol=1e-13)
-
-
-@pytest.mark.parametrize("pair", [(0, 2), (0, 1), (1, 2)])
-def test_a_second_order_effect_is_centred_and_has_no_main_effect_left(pair):
-    X, weights = make_rows()
-    found, cells, axes = second_order(bumpy, X, pair, weights)
-    assert abs(centring_constant(found[None], cells, axes)[0]) < 1e-12
-    for which, (axis, other) in enumerate((axes, axes[::-1])):
-        steps = other.cell_values(np.diff(found, axis=which), 1 - which)
-        weighted = steps * axis.step_weights(cells, which)
-        np.testing.assert_allclose(weighted.sum(axis=1 - which), 0, atol=1e-9)
-
-
-def test_the_pair_may_be_turned_round():
-    X, weights = make_rows()
-    np.testing.assert_allclose(
-        second_order(bumpy, X, (0, 2), weights)[0],
-        second_order(bumpy, X, (2, 0), weights)[0].T,
-        atol=1e-11,
-    )
 
 
 def test_empty_rectangles_take_their_nearest_neighbour():

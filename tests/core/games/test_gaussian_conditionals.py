@@ -91,14 +91,6 @@ def test_columns_that_nothing_connects_are_apart():
     np.testing.assert_allclose(values, expected, atol=1e-9 * np.abs(expected).max())
 
 
-def test_a_column_that_stands_twice_shares_equally():
-    """The model uses the first alone, and the second tells as much."""
-    covariance = np.array([[4.0, 4, 0], [4, 4, 0], [0, 0, 1]])
-    coefficients = np.array([[3.0], [0], [1]])
-    values, _ = valued(covariance, coefficients, np.array([[1.0, 1, 2]]))
-    np.testing.assert_allclose(values[0, :, 0], [1.5, 1.5, 2])
-
-
 @settings(max_examples=15, deadline=None)
 @given(seed=seeds, rank=st.integers(2, 8))
 def test_efficiency_of_samples(seed, rank):

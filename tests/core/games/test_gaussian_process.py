@@ -240,7 +240,7 @@ def test_intervals_of_fewer_pairs_than_players_cover_terms_of_many(make, p):
     rng = np.random.default_rng(p)
     for n_coalitions in range(4, 2 * p + 2, 2):
         covered = []
-        for _ in range(60):
+        for _ in range(30):
             pairs = paired_design(p, n_coalitions, rng)
             values, errors = OddSurrogate(pairs).values(halves(game, pairs, -1))
             covered.append(np.abs(values - exact) <= 1.96 * errors + 1e-9)

@@ -154,10 +154,6 @@ def test_more_intervals_than_rows_are_those_that_end_at_a_row(n_intervals, light
     np.testing.assert_array_equal(found, sorted(expected))
 
 
-def test_edges_of_a_constant_are_one():
-    np.testing.assert_array_equal(interval_edges(np.full(5, 2.0), None, 10), [2.0])
-
-
 @given(
     hnp.arrays(
         np.float64,

@@ -52,19 +52,6 @@ def test_the_order_follows_the_definition(seed):
     )
 
 
-def test_weights_are_repeated_rows():
-    codes, numeric, categorical, weights = sample()
-    again = [
-        [repeated(values, weights) for values in part]
-        for part in (numeric, categorical)
-    ]
-    ones = np.ones(int(weights.sum()))
-    np.testing.assert_array_equal(
-        order_levels(codes, 5, numeric, categorical, weights),
-        order_levels(repeated(codes, weights), 5, *again, ones),
-    )
-
-
 @pytest.mark.parametrize("kind", ["numeric", "categorical"])
 def test_levels_along_a_line_come_in_its_order(kind):
     """Level k sits around k: its neighbours are the levels next to it."""

@@ -111,25 +111,6 @@ def test_quantiles_do_not_depend_on_the_scale_of_weights(sample, parts, scale):
     np.testing.assert_array_equal(found, expected)
 
 
-@given(weighted_samples(), st.randoms(use_true_random=False))
-def test_quantiles_do_not_depend_on_the_order_of_rows(sample, random):
-    values, weights = sample
-    order = random.sample(range(len(values)), len(values))
-    probabilities = np.linspace(0, 1, 11)
-    np.testing.assert_array_equal(
-        weighted_quantile(values[order], probabilities, weights[order]),
-        weighted_quantile(values, probabilities, weights),
-    )
-
-
-def test_quantiles_at_both_ends():
-    values = np.array([3.0, 1.0, 2.0])
-    for weights in (None, np.ones(3), np.array([0.2, 0.3, 0.5])):
-        np.testing.assert_array_equal(
-            weighted_quantile(values, [0.0, 1.0], weights), [1.0, 3.0]
-        )
-
-
 @given(weighted_samples(), st.floats(1e-6, 1e6))
 def test_medians_are_the_usual_ones(sample, weight):
     values, counts = sample

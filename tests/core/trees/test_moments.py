@@ -85,27 +85,18 @@ GROUPS = {
 }
 
 
-@pytest.mark.parametrize("n_categorical", [0, 2])
-@pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize("k", [1, 3])
-def test_moments(groups, k, n_categorical):
-    rng = np.random.default_rng(1)
-    trees = random_ensemble(3, k=k, n_categorical=n_categorical, depth=7)
-    parts = [part_of(trees, group, 5, rng) for group in GROUPS[groups]]
-    check(trees, parts, *distributions(parts, 4, rng))
-
-
 @settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**16),
+    k=st.sampled_from([1, 3]),
     n_categorical=st.integers(0, 2),
     groups=st.sampled_from(sorted(GROUPS)),
     sizes=st.lists(st.integers(1, 6), min_size=4, max_size=4),
     zeros=st.sampled_from([0, 0.3, 0.9]),
 )
-def test_moments_of_any_trees(seed, n_categorical, groups, sizes, zeros):
+def test_moments_of_any_trees(seed, k, n_categorical, groups, sizes, zeros):
     rng = np.random.default_rng(seed)
-    trees = random_ensemble(seed, n_categorical=n_categorical)
+    trees = random_ensemble(seed, k=k, n_categorical=n_categorical)
     parts = [
         part_of(trees, group, size, rng)
         for group, size in zip(GROUPS[groups], sizes, strict=False)

@@ -1,6 +1,6 @@
 """Pairs, sets and outcomes of random trees against altered rows."""
 
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -74,25 +74,23 @@ def check_pairs(trees, codes, weights, groups, pairs):
         np.testing.assert_allclose(term, right, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("k", [1, 3])
-def test_pairs(k, weighted, groups):
-    trees = random_ensemble(21, k=k, n_categorical=1, depth=6)
-    codes, weights = sample(trees, 70, 1, weighted=weighted)
-    pairs = list(combinations(range(len(groups)), 2))
+any_trees = given(
+    seed=st.integers(0, 2**16),
+    n_categorical=st.integers(0, 3),
+    k=st.sampled_from([1, 3]),
+    n_rows=st.sampled_from([12, 70]),  # within a word of bits, and beyond
+)
+
+
+@settings(max_examples=25, deadline=None)
+@any_trees
+def test_pairs_of_any_trees(seed, n_categorical, k, n_rows):
+    trees = random_ensemble(seed, n_categorical=n_categorical, k=k)
+    codes, weights = sample(trees, n_rows, n_categorical, weighted=seed % 2)
+    groups, random = GROUPS[seed % 3], np.random.default_rng(seed)
+    pairs = random.permutation(list(combinations(range(len(groups)), 2)))
+    pairs = [tuple(random.permutation(pair)) for pair in pairs]
     check_pairs(trees, codes, weights, groups, pairs)
-
-
-@settings(max_examples=25)
-@given(seed=st.integers(0, 2**16), n_categorical=st.integers(0, 3))
-def test_pairs_of_any_trees(seed, n_categorical):
-    trees = random_ensemble(seed, n_categorical=n_categorical)
-    codes, weights = sample(trees, 12, n_categorical)
-    order = np.random.default_rng(seed).permutation(12)
-    pairs = [list(permutations(range(4), 2))[place] for place in order]
-    pairs = [pair for pair in pairs if pair[::-1] not in pairs[: pairs.index(pair)]]
-    check_pairs(trees, codes, weights, GROUPS[0], pairs)
 
 
 @settings(max_examples=25)
@@ -136,18 +134,11 @@ def check_outcomes(trees, codes, weights, groups):
         np.testing.assert_allclose(curves[which], expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize("k", [1, 3])
-def test_outcomes(k, groups):
-    trees = random_ensemble(22, k=k, n_categorical=1, depth=6)
-    check_outcomes(trees, *sample(trees, 70, 1), groups)
-
-
-@settings(max_examples=25)
-@given(seed=st.integers(0, 2**16), n_categorical=st.integers(0, 3))
-def test_outcomes_of_any_trees(seed, n_categorical):
-    trees = random_ensemble(seed, n_categorical=n_categorical)
-    check_outcomes(trees, *sample(trees, 9, n_categorical), GROUPS[seed % 3])
+@settings(max_examples=15, deadline=None)
+@any_trees
+def test_outcomes_of_any_trees(seed, n_categorical, k, n_rows):
+    trees = random_ensemble(seed, n_categorical=n_categorical, k=k)
+    check_outcomes(trees, *sample(trees, n_rows, n_categorical), GROUPS[seed % 3])
 
 
 def check_everything(trees, n_rows):

@@ -1,7 +1,7 @@
 """Rows whose values come from each other: trees against the models themselves."""
 
 import pickle
-from itertools import combinations
+from itertools import combinations, cycle
 
 import numpy as np
 import pandas as pd
@@ -210,8 +210,9 @@ def check_outcomes(observed, ask, X, players):
             np.testing.assert_allclose(answers[row, at], expected, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("players", [SINGLE, GROUPS, SOME])
-@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize(
+    ("name", "players"), [*zip(SUMS, cycle([SINGLE, GROUPS, SOME]), strict=False)]
+)
 def test_sums_of_trees(name, players):
     model, X, asked = SUMS[name]
     weights = weights_of(name) if players is not SOME else np.ones(N_ROWS)
@@ -276,15 +277,6 @@ def test_functions_of_sums_in_small_pieces(monkeypatch):
     expected = np.stack([*brute.joint(sets)])
     for found in (joint(), joint(n_jobs=2)):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
-
-
-def test_one_row():
-    model, X, asked = SUMS["boosting"]
-    observed, ask = observe(model, X[:1], asked, SINGLE, np.ones(1))
-    assert observed.n_points == [1] * 5
-    check_means(observed, ask, X[:1], SINGLE, np.ones(1))
-    check_joint(observed, ask, X[:1], SINGLE, np.ones(1), [(0, 1), (2, 3, 4)])
-    check_outcomes(observed, ask, X[:1], SINGLE)
 
 
 def test_points_are_what_the_trees_tell_apart():

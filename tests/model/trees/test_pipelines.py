@@ -131,8 +131,7 @@ REGRESSORS = [
 ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("trees", REGRESSORS, ids=lambda trees: type(trees).__name__)
+@pytest.mark.parametrize(("kind", "trees"), zip(KINDS, REGRESSORS, strict=True))
 def test_a_table_of_numbers_and_words(kind, trees):
     columns, y = mixed()
     steps = prepared(kind)
@@ -144,7 +143,6 @@ def test_a_table_of_numbers_and_words(kind, trees):
     assert model.raw_method == "predict"
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "words, of_colour, of_town",
     [
@@ -175,8 +173,8 @@ def test_a_table_of_numbers_and_words(kind, trees):
     ids=str,
 )
 @pytest.mark.filterwarnings("ignore:Found unknown categories:UserWarning")
-def test_encoders_of_words(kind, words, of_colour, of_town):
-    columns, y = mixed()
+def test_encoders_of_words(words, of_colour, of_town):
+    kind, (columns, y) = "pandas", mixed()
     pipeline = make_pipeline(
         prepared(kind, words=words), RandomForestRegressor(4, random_state=0)
     ).fit(as_container(columns, kind), y)
@@ -185,9 +183,8 @@ def test_encoders_of_words(kind, words, of_colour, of_town):
     np.testing.assert_array_equal(model.columns, expected)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_targets_of_several_classes(kind):
-    columns, y = mixed()
+def test_targets_of_several_classes():
+    kind, (columns, y) = "pandas", mixed()
     pipeline = make_pipeline(
         prepared(kind, words=TargetEncoder()),
         ExtraTreesClassifier(5, random_state=0),
@@ -298,8 +295,9 @@ def test_isolation_forest():
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
-@pytest.mark.parametrize("output", ["pandas", "polars"])
-@pytest.mark.parametrize("trees", REGRESSORS, ids=lambda trees: type(trees).__name__)
+@pytest.mark.parametrize(
+    ("output", "trees"), [("pandas", REGRESSORS[1]), ("polars", REGRESSORS[2])]
+)
 def test_trees_that_are_given_frames(kind, output, trees):
     pytest.importorskip(output)
     columns, y = mixed()
@@ -390,10 +388,9 @@ def test_other_libraries(library, name, parameters, given):
 # Pipelines within other models, and other models within them
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_pipelines_that_vote(kind):
+def test_pipelines_that_vote():
     """Members with steps of their own, on the same columns."""
-    columns, y = mixed()
+    kind, (columns, y) = "pandas", mixed()
     X = as_container(columns, kind)
     first = prepared(kind)
     second = prepared(kind, words=TargetEncoder())
@@ -426,8 +423,9 @@ def test_voting_whose_first_member_hands_on():
     np.testing.assert_array_equal(model.columns, [*range(5), *range(5)])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("max_features", [1.0, 5])
+@pytest.mark.parametrize(
+    ("kind", "max_features"), [("array", 5), ("pandas", 1.0), ("polars", 5)]
+)
 def test_bagging_of_pipelines(kind, max_features):
     """The members are given arrays, whatever the rows come in."""
     columns, y = mixed()
