@@ -71,8 +71,10 @@ each_loop = pytest.mark.parametrize(
 )
 
 
-@each_loop
-@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+@pytest.mark.parametrize(
+    ("inspector_class", "backend"),
+    [*((c, "loky") for c in OF_EACH_LOOP), (KernelSHAP, "multiprocessing")],
+)
 def test_backends_of_joblib_are_obeyed(inspector_class, backend, table):
     alone = found_by(inspector_class, table)
     with parallel_config(backend=backend, n_jobs=2):

@@ -27,7 +27,6 @@ from sklearn_interpret._model.response import (
     is_fitted,
     make_response,
 )
-from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import NonFiniteResponseError
 from tests.model.containers import CONTAINERS, cells, same_cells
@@ -495,23 +494,6 @@ def test_a_model_that_leaves_its_input_alone_gets_no_copies():
     assert seen[0] is not X
     assert seen[1] is X
     assert seen[2] is X
-
-
-@pytest.mark.parametrize(
-    "kind", ["float64", "object_mixed", "pandas_categories", "polars"]
-)
-def test_the_model_sees_the_container_it_was_given(kind):
-    container = CONTAINERS[kind]()
-    seen = []
-
-    def look(X):
-        seen.append(type(X))
-        return np.zeros(as_rows(X).n_rows)
-
-    response = make_response(Scripted(look))
-    response(container)
-    response(container)
-    assert seen == [type(container)] * 2
 
 
 @pytest.mark.parametrize("model", [THREE, MULTI, REGRESSOR])

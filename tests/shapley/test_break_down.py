@@ -249,19 +249,6 @@ def test_small_tables(interactions):
     np.testing.assert_allclose(found.values[:, 0], expected, atol=1e-12)
 
 
-def test_frames_give_what_arrays_give():
-    frame = pd.DataFrame({"a": X[:, 0], "word": np.where(X[:, 1] > 0, "up", "down")})
-    model = frozen(lambda a, word: a * (word == "up"), frame)
-    inspector = BreakDown(model, interactions=True).fit(frame)
-    explanation = inspector.explain(frame[:8])
-    codes = np.stack([X[:, 0], X[:, 1] > 0], axis=1).astype(float)
-    plain = BreakDown(frozen(lambda a, up: a * up, codes), interactions=True)
-    expected = plain.fit(codes).explain(codes[:8])
-    np.testing.assert_allclose(explanation.values, expected.values, atol=1e-12)
-    np.testing.assert_array_equal(explanation.step_numbers, expected.step_numbers)
-    assert explanation.feature_names == ("a", "word")
-
-
 # The explanation and its picture
 
 

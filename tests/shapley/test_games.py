@@ -7,12 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.exceptions import (
@@ -357,30 +354,6 @@ def test_a_row_gets_the_same_alone_among_others_and_from_workers(kind):
         pairs = inspector.interaction_values(X)
         assert_array_equal(inspector.interaction_values(X[3:4]), pairs[3:4])
         assert_array_equal(shared.interaction_values(X), pairs)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_global_state_of_numpy_is_left_alone(kind):
-    before = np.random.get_state()  # noqa: NPY002
-    of_model(kind, FOREST, random_state=0).explain(X[:2])
-    after = np.random.get_state()  # noqa: NPY002
-    assert_array_equal(after[1], before[1])
-    assert after[2:] == before[2:]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_categories_are_explained_on_raw_columns(kind):
-    town = pd.Series(np.array(["u", "v", "w"])[RNG.integers(3, size=30)])
-    frame = pd.DataFrame({"town": town.astype("category"), "size": X[:, 0]})
-    target = Y + (town == "u")
-    model = make_pipeline(
-        make_column_transformer((OneHotEncoder(), ["town"]), remainder="passthrough"),
-        LinearRegression(),
-    ).fit(frame, target)
-    explanation = of_model(kind, model, frame[:10]).explain(frame[10:14])
-    model_of_town = model.predict(frame.assign(size=0.0))
-    expected = model_of_town[10:14] - model_of_town[:10].mean()
-    assert_allclose(explanation.values[:, 0], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)

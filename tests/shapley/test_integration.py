@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -13,8 +12,6 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.shapley import TreeSHAP
@@ -29,15 +26,6 @@ def regression():
 
 def forest(**parameters):
     return RandomForestRegressor(8, max_depth=5, random_state=0, **parameters)
-
-
-def test_feature_selection(regression):
-    X, y = regression
-    inspector = TreeSHAP(forest())
-    selector = SelectFromModel(inspector, threshold="mean").fit(X, y)
-    assert selector.get_support().tolist() == [True, True, False, False]
-    elimination = RFE(inspector, n_features_to_select=2).fit(X, y)
-    assert elimination.get_support().tolist() == [True, True, False, False]
 
 
 def test_pickles_hold_no_tables(regression):
@@ -99,13 +87,3 @@ def test_the_other_class_has_the_opposite_values(model, regression):
     assert up.output_names_ == ["up"]
     assert down.output_names_ == ["down"]
     assert_allclose(down.transform(X), -up.transform(X), atol=1e-14)
-
-
-@pytest.mark.parametrize("kind", ["csr_matrix", "coo_array"])
-def test_sparse_input(kind, regression):
-    X, y = regression
-    X = np.where(np.abs(X) > 1, X, 0)
-    matrix = getattr(sparse, kind)(X)
-    inspector = TreeSHAP(forest()).fit(matrix, y)
-    dense = TreeSHAP(FrozenEstimator(inspector.estimator_)).fit(X)
-    assert_array_equal(inspector.transform(matrix), dense.transform(X))

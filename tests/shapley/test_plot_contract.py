@@ -370,21 +370,6 @@ def test_one_row_is_no_background_for_itself(kind, regression, linear_by_default
     assert len(display.to_frame()) <= len(full.to_frame())
 
 
-def doubled(model, X):
-    return 2 * model.predict(X)
-
-
-@of_the_base
-@pytest.mark.parametrize(
-    "response, text",
-    [(doubled, "doubled"), ("predict", "Prediction"), (["predict"], "Prediction")],
-)
-def test_responses_are_named(kind, regression, linear_by_default, response, text):
-    model, X = regression
-    display = kind.from_estimator(model, X, response_method=response, **ASKED[kind])
-    assert any(text in shown for shown in all_texts(display.figure_))
-
-
 @of_the_base
 def test_an_inspector_may_say_what_it_explains(kind, regression):
     model, X = regression

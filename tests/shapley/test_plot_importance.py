@@ -170,16 +170,6 @@ def test_folds_of_several_outputs(folds, arrangement):
     np.testing.assert_allclose(np.mean(drawn, axis=0), ends)
 
 
-def test_folds_that_cannot_be_averaged(folds):
-    _, X = folds
-    with pytest.raises(ValueError, match="return_estimator=True"):
-        ShapleyImportanceDisplay.from_cv_results({}, X)
-    model = LogisticRegression().fit(X, X["a"] > 0)
-    other = LogisticRegression().fit(X, np.where(X["a"] > 0, "up", "down"))
-    with pytest.raises(ValueError, match="different outputs"):
-        ShapleyImportanceDisplay.from_cv_results({"estimator": [model, other]}, X)
-
-
 def test_numbers_of_features_are_exact_beside_the_sum_of_hundreds():
     display = ShapleyImportanceDisplay.from_explanation(numbers(80, 300))
     ends = lengths(display.bars_[0])

@@ -4,10 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import (
-    GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn.frozen import FrozenEstimator
@@ -46,70 +42,12 @@ def test_a_predictor_is_explained_exactly(table):
     )
 
 
-def test_a_row_alone_has_the_values_that_it_has_among_all(table):
-    X, y = table
-    model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
-    explanation = TreeSHAP(FrozenEstimator(model)).fit(X).explain(X)
-    alone = ShapleyWaterfallDisplay.from_estimator(model, X, row=7).to_frame()
-    among = ShapleyWaterfallDisplay.from_explanation(explanation, row=7).to_frame()
-    pd.testing.assert_frame_equal(alone, among)
-    end = alone["end"].iloc[0]
-    assert end == pytest.approx(model.predict(X[7:8])[0])
-
-
 def test_path_dependent_values_need_no_background(table):
     X, y = table
     model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
     inspector = TreeSHAP(FrozenEstimator(model), perturbation="path_dependent")
     display = ShapleyWaterfallDisplay.from_estimator(inspector.fit(X), X[:1])
     assert display.to_frame()["end"].iloc[0] == pytest.approx(model.predict(X[:1])[0])
-
-
-@pytest.mark.parametrize(
-    "model, settings, text",
-    [
-        (RandomForestRegressor(3, random_state=0), {}, "Prediction"),
-        (
-            RandomForestClassifier(3, random_state=0),
-            {"target": 2},
-            "Probability of class 2",
-        ),
-        (
-            HistGradientBoostingClassifier(max_iter=3),
-            {"target": 2},
-            "Decision function of class 2",
-        ),
-        (
-            HistGradientBoostingRegressor(loss="poisson", max_iter=3),
-            {},
-            "Log of the prediction",
-        ),
-        (
-            HistGradientBoostingRegressor(loss="poisson", max_iter=3),
-            {"response_method": "predict"},
-            "Prediction",
-        ),
-    ],
-)
-def test_the_axis_says_what_is_explained(table, model, settings, text):
-    X, y = table
-    model.fit(X, np.digitize(y, [-0.5, 0.5]))
-    display = ShapleyForceDisplay.from_estimator(model, X, row=0, **settings)
-    assert display.ax_.get_xlabel() == text
-
-
-def test_probabilities_of_boosting(table):
-    X, y = table
-    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y > 0)
-    display = ShapleyWaterfallDisplay.from_estimator(
-        model, X, row=3, response_method="predict_proba", background=X[:20]
-    )
-    frame = display.to_frame()
-    assert frame["end"].iloc[0] == pytest.approx(model.predict_proba(X)[3, 1])
-    assert frame["start"].iloc[-1] == pytest.approx(
-        model.predict_proba(X[:20])[:, 1].mean()
-    )
-    assert display.ax_.get_xlabel() == "Probability of True"
 
 
 def test_groups_are_players(table):

@@ -229,16 +229,6 @@ def boosted():
     return HistGradientBoostingRegressor(max_iter=8).fit(X, y), X
 
 
-@pytest.mark.parametrize("order", [1, 2])
-def test_one_background_row(boosted, order):
-    model, X = boosted
-    inspector = inspected(model, X, background=X[50:51])
-    expected = interventional_truth(model.predict, X[:5], X[50:51], order=order)
-    check = assert_values if order == 1 else assert_interactions
-    check(inspector, X[:5], expected)
-    assert inspector.base_values_ == pytest.approx(model.predict(X[50:51])[0])
-
-
 def test_a_row_against_itself_has_nothing_to_share_out(boosted):
     model, X = boosted
     inspector = inspected(model, X, background=X[:1])
@@ -317,14 +307,6 @@ def test_a_group_is_one_player(groups, members, perturbation):
         check(inspector, X[:5], expected)
     explanation = inspector.explain(X[:5])
     assert [sorted(columns) for columns in explanation._feature_columns()] == members
-
-
-def test_a_group_is_no_sum_of_its_members(boosted):
-    """It is a player of the game, whose members come and go together."""
-    model, X = boosted
-    alone = inspected(model, X[:20]).explain(X).values
-    grouped = inspected(model, X[:20], feature_groups={"g": [0, 1]}).explain(X).values
-    assert np.abs(grouped[:, 0] - alone[:, :2].sum(axis=1)).max() > 1e-3
 
 
 # Functions of the sum

@@ -1,7 +1,6 @@
 """The display of texts: what is drawn, where, and from what."""
 
 import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -163,26 +162,6 @@ def test_what_cannot_be_drawn(model):
         LimeTextDisplay.from_explanation(local)
     with pytest.raises(ValueError, match="max_lines=0"):
         LimeTextDisplay.from_explanation(explanation(), max_lines=0)
-
-
-@pytest.mark.parametrize("layout", ["constrained", "none"])
-def test_given_axes(layout):
-    figure, (left, right) = plt.subplots(1, 2, layout=layout)
-    display = LimeTextDisplay.from_explanation(explanation(), ax=left)
-    assert not left.axison
-    figure.canvas.draw()
-    if layout == "none":
-        for ax in display.axes_.flat:
-            assert ax.get_position().x1 <= right.get_position().x0
-    with pytest.raises(ValueError, match="divided by another plot already"):
-        display.plot(ax=left)
-    again = display.plot(ax=display.axes_)
-    assert again is display
-    with pytest.raises(ValueError, match="ax has 1 axes, but there are 2"):
-        display.plot(ax=[right])
-    loose = figure.add_axes([0.1, 0.1, 0.2, 0.2])
-    with pytest.raises(ValueError, match="not one of a grid of subplots"):
-        display.plot(ax=loose)
 
 
 def test_own_figure_and_lines_within_it(model):

@@ -162,25 +162,6 @@ def test_rounding_does_not_choose_a_kernel():
         np.testing.assert_allclose(near, errors, rtol=1e-8)
 
 
-def test_an_offset_changes_nothing():
-    rng = np.random.default_rng(2)
-    game = neural_game(8, rng)
-    pairs = paired_design(8, 100, rng)
-    surrogate = EvenSurrogate(pairs)
-    near = surrogate.interactions(halves(game, pairs, 1))
-    far = surrogate.interactions(halves(game + 2.0**20, pairs, 1))
-    np.testing.assert_allclose(far, near, atol=1e-7)
-
-
-def test_outputs_that_sum_to_a_constant_have_values_that_sum_to_zero():
-    rng = np.random.default_rng(3)
-    game = np.concatenate([neural_game(9, rng), product_game(9, rng)], axis=1)
-    game = np.concatenate([game, 1 - game.sum(axis=1, keepdims=True)], axis=1)
-    pairs = paired_design(9, 80, rng)
-    values, _ = OddSurrogate(pairs).values(halves(game, pairs, -1))
-    np.testing.assert_allclose(values.sum(axis=1), 0, atol=1e-10)
-
-
 def coverage(make, p, n_coalitions, n_games=20):
     """Share of exact values within 1.96 standard errors, over designs and games."""
     covered = []

@@ -238,11 +238,3 @@ def test_spread_leaves_missing_values_out():
     expected = np.std([1.0, 2.0, 2.0, 4.0])
     spread = np.sqrt(known_moments(values, weights).variance)
     np.testing.assert_allclose(spread, [expected, 0.0], rtol=1e-12)
-
-
-def test_spread_of_weights_is_that_of_repeated_rows():
-    rng = np.random.default_rng(0)
-    values, weights = rng.normal(size=(9, 2, 3)), rng.integers(1, 5, 9).astype(float)
-    again = reference.repeated(values, weights)
-    spread = np.sqrt(known_moments(values, weights).variance)
-    np.testing.assert_allclose(spread, again.std(axis=0), rtol=1e-12)

@@ -458,19 +458,6 @@ def test_labels_of_mixed_types_have_an_order_that_rows_do_not_change():
     )
 
 
-def test_sparse_results_keep_their_format_and_flavour():
-    for kind in ("csr_matrix", "csc_array", "coo_array"):
-        container = CONTAINERS[kind]()
-        rows = as_rows(container)
-        found = replaced(
-            rows, rows.tiles(0, N_ROWS, 2), [(1, [0], np.zeros((1, 2), int))]
-        )
-        assert found.format == container.format
-        assert isinstance(found, sparse.spmatrix) == isinstance(
-            container, sparse.spmatrix
-        )
-
-
 def literal_blends(container, bases, donors, present):
     """The blended rows, cell by cell."""
     source = cells(container)

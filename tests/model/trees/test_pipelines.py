@@ -22,20 +22,17 @@ from sklearn.ensemble import (
     VotingClassifier,
     VotingRegressor,
 )
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
-from sklearn.pipeline import make_pipeline, make_union
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
-    FunctionTransformer,
     KBinsDiscretizer,
     MaxAbsScaler,
     OneHotEncoder,
     OrdinalEncoder,
-    QuantileTransformer,
     SplineTransformer,
     StandardScaler,
     TargetEncoder,
@@ -217,25 +214,6 @@ def test_dense_and_sparse_outputs(kind, sparse_threshold):
     )
 
 
-@pytest.mark.parametrize(
-    "numbers",
-    [
-        SplineTransformer(n_knots=4),
-        KBinsDiscretizer(4, strategy="uniform"),
-        make_union(StandardScaler(), FunctionTransformer(np.arctan), "passthrough"),
-        QuantileTransformer(n_quantiles=30),
-        make_pipeline(None, "passthrough"),
-    ],
-    ids=lambda numbers: type(numbers).__name__,
-)
-def test_transformers_of_numbers(numbers):
-    X, y = table()
-    steps = FrozenEstimator(numbers.fit(X))
-    pipeline = make_pipeline(steps, RandomForestRegressor(4, random_state=0))
-    model = assert_read(pipeline.fit(X, y), X, missing=False)
-    assert assert_made_of_their_columns(model, X) == set(range(5))
-
-
 def test_missing_values_are_handed_on():
     X, y = table(missing=True)
     pipeline = make_pipeline(
@@ -243,17 +221,6 @@ def test_missing_values_are_handed_on():
     )
     model = assert_read(pipeline.fit(X, y), X)
     np.testing.assert_array_equal(model.columns, range(5))
-
-
-@pytest.mark.filterwarnings("ignore:Skipping features:UserWarning")
-def test_columns_without_any_value():
-    X, y = table(missing=True)
-    X[:, 1] = np.nan
-    pipeline = make_pipeline(
-        SimpleImputer(add_indicator=True), DecisionTreeRegressor(random_state=0)
-    )
-    model = assert_read(pipeline.fit(X, y), X)
-    np.testing.assert_array_equal(model.columns, [0, 2, 3, 4, 0, 1, 2, 3, 4])
 
 
 # What the pipeline's methods return
@@ -600,10 +567,3 @@ def test_steps_that_were_exchanged():
     reason = "its last step was fitted on 3 columns, and is given 5"
     with pytest.raises(UnreadableModelError, match=reason):
         read_trees(pipeline)
-
-
-def test_what_is_not_fitted_says_so():
-    with pytest.raises(NotFittedError):
-        read_trees(
-            make_pipeline(StandardScaler(), DecisionTreeRegressor(random_state=0))
-        )
