@@ -1,6 +1,7 @@
 """One table of all displays, each with functions that draw what it can show."""
 
 from functools import wraps
+from importlib import import_module
 
 import numpy as np
 
@@ -29,22 +30,9 @@ from sklearn_interpret.explanations import (
     TrainingExplanation,
     WordCondition,
 )
+from tests.test_public_api import PUBLIC
 
-FAMILIES = (
-    additive,
-    adversarial,
-    counterfactuals,
-    decomposition,
-    effects,
-    importance,
-    influence,
-    interactions,
-    linear,
-    prototypes,
-    rules,
-    shapley,
-    surrogates,
-)
+FAMILIES = [import_module(name) for name in PUBLIC]
 
 DRAW = np.random.default_rng(0)
 ROWS = DRAW.normal(size=(12, 4))
