@@ -4,8 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.special import logit
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -117,25 +115,6 @@ def test_orders_by_name():
     assert explanation.columns == ((0, 3), (1,), (2,))
     pair = inspected(model, frame, order=[("both", "b"), 2], feature_groups=groups)
     assert pair.explain(frame[:2]).step_names(1) == ["both:b", "c"]
-
-
-@settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 2**16), interactions=st.booleans())
-def test_efficiency_and_dummies(seed, interactions):
-    """Steps lead from the base value to the prediction; what is idle adds nothing."""
-    rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(20, 4))
-    rows[:, 3] = 1.5
-    model = DecisionTreeRegressor(max_depth=4, random_state=0).fit(
-        rows[:, :3], rng.normal(size=20)
-    )
-    used = frozen(lambda a, b, c, d: model.predict(np.stack([a, b, c], axis=1)), rows)
-    explanation = BreakDown(used, interactions=interactions).fit(rows).explain(rows)
-    assert np.abs(explanation.additivity_error()).max() < 1e-10
-    np.testing.assert_array_equal(explanation.values[:, 3], 0)
-    np.testing.assert_array_equal(
-        explanation.step_numbers[:, 3], explanation.step_numbers.max(axis=1)
-    )
 
 
 @modes

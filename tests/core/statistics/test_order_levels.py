@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from sklearn_interpret._core.statistics.seriation import order_levels
-from tests.references import categories as reference
-from tests.references.weighted import repeated
 
 
 def sample(n=400, n_levels=5, seed=0):
@@ -19,37 +17,6 @@ def sample(n=400, n_levels=5, seed=0):
     numeric = [places[codes] + rng.normal(size=size), rng.normal(size=size).round(1)]
     categorical = [(codes + rng.integers(0, 3, size)) % 4, rng.integers(0, 2, size)]
     return codes, numeric, categorical, rng.integers(1, 4, size).astype(float)
-
-
-def literal_order(codes, n_levels, numeric, categorical, weights):
-    """The order from distances taken pair by pair."""
-    distances = np.zeros((n_levels, n_levels))
-    for a in range(n_levels):
-        for b in range(n_levels):
-            for values in numeric:
-                points = np.quantile(
-                    repeated(values, weights),
-                    np.arange(1, 101) / 100,
-                    method="inverted_cdf",
-                )
-                distances[a, b] += reference.kolmogorov_smirnov(
-                    codes, values, weights, a, b, points
-                )
-            for companion in categorical:
-                distances[a, b] += reference.total_variation(
-                    codes, companion, weights, a, b
-                )
-    scores = reference.first_coordinate(distances)
-    return np.argsort(-scores if scores[0] > 0 else scores)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_order_follows_the_definition(seed):
-    codes, numeric, categorical, weights = sample(seed=seed)
-    np.testing.assert_array_equal(
-        order_levels(codes, 5, numeric, categorical, weights),
-        literal_order(codes, 5, numeric, categorical, weights),
-    )
 
 
 @pytest.mark.parametrize("kind", ["numeric", "categorical"])

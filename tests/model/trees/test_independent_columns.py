@@ -1,13 +1,10 @@
 """Moments of trees where columns are independent: against whole grids of rows."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -176,34 +173,6 @@ def check(model, X, method, *, m=3, seed=0, zeros=0.3):
 @pytest.mark.parametrize("name", MODELS)
 def test_moments(name):
     check(*MODELS[name])
-
-
-@settings(max_examples=15, deadline=None)
-@given(
-    seed=st.integers(0, 2**16),
-    sizes=st.lists(st.integers(1, 6), min_size=3, max_size=4),
-    zeros=st.sampled_from([0, 0.8]),
-)
-def test_moments_of_small_tables(seed, sizes, zeros):
-    X, y = table(seed, sizes, n_rows=25)
-    model = DecisionTreeRegressor(random_state=seed).fit(X, y)
-    check(model, X, "predict", seed=seed, zeros=zeros)
-
-
-@pytest.mark.parametrize("name", ["probabilities", "missing", "encoded"])
-def test_a_row_does_not_depend_on_those_beside_it_and_on_pickling(name):
-    products, shares, statistics, together = check(*MODELS[name], m=20)
-    products = pickle.loads(pickle.dumps(products))
-    for row in (0, 7, 19):
-        rows = slice(row, row + 1)
-        alone = products.moments(
-            [share[rows] for share in shares],
-            [s[rows] if s.ndim == 2 else s for s in statistics],
-        )
-        for field in FIELDS:
-            np.testing.assert_array_equal(
-                getattr(alone, field)[0], getattr(together, field)[row]
-            )
 
 
 def test_what_stands_below_the_last_value_of_a_column_is_not_looked_at():
