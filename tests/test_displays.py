@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
@@ -186,9 +187,9 @@ def test_table_has_the_numbers_drawn(case, mixed):
         ]
         assert set(frame["feature"]) == {feature}
         drawn = np.concatenate(line_arrays(display))
-        np.testing.assert_allclose(frame["value"], drawn[:, 1], rtol=0, atol=1e-12)
+        assert_allclose(frame["value"], drawn[:, 1], rtol=0, atol=1e-12)
         if feature in ("size", "rooms"):
-            np.testing.assert_allclose(frame["x"].astype(float), drawn[:, 0])
+            assert_allclose(frame["x"].astype(float), drawn[:, 0])
             continue
         levels = [
             [text.get_text() for text in ax.get_xticklabels()]
@@ -233,7 +234,7 @@ def test_predictor_is_not_fitted_and_input_is_left_alone(case, regression, monke
     monkeypatch.setattr(type(model), "fit", None)
     case.display.from_estimator(model, X, **case.asking("first"))
     pd.testing.assert_frame_equal(X, before)
-    np.testing.assert_array_equal(model.coef_, coefficients)
+    assert_array_equal(model.coef_, coefficients)
 
 
 def test_predictor_and_its_inspector_draw_the_same(case, regression):
@@ -302,7 +303,7 @@ def test_rug_lies_at_the_data(case, regression):
     places = np.array([segment[0, 0] for segment in segments])
     ends = np.concatenate([line[:, 0] for line in line_arrays(display)])
     inside = np.sort(X["first"][X["first"].between(ends.min(), ends.max())])
-    np.testing.assert_allclose(places, inside)
+    assert_allclose(places, inside)
 
 
 def test_line_style(case, regression):
@@ -335,12 +336,12 @@ def test_folds_share_a_grid_and_are_averaged(case, folds):
     frame = display.to_frame()
     values = np.stack([one["value"] for one in alone])
     for fold, one in enumerate(values):
-        np.testing.assert_allclose(frame.loc[frame["fold"] == fold, "value"], one)
+        assert_allclose(frame.loc[frame["fold"] == fold, "value"], one)
     mean = mean_rows(frame)
-    np.testing.assert_allclose(mean["x"], alone[0]["x"])
-    np.testing.assert_allclose(mean["value"], values.mean(axis=0))
-    np.testing.assert_allclose(mean["low"], values.mean(axis=0) - values.std(axis=0))
-    np.testing.assert_allclose(mean["high"], values.mean(axis=0) + values.std(axis=0))
+    assert_allclose(mean["x"], alone[0]["x"])
+    assert_allclose(mean["value"], values.mean(axis=0))
+    assert_allclose(mean["low"], values.mean(axis=0) - values.std(axis=0))
+    assert_allclose(mean["high"], values.mean(axis=0) + values.std(axis=0))
     drawn = [line.get_ydata() for lines in display.fold_lines_[0] for line in lines]
     expected = [
         one[alone[0].get("method", mean["feature"]).to_numpy() == method]
@@ -348,7 +349,7 @@ def test_folds_share_a_grid_and_are_averaged(case, folds):
         for one in values
     ]
     for line, one in zip(drawn, expected, strict=True):
-        np.testing.assert_allclose(line, one)
+        assert_allclose(line, one)
     assert len(display.bands_[0]) == len(display.lines_[0])
 
 
@@ -440,7 +441,7 @@ def test_pairs(name, mixed):
         if drawn[1] is not None:
             shown = np.ma.filled(drawn[1].get_array(), np.nan)
             table = rows["value"].to_numpy().reshape(shown.T.shape)
-            np.testing.assert_allclose(shown.T, table)
+            assert_allclose(shown.T, table)
         else:
             low, high = drawn[0].get_clim()
             assert low <= np.nanmin(rows["value"]) <= np.nanmax(rows["value"]) <= high
@@ -469,7 +470,7 @@ def test_rows_without_weight_are_not_marked(case, regression):
         model, X, **case.asking("first"), sample_weight=weights
     )
     other = case.display.from_estimator(model, X[:20], **case.asking("first"))
-    np.testing.assert_allclose(
+    assert_allclose(
         np.concatenate(line_arrays(display)), np.concatenate(line_arrays(other))
     )
     assert len(display.rug_[0].get_segments()) == len(other.rug_[0].get_segments())

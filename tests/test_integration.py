@@ -8,11 +8,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification, make_multilabel_classification
-from sklearn.ensemble import (
-    IsolationForest,
-    RandomForestRegressor,
-    StackingRegressor,
-)
+from sklearn.ensemble import IsolationForest, RandomForestRegressor, StackingRegressor
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.frozen import FrozenEstimator

@@ -17,12 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from sklearn_interpret._model.parallel import (
-    limit_threads,
-    run,
-    run_in_threads,
-    stream,
-)
+from sklearn_interpret._model.parallel import limit_threads, run, run_in_threads, stream
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.estimator_checks import check_estimator
 from sklearn_interpret.estimator_checks._results import assert_same, everything

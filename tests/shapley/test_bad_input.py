@@ -34,10 +34,7 @@ ASKED = ["explain", "transform", "interaction_values"]
 
 @pytest.mark.parametrize(
     ("model", "y"),
-    [
-        (LinearRegression(), Y),
-        (make_pipeline(PCA(), FOREST), Y),
-    ],
+    [(LinearRegression(), Y), (make_pipeline(PCA(), FOREST), Y)],
     ids=lambda value: type(value).__name__,
 )
 @pytest.mark.parametrize("perturbation", ["interventional", "path_dependent"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 
@@ -25,5 +26,5 @@ def test_interventional_values(name):
     masker = shap.maskers.Independent(X, max_samples=len(X))
     theirs = shap.LinearExplainer(model, masker)(X[:20])
     ours = LinearSHAP(FrozenEstimator(model)).fit(X).explain(X[:20])
-    np.testing.assert_allclose(ours.values, theirs.values, atol=1e-10)
-    np.testing.assert_allclose(ours.base_values, theirs.base_values, atol=1e-10)
+    assert_allclose(ours.values, theirs.values, atol=1e-10)
+    assert_allclose(ours.base_values, theirs.base_values, atol=1e-10)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
 
@@ -29,10 +30,10 @@ def test_bars_are_the_means_from_the_largest_down():
     means = np.abs(explanation.values).mean(axis=0)
     order = np.argsort(-means)
     (bars,) = display.bars_
-    np.testing.assert_allclose(lengths(bars), means[order])
+    assert_allclose(lengths(bars), means[order])
     assert names(display) == [explanation.feature_names[j] for j in order]
     heights = [patch.get_y() + patch.get_height() / 2 for patch in bars.patches]
-    np.testing.assert_allclose(heights, [4, 3, 2, 1, 0])
+    assert_allclose(heights, [4, 3, 2, 1, 0])
     written = [text.get_text() for text in display.labels_]
     assert written == [f"{mean:.2f}" for mean in means[order]]
     assert display.legend_ is None
@@ -44,7 +45,7 @@ def test_others_share_the_last_bar():
     display = ShapleyImportanceDisplay.from_explanation(explanation, max_entries=6)
     means = np.sort(np.abs(explanation.values).mean(axis=0))[::-1]
     (bars,) = display.bars_
-    np.testing.assert_allclose(lengths(bars), [*means[:5], means[5:].sum()])
+    assert_allclose(lengths(bars), [*means[:5], means[5:].sum()])
     assert names(display)[-1] == "sum of 25 other features"
     colours = {to_hex(patch.get_facecolor()) for patch in bars.patches[:-1]}
     assert len(colours) == 1
@@ -78,10 +79,10 @@ def test_several_outputs(arrangement):
     order = np.argsort(-means.sum(axis=1))
     expected = np.vstack([means[order[:2]], means[order[2:]].sum(axis=0)])
     for output, bars in enumerate(display.bars_):
-        np.testing.assert_allclose(lengths(bars), expected[:, output])
+        assert_allclose(lengths(bars), expected[:, output])
         starts = [patch.get_x() for patch in bars.patches]
         before = expected[:, :output].sum(axis=1) * (arrangement == "stacked")
-        np.testing.assert_allclose(starts, before, atol=1e-12)
+        assert_allclose(starts, before, atol=1e-12)
     spans = [
         (patch.get_y(), patch.get_y() + patch.get_height())
         for bars in display.bars_
@@ -95,7 +96,7 @@ def test_several_outputs(arrangement):
     assert display.labels_ == []
     frame = display.to_frame()
     assert frame.columns.tolist() == ["feature", "output", "importance"]
-    np.testing.assert_allclose(frame["importance"], means[order].ravel())
+    assert_allclose(frame["importance"], means[order].ravel())
 
 
 def test_arrays_by_hand():
@@ -141,17 +142,17 @@ def test_folds_are_averaged(folds):
     ]
     order = np.argsort(-np.mean(alone, axis=0))
     (bars,) = display.bars_
-    np.testing.assert_allclose(lengths(bars), np.mean(alone, axis=0)[order])
+    assert_allclose(lengths(bars), np.mean(alone, axis=0)[order])
     for points, one in zip(display.fold_points_, alone, strict=True):
         offsets = np.asarray(points.get_offsets())
-        np.testing.assert_allclose(offsets[:, 0], one[order])
-        np.testing.assert_allclose(offsets[:, 1], [3, 2, 1, 0])
+        assert_allclose(offsets[:, 0], one[order])
+        assert_allclose(offsets[:, 1], [3, 2, 1, 0])
         assert display.ax_.get_xlim()[1] >= offsets[:, 0].max()
     frame = display.to_frame()
     assert frame["fold"].isna().sum() == 4
     for fold, one in enumerate(alone):
         rows = frame[frame["fold"] == fold]
-        np.testing.assert_allclose(rows["importance"], one[order])
+        assert_allclose(rows["importance"], one[order])
 
 
 @pytest.mark.parametrize("arrangement", ["stacked", "grouped"])
@@ -167,7 +168,7 @@ def test_folds_of_several_outputs(folds, arrangement):
     ends = [lengths(bars) for bars in display.bars_]
     ends = np.sum(ends, axis=0) if arrangement == "stacked" else np.ravel(ends)
     drawn = [points.get_offsets()[:, 0] for points in display.fold_points_]
-    np.testing.assert_allclose(np.mean(drawn, axis=0), ends)
+    assert_allclose(np.mean(drawn, axis=0), ends)
 
 
 def test_numbers_of_features_are_exact_beside_the_sum_of_hundreds():
@@ -188,8 +189,8 @@ def test_of_many_outputs_the_weakest_share_a_grey(arrangement):
     alone = np.sort(np.argsort(-means.sum(axis=0))[:6])
     rest = np.setdiff1d(np.arange(10), alone)
     for bars, output in zip(display.bars_, alone, strict=False):
-        np.testing.assert_allclose(lengths(bars), means[:, output])
-    np.testing.assert_allclose(lengths(display.bars_[-1]), means[:, rest].sum(axis=1))
+        assert_allclose(lengths(bars), means[:, output])
+    assert_allclose(lengths(display.bars_[-1]), means[:, rest].sum(axis=1))
     texts = [text.get_text() for text in display.legend_.get_texts()]
     assert texts == [*map(str, alone), "sum of 4 others"]
     colours = [to_hex(bars.patches[0].get_facecolor()) for bars in display.bars_]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -43,7 +44,7 @@ def test_cells_are_mean_sizes(kind, forest):
     expected = np.abs(inspector.interaction_values(X)).mean(axis=0)
     order = np.argsort(-expected.sum(axis=1))
     assert names(display) == [list("abcd")[j] for j in order]
-    np.testing.assert_allclose(table(display), expected[np.ix_(order, order)])
+    assert_allclose(table(display), expected[np.ix_(order, order)])
     frame = display.to_frame()
     assert len(frame) == 10
     assert (np.diff(frame["interaction"]) <= 0).all()
@@ -57,7 +58,7 @@ def test_parts_of_the_rows_are_added_up(forest):
     whole = ShapleyInteractionDisplay.from_estimator(model, X)
     with config_context(working_memory=0.01):
         parts = ShapleyInteractionDisplay.from_estimator(model, X)
-    np.testing.assert_allclose(parts.interactions, whole.interactions)
+    assert_allclose(parts.interactions, whole.interactions)
 
 
 def test_classes(forest):
@@ -67,10 +68,10 @@ def test_classes(forest):
     inspector = TreeSHAP(FrozenEstimator(model)).fit(X)
     display = ShapleyInteractionDisplay.from_estimator(inspector, X, target=2)
     expected = np.abs(inspector.interaction_values(X)[..., 2]).mean(axis=0)
-    np.testing.assert_allclose(display.interactions, expected)
+    assert_allclose(display.interactions, expected)
     assert "Probability of class 2" in display.colorbar_.ax.get_ylabel()
     again = ShapleyInteractionDisplay.from_estimator(model, X, target=2)
-    np.testing.assert_allclose(again.interactions, expected)
+    assert_allclose(again.interactions, expected)
     with pytest.raises(ValueError, match="3 outputs: choose one by target="):
         ShapleyInteractionDisplay.from_estimator(inspector, X)
 
@@ -145,17 +146,17 @@ def test_a_pair_row_by_row(forest):
         ),
     ):
         expected = np.column_stack([X["a"], values[:, 0, 1]])
-        np.testing.assert_allclose(points(display), expected, atol=1e-12)
+        assert_allclose(points(display), expected, atol=1e-12)
         assert display.color_feature_ == "b"
         assert display.ax_.get_ylabel() == (
             "Prediction\n(half the interaction value of\na and b)"
         )
         frame = display.to_frame()
         assert frame.columns.tolist() == ["x", "interaction_value", "color"]
-        np.testing.assert_allclose(frame["interaction_value"], values[:, 0, 1])
-        np.testing.assert_array_equal(frame["color"], X["b"])
+        assert_allclose(frame["interaction_value"], values[:, 0, 1])
+        assert_array_equal(frame["color"], X["b"])
     main = draw(inspector, X, feature=("c", "c"))
-    np.testing.assert_allclose(points(main)[:, 1], values[:, 2, 2])
+    assert_allclose(points(main)[:, 1], values[:, 2, 2])
     assert main.color_feature_ is None
     assert "main effect of c" in main.ax_.get_ylabel()
     other = draw(inspector, X, feature=("a", "b"), color_by="c")
@@ -168,9 +169,7 @@ def test_a_pair_needs_interaction_values():
         ShapleyDependenceDisplay.from_explanation(explanation, feature=("age", "new"))
     with pytest.raises(ValueError, match="'nw'; did you mean 'new'"):
         ShapleyDependenceDisplay.from_explanation(
-            explanation,
-            feature=("age", "nw"),
-            interaction_values=np.zeros((80, 4, 4)),
+            explanation, feature=("age", "nw"), interaction_values=np.zeros((80, 4, 4))
         )
 
 

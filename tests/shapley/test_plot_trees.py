@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import (
-    RandomForestRegressor,
-)
+from numpy.testing import assert_allclose
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 
@@ -32,12 +31,12 @@ def test_a_predictor_is_explained_exactly(table):
     model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
     values = TreeSHAP(FrozenEstimator(model)).fit(X).explain(X).values
     display = ShapleyImportanceDisplay.from_estimator(model, X)
-    np.testing.assert_allclose(display.importances, np.abs(values).mean(axis=0))
+    assert_allclose(display.importances, np.abs(values).mean(axis=0))
     frame = ShapleySummaryDisplay.from_estimator(model, X).to_frame()
     wide = frame.pivot(index="row", columns="feature", values="shapley_value")
-    np.testing.assert_allclose(wide[list("abcd")], values)
+    assert_allclose(wide[list("abcd")], values)
     frame = ShapleyForceDisplay.from_estimator(model, X).to_frame()
-    np.testing.assert_allclose(
+    assert_allclose(
         frame.drop_duplicates("row").sort_values("row")["prediction"], model.predict(X)
     )
 

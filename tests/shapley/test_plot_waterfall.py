@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose
 
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyWaterfallDisplay
@@ -43,13 +44,13 @@ def test_steps_lead_from_base_to_prediction(values, base):
     display = draw(Explanation(values[None], [base]))
     found = steps(display)
     order = np.argsort(-np.abs(values), kind="stable")
-    np.testing.assert_allclose(found[:, 1] - found[:, 0], values[order], atol=1e-9)
+    assert_allclose(found[:, 1] - found[:, 0], values[order], atol=1e-9)
     assert found[-1, 0] == pytest.approx(base)
     assert found[0, 1] == pytest.approx(base + values.sum())
-    np.testing.assert_allclose(found[:-1, 0], found[1:, 1])
+    assert_allclose(found[:-1, 0], found[1:, 1])
     assert display.base_line_.get_xdata()[0] == pytest.approx(base)
     frame = display.to_frame()
-    np.testing.assert_allclose(frame[["start", "end"]], found, atol=1e-9)
+    assert_allclose(frame[["start", "end"]], found, atol=1e-9)
     left, right = display.ax_.get_xlim()
     assert left < found.min()
     assert right > found.max()
@@ -66,7 +67,7 @@ def test_others_are_the_first_step():
     assert found[0, 1] == pytest.approx(explanation.predictions[4])
     assert len(display.to_frame()) == 30
     texts = [text.get_text().replace("\N{MINUS SIGN}", "-") for text in display.labels_]
-    np.testing.assert_allclose(
+    assert_allclose(
         [float(text) for text in texts], found[:, 1] - found[:, 0], rtol=6e-3
     )
 
@@ -114,8 +115,8 @@ def test_standard_errors():
     display = draw(explanation)
     segments = np.array(display.errors_.get_segments())
     ends = steps(display)[:, 1]
-    np.testing.assert_allclose(segments[:, 0, 0], ends - [0.4, 0.2, 0.6])
-    np.testing.assert_allclose(segments[:, 1, 0], ends + [0.4, 0.2, 0.6])
+    assert_allclose(segments[:, 0, 0], ends - [0.4, 0.2, 0.6])
+    assert_allclose(segments[:, 1, 0], ends + [0.4, 0.2, 0.6])
     assert display.to_frame()["standard_error"].tolist() == [0.2, 0.1, 0.3]
     assert "standard errors" in display.ax_.get_xlabel()
     assert len(draw(explanation, max_entries=2).errors_.get_segments()) == 1

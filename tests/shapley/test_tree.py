@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingRegressor,
@@ -150,8 +151,8 @@ def test_interventional_values(case):
     pairs = interventional_truth(ask, rows, background, weights=weights, order=2)
     explanation = assert_values(inspector, rows, pairs.sum(axis=2))
     base = np.average(ask(background), axis=0, weights=weights)
-    np.testing.assert_allclose(inspector.base_values_, base, atol=1e-12)
-    np.testing.assert_allclose(explanation.predictions, ask(rows), atol=1e-12)
+    assert_allclose(inspector.base_values_, base, atol=1e-12)
+    assert_allclose(explanation.predictions, ask(rows), atol=1e-12)
     assert_interactions(inspector, rows, pairs)
 
 
@@ -160,7 +161,7 @@ def test_path_dependent_values(case):
     inspector = inspected(model, background, perturbation="path_dependent")
     pairs = path_dependent_truth(inspector, rows, order=2)
     explanation = assert_values(inspector, rows, pairs.sum(axis=2))
-    np.testing.assert_allclose(explanation.predictions, ask(rows), atol=1e-12)
+    assert_allclose(explanation.predictions, ask(rows), atol=1e-12)
     assert_interactions(inspector, rows, pairs)
 
 
@@ -213,10 +214,10 @@ def test_path_dependent_shares_are_those_of_the_weighted_training_rows(missing):
     # The tree's own counts: older versions send some rows with missing values
     # elsewhere when they predict than when they fit.
     mean = shares_of_training_rows(model.tree_, X[0], frozenset())
-    np.testing.assert_allclose(inspector.base_values_, mean.item())
+    assert_allclose(inspector.base_values_, mean.item())
     if not missing:
         mean = np.average(model.predict(X), weights=weights)
-        np.testing.assert_allclose(inspector.base_values_, mean)
+        assert_allclose(inspector.base_values_, mean)
 
 
 # The background
@@ -232,8 +233,8 @@ def boosted():
 def test_a_row_against_itself_has_nothing_to_share_out(boosted):
     model, X = boosted
     inspector = inspected(model, X, background=X[:1])
-    np.testing.assert_array_equal(inspector.explain(X[:1]).values, 0)
-    np.testing.assert_array_equal(inspector.interaction_values(X[:1]), 0)
+    assert_array_equal(inspector.explain(X[:1]).values, 0)
+    assert_array_equal(inspector.interaction_values(X[:1]), 0)
 
 
 def test_all_given_rows_are_the_background_whatever_the_weights_and_subsample(boosted):
@@ -243,9 +244,9 @@ def test_all_given_rows_are_the_background_whatever_the_weights_and_subsample(bo
         model, X, background=X[:30], subsample=5, random_state=0, sample_weight=weights
     )
     plain = inspected(model, X[:30])
-    np.testing.assert_array_equal(given.transform(X), plain.transform(X))
+    assert_array_equal(given.transform(X), plain.transform(X))
     assert given.base_values_ == plain.base_values_
-    np.testing.assert_array_equal(given.background_, X[:30])
+    assert_array_equal(given.background_, X[:30])
 
 
 def test_a_subsample_is_the_background(boosted):
@@ -253,24 +254,20 @@ def test_a_subsample_is_the_background(boosted):
     inspector = inspected(model, X, subsample=20, random_state=3)
     assert inspector.background_.shape == (20, N_FEATURES)
     plain = inspected(model, inspector.background_)
-    np.testing.assert_array_equal(inspector.transform(X), plain.transform(X))
+    assert_array_equal(inspector.transform(X), plain.transform(X))
     again = inspected(model, X, subsample=20, random_state=3)
-    np.testing.assert_array_equal(again.background_, inspector.background_)
+    assert_array_equal(again.background_, inspector.background_)
 
 
 def test_importances_are_mean_sizes_over_the_rows_of_fit(boosted):
     model, X = boosted
     weights = np.random.default_rng(1).uniform(size=len(X))
     inspector = inspected(
-        model,
-        X,
-        background=X[:10],
-        feature_groups={"g": [1, 3]},
-        sample_weight=weights,
+        model, X, background=X[:10], feature_groups={"g": [1, 3]}, sample_weight=weights
     )
     values = inspector.explain(X).values
     sizes = np.average(np.abs(values), axis=0, weights=weights)
-    np.testing.assert_allclose(inspector.feature_importances_, sizes[[0, 1, 2, 1]])
+    assert_allclose(inspector.feature_importances_, sizes[[0, 1, 2, 1]])
     assert inspector.player_names_ == ["x0", "g", "x2"]
 
 
@@ -280,7 +277,7 @@ def test_layout_and_precision_of_arrays_change_no_bit(boosted, layout):
     X = X.astype(np.float32).astype(np.float64)
     expected = inspected(model, X[:40]).transform(X[:30])
     found = inspected(model, layout(X[:40])).transform(layout(X[:30]))
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 # Groups
@@ -357,12 +354,8 @@ def test_probabilities_of_boosting_share_out_pair_by_pair(
         response_method="predict_proba",
         target=model.classes_[0],
     )
-    np.testing.assert_allclose(
-        other.explain(rows).values, -inspector.explain(rows).values
-    )
-    np.testing.assert_allclose(
-        other.explain(rows).predictions, model.predict_proba(rows)[:, 0]
-    )
+    assert_allclose(other.explain(rows).values, -inspector.explain(rows).values)
+    assert_allclose(other.explain(rows).predictions, model.predict_proba(rows)[:, 0])
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -379,7 +372,7 @@ def test_predictions_behind_a_log_link(loss, order):
 
     expected = rescaled_truth(margin, np.exp, rows, background, np.ones(6), order)
     (assert_values if order == 1 else assert_interactions)(inspector, rows, expected)
-    np.testing.assert_allclose(
+    assert_allclose(
         inspected(model, background).explain(rows).predictions, margin(rows)
     )
 
@@ -395,15 +388,13 @@ def test_the_only_output_of_a_regressor_rises_with_its_link(objective):
     rows, background = X[:4], X[1:2]
     inspector = inspected(model, background, response_method="predict", target=0)
     explanation = inspector.explain(rows)
-    np.testing.assert_allclose(explanation.predictions, model.predict(rows), rtol=1e-6)
-    np.testing.assert_allclose(explanation.additivity_error(), 0, atol=1e-6)
+    assert_allclose(explanation.predictions, model.predict(rows), rtol=1e-6)
+    assert_allclose(explanation.additivity_error(), 0, atol=1e-6)
     p = model.predict(rows)[2]
     slope = p * (1 - p) if objective == "reg:logistic" else p
     margins = inspected(model, background).explain(rows)
     assert margins.values[2, 0] > 0.1
-    np.testing.assert_allclose(
-        explanation.values[2], slope * margins.values[2], rtol=1e-5
-    )
+    assert_allclose(explanation.values[2], slope * margins.values[2], rtol=1e-5)
 
 
 def test_margins_that_are_almost_alike_keep_their_slope():
@@ -420,7 +411,7 @@ def test_margins_that_are_almost_alike_keep_their_slope():
     explanation = inspector.explain(X[:4])
     margins = inspected(model, X[:4]).explain(X[:4])
     p = model.predict_proba(X[:4])[:, 1]
-    np.testing.assert_allclose(
+    assert_allclose(
         explanation.values, margins.values * (p * (1 - p)).mean(), rtol=1e-6, atol=1e-24
     )
 
@@ -449,7 +440,7 @@ def test_the_model_is_asked_in_fit_for_some_rows_and_then_no_more(perturbation):
     explanation = inspector.explain(X)
     inspector.interaction_values(X)
     assert model.n_asked == n_asked
-    np.testing.assert_allclose(explanation.predictions, model.predict(X), rtol=1e-12)
+    assert_allclose(explanation.predictions, model.predict(X), rtol=1e-12)
 
 
 def test_the_model_is_asked_for_rows_that_it_may_refuse():
@@ -477,7 +468,7 @@ def test_predictions_of_a_model_in_single_precision_are_those_of_its_trees(
     explanation = inspected(model, X, perturbation=perturbation).explain(X)
     assert explanation.predictions.dtype == np.float64
     assert explanation.additivity_error().max() < 1e-10
-    np.testing.assert_allclose(explanation.predictions, model.predict(X), atol=1e-5)
+    assert_allclose(explanation.predictions, model.predict(X), atol=1e-5)
 
 
 # The shapes of trees
@@ -565,7 +556,7 @@ def test_the_reference_for_many_features_is_that_for_few(perturbation):
         if order == 2:
             np.fill_diagonal(expected, 0)
         found = of_leaves(inspector, row, other, order)
-        np.testing.assert_allclose(found, expected, atol=1e-12)
+        assert_allclose(found, expected, atol=1e-12)
 
 
 def test_a_tree_without_splits_gives_nothing_to_any_feature():
@@ -573,6 +564,6 @@ def test_a_tree_without_splits_gives_nothing_to_any_feature():
     model = DecisionTreeRegressor(random_state=0).fit(X, np.full(len(X), 3.0))
     for perturbation in ("interventional", "path_dependent"):
         inspector = inspected(model, X, perturbation=perturbation)
-        np.testing.assert_array_equal(inspector.transform(X), 0)
-        np.testing.assert_array_equal(inspector.interaction_values(X[:3]), 0)
+        assert_array_equal(inspector.transform(X), 0)
+        assert_array_equal(inspector.interaction_values(X[:3]), 0)
         assert inspector.base_values_ == pytest.approx(3, rel=1e-15)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
@@ -15,9 +16,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeRegressor
 
 from tests.model.trees.data import labels, several, table
-from tests.shapley.truth import (
-    inspected,
-)
+from tests.shapley.truth import inspected
 
 shap = pytest.importorskip("shap", minversion="0.51")
 
@@ -74,7 +73,7 @@ def of_outputs(values, inspector):
 
 def assert_close(found, expected, explanation, tolerance):
     spread = np.ptp(explanation.predictions)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * spread)
+    assert_allclose(found, expected, rtol=0, atol=tolerance * spread)
 
 
 def test_path_dependent(fitted):
@@ -141,5 +140,5 @@ def test_an_explanation_becomes_one_of_shap(fitted):
     model, X = fitted
     explanation = inspected(model, X[:20]).explain(X[:7])
     theirs = explanation.to_shap()
-    np.testing.assert_array_equal(theirs.values, explanation.values)
-    np.testing.assert_array_equal(theirs.data, X[:7])
+    assert_array_equal(theirs.values, explanation.values)
+    assert_array_equal(theirs.data, X[:7])

@@ -4,6 +4,7 @@ from itertools import chain, combinations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -119,12 +120,12 @@ def test_raw_columns_are_the_players(name, order):
     expected = frame_truth(model.predict, rows, background, singles(X), order)
     if order == 1:
         explanation = inspector.explain(rows)
-        np.testing.assert_allclose(explanation.values, expected, atol=1e-10)
+        assert_allclose(explanation.values, expected, atol=1e-10)
         assert explanation.feature_names == tuple(X.columns)
         assert explanation.data is rows or explanation.data.equals(rows)
     else:
         pairs = inspector.interaction_values(rows)
-        np.testing.assert_allclose(pairs, expected, atol=1e-10)
+        assert_allclose(pairs, expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -141,7 +142,7 @@ def test_pipelines_that_classify(name):
 
     expected = frame_truth(asked, X[:4], X[30:42], singles(X))
     found = inspector.explain(X[:4])
-    np.testing.assert_allclose(found.values, expected, atol=1e-12)
+    assert_allclose(found.values, expected, atol=1e-12)
     assert found.output_names == ("old",)
 
 
@@ -153,7 +154,7 @@ def test_groups_of_raw_columns():
     members = [["age", "town"], ["height"], ["colour"]]
     expected = frame_truth(model.predict, X[:4], X[30:42], members)
     explanation = inspector.explain(X[:4])
-    np.testing.assert_allclose(explanation.values, expected, atol=1e-10)
+    assert_allclose(explanation.values, expected, atol=1e-10)
     assert explanation.feature_names == ("who", "height", "colour")
     assert explanation.columns == ((0, 1), (2,), (3,))
     names = inspector.get_feature_names_out().tolist()
@@ -184,7 +185,7 @@ def test_path_dependent_values_add_up_on_raw_columns(name):
     found = on_derived.explain(derived)
     for name, values in zip(found.feature_names, found.values.T, strict=True):
         place = X.columns.get_loc(name)
-        np.testing.assert_allclose(explanation.values[:, place], values, atol=1e-12)
+        assert_allclose(explanation.values[:, place], values, atol=1e-12)
 
 
 def test_categories_of_a_frame():
@@ -196,7 +197,7 @@ def test_categories_of_a_frame():
     ).fit(X, y)
     inspector = TreeSHAP(FrozenEstimator(model)).fit(X[30:42])
     expected = frame_truth(model.predict, X[:5], X[30:42], singles(X))
-    np.testing.assert_allclose(inspector.explain(X[:5]).values, expected, atol=1e-10)
+    assert_allclose(inspector.explain(X[:5]).values, expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", [RandomForestRegressor, GradientBoostingClassifier])
@@ -213,6 +214,6 @@ def test_steps_that_work_in_place_leave_the_rows_as_they_are(kind):
         .explain(rows)
         for pipeline in (in_place, copying)
     )
-    np.testing.assert_array_equal(rows, before)
-    np.testing.assert_allclose(found.values, expected.values, atol=1e-12)
-    np.testing.assert_allclose(found.predictions, expected.predictions)
+    assert_array_equal(rows, before)
+    assert_allclose(found.values, expected.values, atol=1e-12)
+    assert_allclose(found.predictions, expected.predictions)

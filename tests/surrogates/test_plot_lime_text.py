@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgba
+from numpy.testing import assert_allclose
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -74,7 +75,7 @@ def test_words_are_highlighted_by_sign_and_size():
     assert "surrogate =" not in " ".join(texts)
     # HTML has the same colours.
     for rgb, colour in ((UP_RGB, UP_COLOUR), (DOWN_RGB, DOWN_COLOUR)):
-        np.testing.assert_allclose(np.array(rgb) / 255, to_rgba(colour)[:3])
+        assert_allclose(np.array(rgb) / 255, to_rgba(colour)[:3])
 
 
 def test_bars_and_table_have_the_weights():
@@ -87,7 +88,7 @@ def test_bars_and_table_have_the_weights():
     (bars,) = display.bars_
     assert [bar.get_width() for bar in bars] == frame["weight"].tolist()
     ends = [segment[:, 0].tolist() for segment in display.errors_[0].get_segments()]
-    np.testing.assert_allclose(ends, [[0.3, 0.7], [-0.35, -0.15]])
+    assert_allclose(ends, [[0.3, 0.7], [-0.35, -0.15]])
     names = [label.get_text() for label in display.axes_[1, 0].get_yticklabels()]
     assert names == ["free", "charge"]
     assert {"+0.50", "\N{MINUS SIGN}0.25"} <= set(all_texts(display.figure_))

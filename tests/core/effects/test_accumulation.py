@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.effects.accumulation import (
     NodeAxis,
@@ -15,11 +16,7 @@ from sklearn_interpret._core.effects.accumulation import (
     neighbour_covariances,
     second_order_effect,
 )
-from sklearn_interpret._core.statistics.grids import (
-    derivative,
-    interpolate,
-    look_up,
-)
+from sklearn_interpret._core.statistics.grids import derivative, interpolate, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
 
 
@@ -38,7 +35,7 @@ def test_the_product_of_independent_features_in_closed_form(first):
         for axis, x, w in zip(axes, nodes, margins, strict=True)
     ]
     expected = np.outer(nodes[0] - means[0], nodes[1] - means[1])
-    np.testing.assert_allclose(found, expected, atol=1e-13)
+    assert_allclose(found, expected, atol=1e-13)
 
 
 def test_empty_rectangles_take_their_nearest_neighbour():
@@ -50,7 +47,7 @@ def test_empty_rectangles_take_their_nearest_neighbour():
     local = np.array([[[1.0, np.nan, np.nan], [np.nan, 7.0, np.nan]]])
     weights = np.array([[4.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
     filled = np.array([[[1.0, 1.0, 7.0], [7.0, 7.0, 7.0]]])
-    np.testing.assert_array_equal(
+    assert_array_equal(
         second_order_effect(local, weights, weights, axes),
         second_order_effect(filled, np.ones((2, 3)), weights, axes),
     )
@@ -64,7 +61,7 @@ def test_ties_of_nearest_neighbours_go_to_the_first():
     weights = np.isfinite(local[0]).astype(float)
     filled = np.array([[[1.0, 1.0, 1.0], [2.0, 1.0, 3.0], [2.0, 4.0, 3.0]]])
     cells = np.ones((3, 3))
-    np.testing.assert_array_equal(
+    assert_array_equal(
         second_order_effect(local, weights, cells, axes),
         second_order_effect(filled, np.ones((3, 3)), cells, axes),
     )
@@ -75,7 +72,7 @@ def test_without_any_rectangle_the_interaction_is_zero():
     found = second_order_effect(
         np.full((2, 2, 3), np.nan), np.zeros((2, 3)), np.zeros((2, 4)), axes
     )
-    np.testing.assert_array_equal(found, np.zeros((2, 3, 4)))
+    assert_array_equal(found, np.zeros((2, 3, 4)))
 
 
 @pytest.mark.parametrize("by_level", [True, False])
@@ -83,7 +80,7 @@ def test_an_axis_of_one_node_has_no_effect(by_level):
     axis = NodeAxis(np.array([2.0]), by_level)
     weights = np.full(axis.n_cells, 3.0)
     found = first_order_effect(np.empty((2, 0)), weights, axis)
-    np.testing.assert_array_equal(found, np.zeros((2, 1)))
+    assert_array_equal(found, np.zeros((2, 1)))
 
 
 def test_outputs_do_not_mix():
@@ -94,7 +91,7 @@ def test_outputs_do_not_mix():
     together = second_order_effect(local, weights, cells, axes)
     for output in range(3):
         alone = second_order_effect(local[[output]], weights, cells, axes)
-        np.testing.assert_allclose(together[[output]], alone, atol=1e-14)
+        assert_allclose(together[[output]], alone, atol=1e-14)
 
 
 @given(
@@ -107,7 +104,7 @@ def test_outputs_do_not_mix():
 def test_accumulating_undoes_differences(values):
     for axis in (0, 1, -1):
         started = values - np.take(values, [0], axis)
-        np.testing.assert_allclose(
+        assert_allclose(
             accumulate(np.diff(values, axis=axis), axis), started, atol=1e-9
         )
 
@@ -121,14 +118,10 @@ def test_a_centred_effect_has_mean_zero_over_the_rows(local, weights, by_level):
     nodes = np.arange(5.0 if by_level else 6.0)
     axis = NodeAxis(nodes, by_level)
     effects = first_order_effect(local[:, : axis.n_steps], weights, axis)
-    np.testing.assert_allclose(
-        centring_constant(effects, weights, [axis]), 0, atol=1e-9
-    )
+    assert_allclose(centring_constant(effects, weights, [axis]), 0, atol=1e-9)
     shifted = first_order_effect(local[:, : axis.n_steps], weights, axis, centred=False)
     assert not shifted[:, 0].any()
-    np.testing.assert_allclose(
-        effects - effects[:, :1], shifted - shifted[:, :1], atol=1e-9
-    )
+    assert_allclose(effects - effects[:, :1], shifted - shifted[:, :1], atol=1e-9)
 
 
 def test_standard_errors_follow_the_effect_as_a_linear_map():
@@ -141,7 +134,7 @@ def test_standard_errors_follow_the_effect_as_a_linear_map():
         np.sqrt(sum((slopes[k] * errors[output, k]) ** 2 for k in range(5)))
         for output in range(2)
     ]
-    np.testing.assert_allclose(
+    assert_allclose(
         accumulated_standard_errors(errors, weights, axis), expected, rtol=1e-12
     )
 
@@ -149,7 +142,7 @@ def test_standard_errors_follow_the_effect_as_a_linear_map():
 def test_standard_error_of_one_interval_is_half_of_it_at_both_ends():
     axis = NodeAxis(np.array([0.0, 1.0]), by_level=False)
     found = accumulated_standard_errors(np.array([[0.6]]), np.array([9.0]), axis)
-    np.testing.assert_allclose(found, [[0.3, 0.3]])
+    assert_allclose(found, [[0.3, 0.3]])
 
 
 def test_standard_errors_over_levels_count_the_rows_that_two_steps_share():
@@ -185,15 +178,15 @@ def test_standard_errors_over_levels_count_the_rows_that_two_steps_share():
             given[row, level] = (above[row] - moments.mean[level, 0]) / scale[level]
     slopes = first_order_effect(np.eye(3), cell_weights, axis)
     expected = np.sqrt(weights @ (given @ slopes) ** 2)
-    np.testing.assert_allclose(found[0], expected, rtol=1e-12)
+    assert_allclose(found[0], expected, rtol=1e-12)
 
 
 def test_visits_of_intervals_are_their_edges_and_of_levels_their_neighbours():
     cells = np.array([0, 1, 2])
-    np.testing.assert_array_equal(
+    assert_array_equal(
         NodeAxis(np.arange(4.0), False).visits(cells), [[0, 1], [1, 2], [2, 3]]
     )
-    np.testing.assert_array_equal(
+    assert_array_equal(
         NodeAxis(np.arange(3.0), True).visits(cells), [[0, 0, 1], [0, 1, 2], [1, 2, 2]]
     )
 
@@ -201,8 +194,8 @@ def test_visits_of_intervals_are_their_edges_and_of_levels_their_neighbours():
 def test_steps_of_levels_end_at_the_first_and_last():
     low, high = NodeAxis(np.arange(3.0), True).differences(np.array([0, 1, 2]))
     assert (low[:2], high[:2]) == ((0, 1), (1, 2))
-    np.testing.assert_array_equal(low[2], [-1, 0, 1])
-    np.testing.assert_array_equal(high[2], [0, 1, -1])
+    assert_array_equal(low[2], [-1, 0, 1])
+    assert_array_equal(high[2], [0, 1, -1])
 
 
 @given(
@@ -213,7 +206,7 @@ def test_interpolation_is_linear_between_nodes_and_flat_beyond(nodes, values):
     nodes = np.sort(nodes)
     curves = np.stack([2 * nodes + 1, nodes])
     inside = np.clip(values, nodes[0], nodes[-1])
-    np.testing.assert_allclose(
+    assert_allclose(
         interpolate(values, nodes, curves),
         np.stack([2 * inside + 1, inside], axis=1),
         atol=1e-9,
@@ -222,26 +215,24 @@ def test_interpolation_is_linear_between_nodes_and_flat_beyond(nodes, values):
 
 def test_interpolation_keeps_missing_values_missing():
     found = interpolate(np.array([0.5, np.nan]), np.array([0.0, 1.0]), np.eye(2))
-    np.testing.assert_array_equal(found, [[0.5, 0.5], [np.nan, np.nan]])
+    assert_array_equal(found, [[0.5, 0.5], [np.nan, np.nan]])
 
 
 def test_look_up_of_levels_and_of_unknown_ones():
     found = look_up(np.array([1, -1, 0]), np.array([[3, 4], [5, 6]]))
-    np.testing.assert_array_equal(found, [[4, 6], [np.nan, np.nan], [3, 5]])
+    assert_array_equal(found, [[4, 6], [np.nan, np.nan], [3, 5]])
 
 
 def test_derivatives_of_a_line_and_of_a_parabola():
     nodes = np.array([0.0, 0.5, 2.0, 3.0])
     curves = np.stack([3 * nodes, nodes**2])
     found = derivative(curves, nodes)
-    np.testing.assert_allclose(found[0], 3.0)
-    np.testing.assert_allclose(found[1, 1:-1], 2 * nodes[1:-1])
+    assert_allclose(found[0], 3.0)
+    assert_allclose(found[1, 1:-1], 2 * nodes[1:-1])
 
 
 def test_derivatives_of_short_curves():
-    np.testing.assert_array_equal(
+    assert_array_equal(
         derivative(np.array([[1.0, 3.0]]), np.array([0.0, 4.0])), [[0.5, 0.5]]
     )
-    np.testing.assert_array_equal(
-        derivative(np.ones((2, 1)), np.ones(1)), np.zeros((2, 1))
-    )
+    assert_array_equal(derivative(np.ones((2, 1)), np.ones(1)), np.zeros((2, 1)))

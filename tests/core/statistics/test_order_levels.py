@@ -4,6 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from sklearn_interpret._core.statistics.seriation import order_levels
 
@@ -52,7 +53,7 @@ def test_missing_numbers_are_left_out():
     with_gaps = numeric[0].copy()
     with_gaps[::7] = np.nan
     known = np.isfinite(with_gaps)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         order_levels(codes, 5, [with_gaps], [], weights),
         order_levels(codes[known], 5, [numeric[0][known]], [], weights[known]),
     )
@@ -62,9 +63,8 @@ def test_missing_numbers_are_left_out():
 def test_without_anything_to_tell_levels_apart_the_given_order_stays(n_levels):
     codes = np.arange(12) % n_levels
     for numeric in ([], [np.ones(12)], [np.full(12, np.nan)]):
-        np.testing.assert_array_equal(
-            order_levels(codes, n_levels, numeric, [], np.ones(12)),
-            np.arange(n_levels),
+        assert_array_equal(
+            order_levels(codes, n_levels, numeric, [], np.ones(12)), np.arange(n_levels)
         )
 
 

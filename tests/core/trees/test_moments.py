@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from sklearn_interpret._core.trees import moments as module
 from sklearn_interpret._core.trees.effects.tree_effects import MovedFeatures
@@ -72,10 +73,10 @@ def check(trees, parts, shares, statistics):
             [share[row] for share in shares],
             [s[row] if s.ndim == 2 else s for s in statistics],
         )
-        np.testing.assert_allclose(found.mean[row], mean, **CLOSE)
-        np.testing.assert_allclose(found.covariance[row], covariance, **CLOSE)
-        np.testing.assert_allclose(found.statistic[row], centre, **CLOSE)
-        np.testing.assert_allclose(found.variance[row], variance, **CLOSE)
+        assert_allclose(found.mean[row], mean, **CLOSE)
+        assert_allclose(found.covariance[row], covariance, **CLOSE)
+        assert_allclose(found.statistic[row], centre, **CLOSE)
+        assert_allclose(found.variance[row], variance, **CLOSE)
 
 
 GROUPS = {
@@ -149,7 +150,7 @@ def test_the_moments_of_one_do_not_depend_on_others(monkeypatch, at_once):
             [s[rows] if s.ndim == 2 else s for s in statistics],
         )
         for name in ("mean", "covariance", "statistic", "variance"):
-            np.testing.assert_allclose(
+            assert_allclose(
                 getattr(alone, name)[0],
                 getattr(together, name)[row],
                 rtol=1e-10,

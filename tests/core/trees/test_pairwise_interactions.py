@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.trees.effects import curves as tree_curves
 from sklearn_interpret._core.trees.effects import feature_sets as tree_sets
@@ -71,7 +72,7 @@ def check_pairs(trees, codes, weights, groups, pairs):
     assert len(found) == len(pairs)
     expected = expected_terms(trees, codes, weights, groups, pairs)
     for term, right in zip(found, expected, strict=True):
-        np.testing.assert_allclose(term, right, rtol=0, atol=1e-12)
+        assert_allclose(term, right, rtol=0, atol=1e-12)
 
 
 any_trees = given(
@@ -103,7 +104,7 @@ def test_sets_of_any_trees(seed, n_categorical):
         sets = TreeSets(trees, trees.value, features, 64)
         found = sets.outputs(codes, sets.leaf_weights(codes, weights)) + trees.base
         expected = mean_given(trees.raw_of_codes, codes, weights, features)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+        assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 def check_outcomes(trees, codes, weights, groups):
@@ -124,14 +125,14 @@ def check_outcomes(trees, codes, weights, groups):
     for which, features in enumerate(groups):
         others = [j for j in everything if j not in features]
         expected = mean_given(trees.raw_of_codes, codes, weights, others)
-        np.testing.assert_allclose(means[:, which], expected, rtol=0, atol=1e-12)
+        assert_allclose(means[:, which], expected, rtol=0, atol=1e-12)
         answers = []
         for point in effects.parts[which].codes:
             altered = codes.copy()
             altered[:, features] = point
             answers.append(trees.raw_of_codes(altered))
         expected = np.stack(answers, axis=1)
-        np.testing.assert_allclose(curves[which], expected, rtol=0, atol=1e-12)
+        assert_allclose(curves[which], expected, rtol=0, atol=1e-12)
 
 
 @settings(max_examples=15, deadline=None)
@@ -182,7 +183,7 @@ def test_portions_do_not_matter(monkeypatch):
     sets = TreeSets(trees, trees.value, np.array([0, 3]), 64)
     found = sets.outputs(codes, sets.leaf_weights(codes, weights)) + trees.base
     expected = mean_given(trees.raw_of_codes, codes, weights, [0, 3])
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 def test_leaves_and_steps_are_counted():
@@ -196,7 +197,7 @@ def test_leaves_and_steps_are_counted():
         own = paths.of_nodes(np.array([leaf]))[:, 0]
         met = paths.player[own]
         expected[np.ix_(met, met)] += 1
-    np.testing.assert_array_equal(counts, expected)
+    assert_array_equal(counts, expected)
     steps = steps_of_parts(effects)
     assert np.all((steps > 0) & (steps < 5))
     shape = [part.n_points for part in effects.parts[:2]]

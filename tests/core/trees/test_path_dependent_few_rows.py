@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from sklearn_interpret._core.trees.shapley import games
 from sklearn_interpret._core.trees.shapley import path_dependent_few_rows as carried
@@ -53,7 +54,7 @@ def test_values_are_those_of_tables(seed, at_once, players, order, monkeypatch):
     rows = telling_rows(trees, 15, n_categorical=N_CATEGORICAL)
     assert np.isnan(rows).any()
     found, expected = by_both_routes(monkeypatch, trees, PLAYERS[players], rows, order)
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+    assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -72,7 +73,7 @@ def test_conditions_that_nothing_meets_by_chance(order, monkeypatch):
     rows = telling_rows(trees, 30, n_categorical=N_CATEGORICAL)
     found, expected = by_both_routes(monkeypatch, trees, None, rows, order)
     assert np.isfinite(found).all()
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+    assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -83,7 +84,7 @@ def test_one_feature_split_again_and_again(order, monkeypatch):
     trees = replace(trees, feature=feature)
     rows = telling_rows(trees, 20, n_categorical=N_CATEGORICAL)
     found, expected = by_both_routes(monkeypatch, trees, None, rows, order)
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+    assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -96,9 +97,9 @@ def test_trees_without_splits(order, monkeypatch):
         trees = join_trees(members, base=[0.0], n_features=2, precision=np.float64)
         rows = np.array([[-1.0, 5.0]])
         found, expected = by_both_routes(monkeypatch, trees, None, rows, order)
-        np.testing.assert_allclose(found, expected, atol=1e-12)
+        assert_allclose(found, expected, atol=1e-12)
         if order == 1:
-            np.testing.assert_allclose(found[0, :, 0], [gain, 0], atol=1e-12)
+            assert_allclose(found[0, :, 0], [gain, 0], atol=1e-12)
 
 
 def test_few_rows_are_carried_and_many_are_looked_up():

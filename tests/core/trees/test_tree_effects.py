@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.trees.effects import curves as tree_curves
 from sklearn_interpret._core.trees.effects import tree_effects as module
@@ -63,9 +64,9 @@ def check(trees, codes, weights, parts):
     averages = effects.averages(effects.leaf_weights(codes, weights), weights.sum())
     for part, curve, mean in zip(parts, curves, averages, strict=True):
         expected = outputs(trees, codes, part)
-        np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-12)
+        assert_allclose(curve, expected, rtol=0, atol=1e-12)
         expected = np.average(expected, axis=0, weights=weights)
-        np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-12)
+        assert_allclose(mean, expected, rtol=0, atol=1e-12)
 
 
 @settings(max_examples=25, deadline=None)
@@ -105,7 +106,7 @@ def test_differences(seed, n_categorical):
         change[taken] = whole[(np.flatnonzero(taken), *at)]
         expected.append(change)
     found = effects_of(trees, parts).differences(codes, np.column_stack(crossings))
-    np.testing.assert_allclose(found, np.stack(expected, axis=1), rtol=0, atol=1e-12)
+    assert_allclose(found, np.stack(expected, axis=1), rtol=0, atol=1e-12)
 
 
 def test_many_points_and_groups_of_features():
@@ -173,7 +174,7 @@ def test_a_row_alone_has_the_curve_that_it_has_among_many():
     for row in (0, 77, 199):
         alone = whole_curves(effects, codes[[row]])
         for whole, one in zip(together, alone, strict=True):
-            np.testing.assert_allclose(one[0], whole[row], rtol=1e-10, atol=1e-10)
+            assert_allclose(one[0], whole[row], rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("which", range(3))
@@ -200,4 +201,4 @@ def test_steps_add_up_to_conditions(which):
                 left = trees.goes_left(np.full(len(codes), parent), codes)
                 expected &= left == (trees.left[parent] == below)
             below = parent
-        np.testing.assert_array_equal(found.ravel(), expected)
+        assert_array_equal(found.ravel(), expected)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.trees.shapley import games, subtrees
 from sklearn_interpret._core.trees.shapley import patterns as tree_patterns
@@ -85,11 +86,9 @@ def check_values(trees, plan, game, rows, value_of):
     for i, row in enumerate(rows):
         value = value_of(row)
         expected = enumerated(value, n_players, order=2)
-        np.testing.assert_allclose(
-            pairs[..., i].transpose(1, 2, 0), expected, atol=1e-12
-        )
-        np.testing.assert_allclose(singles[..., i].T, expected.sum(axis=1), atol=1e-12)
-        np.testing.assert_allclose(game.base_values(), value(frozenset()), atol=1e-12)
+        assert_allclose(pairs[..., i].transpose(1, 2, 0), expected, atol=1e-12)
+        assert_allclose(singles[..., i].T, expected.sum(axis=1), atol=1e-12)
+        assert_allclose(game.base_values(), value(frozenset()), atol=1e-12)
 
 
 def check_path_dependent(seed, player_of, **options):
@@ -164,9 +163,9 @@ def test_a_row_gets_the_same_alone_and_among_many(
         together = shapley_values(plan, game, codes, order)
         for row in range(0, 100, 9):
             alone = shapley_values(plan, game, codes[[row]], order)
-            np.testing.assert_allclose(alone[..., 0], together[..., row], **CLOSE)
+            assert_allclose(alone[..., 0], together[..., row], **CLOSE)
         few = shapley_values(plan, game, codes[50:62], order)
-        np.testing.assert_allclose(few, together[..., 50:62], **CLOSE)
+        assert_allclose(few, together[..., 50:62], **CLOSE)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -184,7 +183,7 @@ def test_values_do_not_hang_on_how_much_is_worked_on_at_once(most, order, monkey
     monkeypatch.setattr(tree_shapley, "_ADDED_AT_ONCE", 7)
     for game, expected in zip((one, other), at_once, strict=True):
         values = shapley_values(plan, game, codes, order, rows_at_once=40)
-        np.testing.assert_allclose(values, expected, **CLOSE)
+        assert_allclose(values, expected, **CLOSE)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -206,4 +205,4 @@ def test_trees_that_travel_give_the_same(regime, monkeypatch, background, order)
     assert len(plan.shares(game)) > 1
     found = shapley_values(plan, game, codes, order, run=travelled)
     expected = shapley_values(plan, game, codes, order)
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)

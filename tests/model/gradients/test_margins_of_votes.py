@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.datasets import make_blobs
 from sklearn.svm import SVC
 
@@ -62,4 +63,4 @@ def test_slopes_are_those_of_the_margins(votes):
                 ends.append(margins.margins(moved, problem.own[index])[:, rival])
             with np.errstate(invalid="ignore"):
                 expected = (ends[1] - ends[0]) / 2e-5
-            np.testing.assert_allclose(slopes[some, j], expected[some], atol=1e-4)
+            assert_allclose(slopes[some, j], expected[some], atol=1e-4)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -130,16 +131,14 @@ def check(model, X, method, *, m=3, seed=0, zeros=0.3):
         chances = [share[row][at] for share, at in zip(shares, places, strict=True)]
         weights = np.prod(chances, axis=0)
         mean = weights @ asked
-        np.testing.assert_allclose(found.mean[row], mean, **CLOSE)
+        assert_allclose(found.mean[row], mean, **CLOSE)
         for j, statistic in enumerate(statistics):
             values = (statistic if statistic.ndim == 1 else statistic[row])[places[j]]
             values = values - weights @ values
-            np.testing.assert_allclose(
+            assert_allclose(
                 found.covariance[row, j], (weights * values) @ asked, **CLOSE
             )
-            np.testing.assert_allclose(
-                found.variance[row, j], weights @ values**2, **CLOSE
-            )
+            assert_allclose(found.variance[row, j], weights @ values**2, **CLOSE)
     return products, shares, statistics, found
 
 
@@ -149,7 +148,7 @@ def test_moments(name):
 
 
 def test_what_stands_below_the_last_value_of_a_column_is_not_looked_at():
-    model, X, method = MODELS["boosting"]
+    model, X, method = MODELS["scores"]
     levels, sizes = levels_of(X)
     drawn = draw(sizes, 2)
     below = levels.native.copy()
@@ -160,7 +159,7 @@ def test_what_stands_below_the_last_value_of_a_column_is_not_looked_at():
         for rows in (levels, as_rows(below))
     ]
     for field in FIELDS:
-        np.testing.assert_array_equal(*(getattr(of, field) for of in found))
+        assert_array_equal(*(getattr(of, field) for of in found))
 
 
 def test_a_model_that_is_no_sum_of_trees_is_refused():

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -138,7 +139,7 @@ def test_a_table_of_numbers_and_words(kind, trees):
     pipeline = make_pipeline(steps, trees).fit(as_container(columns, kind), y)
     model = assert_all_read(pipeline, kind)
     # Two colours, four towns, two numbers with an indicator each, and the remainder.
-    np.testing.assert_array_equal(model.columns, [3, 3, 1, 1, 1, 1, 4, 0, 4, 0, 2])
+    assert_array_equal(model.columns, [3, 3, 1, 1, 1, 1, 4, 0, 4, 0, 2])
     assert model.n_columns == 5
     assert model.raw_method == "predict"
 
@@ -167,18 +168,17 @@ def test_encoders_of_words(words, of_colour, of_town):
     ).fit(as_container(columns, kind), y)
     model = assert_all_read(pipeline, kind)
     expected = [3] * of_colour + [1] * of_town + [4, 0, 4, 0, 2]
-    np.testing.assert_array_equal(model.columns, expected)
+    assert_array_equal(model.columns, expected)
 
 
 def test_targets_of_several_classes():
     kind, (columns, y) = "pandas", mixed()
     pipeline = make_pipeline(
-        prepared(kind, words=TargetEncoder()),
-        ExtraTreesClassifier(5, random_state=0),
+        prepared(kind, words=TargetEncoder()), ExtraTreesClassifier(5, random_state=0)
     ).fit(as_container(columns, kind), labels(y, 3, names=True))
     model = assert_all_read(pipeline, kind)
-    np.testing.assert_array_equal(model.columns, [3] * 3 + [1] * 3 + [4, 0, 4, 0, 2])
-    np.testing.assert_array_equal(model.classes, pipeline.classes_)
+    assert_array_equal(model.columns, [3] * 3 + [1] * 3 + [4, 0, 4, 0, 2])
+    assert_array_equal(model.classes, pipeline.classes_)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -210,7 +210,7 @@ def test_missing_values_are_handed_on():
         "passthrough", StandardScaler(), HistGradientBoostingRegressor(max_iter=5)
     )
     model = assert_read(pipeline.fit(X, y), X)
-    np.testing.assert_array_equal(model.columns, range(5))
+    assert_array_equal(model.columns, range(5))
 
 
 # What the pipeline's methods return
@@ -223,7 +223,7 @@ def test_classifiers():
     model = assert_read(pipeline, X, missing=False)
     assert model.raw_method == "decision_function"
     assert model.response_method == "predict_proba"
-    np.testing.assert_array_equal(model.classes, pipeline.classes_)
+    assert_array_equal(model.classes, pipeline.classes_)
 
 
 def test_isolation_forest():
@@ -269,7 +269,7 @@ def test_categories_that_steps_leave_to_the_trees():
     )
     pipeline = make_pipeline(steps, boosting).fit(X, y)
     model = assert_read(pipeline, X)
-    np.testing.assert_array_equal(model.columns, [1, 3, 0, 2, 4])
+    assert_array_equal(model.columns, [1, 3, 0, 2, 4])
     assert (model.ensemble.category_set >= 0).any()
     X.loc[::5, "town"] = "Ulm"
     X.loc[::4, "colour"] = np.nan
@@ -288,7 +288,7 @@ def test_categories_by_position():
         prepared("array", words=encoder, numbers="passthrough"), boosting
     ).fit(X, y)
     model = assert_all_read(pipeline, "array")
-    np.testing.assert_array_equal(model.columns, [3, 1, 4, 0, 2])
+    assert_array_equal(model.columns, [3, 1, 4, 0, 2])
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_other_libraries(library, name, parameters, given):
     model = assert_all_read(
         pipeline, kind, rtol=1e-6 if library == "xgboost" else 1e-12
     )
-    np.testing.assert_array_equal(model.columns, [3, 3, 1, 1, 1, 1, 4, 0, 4, 0, 2])
+    assert_array_equal(model.columns, [3, 3, 1, 1, 1, 1, 4, 0, 4, 0, 2])
 
 
 # Pipelines within other models, and other models within them
@@ -348,9 +348,7 @@ def test_pipelines_that_vote():
     ).fit(X, y)
     model = assert_all_read(estimator, kind)
     first, second = map(read_trees, estimator.estimators_)
-    np.testing.assert_array_equal(
-        model.columns, np.concatenate([first.columns, second.columns])
-    )
+    assert_array_equal(model.columns, np.concatenate([first.columns, second.columns]))
 
 
 def test_voting_whose_first_member_hands_on():
@@ -364,7 +362,7 @@ def test_voting_whose_first_member_hands_on():
         voting="soft",
     ).fit(X, labels(y, 3, names=True))
     model = assert_read(estimator, X, missing=False)
-    np.testing.assert_array_equal(model.columns, [*range(5), *range(5)])
+    assert_array_equal(model.columns, [*range(5), *range(5)])
 
 
 @pytest.mark.parametrize(
@@ -395,7 +393,7 @@ def test_bagging_of_classifying_pipelines_on_some_columns():
     )
     model = assert_read(estimator.fit(X, labels(y, 3, names=True)), X, missing=False)
     expected = [np.repeat(columns, 4) for columns in estimator.estimators_features_]
-    np.testing.assert_array_equal(model.columns, np.concatenate(expected))
+    assert_array_equal(model.columns, np.concatenate(expected))
 
 
 def test_bagging_of_pipelines_on_sparse_rows():
@@ -424,7 +422,7 @@ def test_voting_within_a_pipeline():
     pipeline = make_pipeline(SplineTransformer(n_knots=3), FrozenEstimator(voting))
     voting.fit(pipeline[0].fit_transform(X), y)
     model = assert_read(FrozenEstimator(pipeline.fit(X, y)), X, missing=False)
-    np.testing.assert_array_equal(model.columns, np.tile(np.repeat(range(5), 5), 2))
+    assert_array_equal(model.columns, np.tile(np.repeat(range(5), 5), 2))
 
 
 def test_pipelines_within_pipelines():
@@ -435,7 +433,7 @@ def test_pipelines_within_pipelines():
         make_pipeline("passthrough", inner),
     )
     model = assert_read(pipeline.fit(X, y), X, missing=False)
-    np.testing.assert_array_equal(model.columns, np.repeat([4, 0], 3))
+    assert_array_equal(model.columns, np.repeat([4, 0], 3))
 
 
 def test_boosting_that_goes_on_from_a_pipeline():
@@ -444,7 +442,7 @@ def test_boosting_that_goes_on_from_a_pipeline():
     X = np.round(X, 1)
     estimator = GradientBoostingRegressor(n_estimators=4, init=start, random_state=0)
     model = assert_read(estimator.fit(X, y), X, missing=False)
-    np.testing.assert_array_equal(model.columns[-5:], range(5))
+    assert_array_equal(model.columns[-5:], range(5))
 
 
 def test_steps_that_need_double_precision():
@@ -471,7 +469,7 @@ def test_a_read_pipeline_pickles_and_leaves_the_model_alone():
     before = pickle.dumps(pipeline)
     model = read_trees(pipeline)
     copied = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(copied.raw(X), model.raw(X))
+    assert_array_equal(copied.raw(X), model.raw(X))
     assert pickle.dumps(pipeline) == before
 
 

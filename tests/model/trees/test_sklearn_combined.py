@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -58,7 +59,7 @@ def test_bagging_regressors(parameters):
     X, y = table()
     estimator = BaggingRegressor(n_estimators=4, random_state=0, **parameters)
     model = assert_read(estimator.fit(X, y), X, missing=False)
-    np.testing.assert_array_equal(model.columns, range(5))
+    assert_array_equal(model.columns, range(5))
 
 
 def test_bagging_on_missing_values():
@@ -86,7 +87,7 @@ def test_bagging_classifiers(parameters, n_classes):
         estimator.fit(X, labels(y, n_classes, names=True)), X, missing=False
     )
     assert model.raw_method == "predict_proba"
-    np.testing.assert_array_equal(model.classes, estimator.classes_)
+    assert_array_equal(model.classes, estimator.classes_)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -115,7 +116,7 @@ def test_bagging_of_models_with_categories():
     # Each way to encode the columns has features of its own.
     assert model.ensemble.n_features == 6 * 3
     for place, columns in enumerate(estimator.estimators_features_):
-        np.testing.assert_array_equal(model.columns[3 * place : 3 * place + 3], columns)
+        assert_array_equal(model.columns[3 * place : 3 * place + 3], columns)
     X[:, 0] = np.arange(400) % 30
     assert_same_outputs(model, estimator, X)
 
@@ -147,7 +148,7 @@ def test_voting_regressor():
     model = assert_read(estimator, X, missing=False)
     # Trees that compare in single and in double precision, in one ensemble.
     assert model.ensemble.precision == np.float64
-    np.testing.assert_array_equal(model.columns, range(5))
+    assert_array_equal(model.columns, range(5))
     assert model.cover == "mixed"
     rows = telling_inputs(
         read_trees(estimator.estimators_[0]), X, n_rows=1000, missing=False
@@ -166,7 +167,7 @@ def test_voting_of_trees_with_and_without_categories():
         ]
     ).fit(X, y)
     model = assert_read(estimator, X)
-    np.testing.assert_array_equal(model.columns, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4])
+    assert_array_equal(model.columns, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -63,7 +64,7 @@ def test_the_response_is_the_sum(name):
     ensemble = trees.ensemble
     codes = ensemble.codes(trees.model.encode(X))
     added = ensemble.base + ensemble.value[ensemble.apply_codes(codes)].sum(axis=1)
-    np.testing.assert_allclose(added, response(X), rtol=0, atol=1e-12)
+    assert_allclose(added, response(X), rtol=0, atol=1e-12)
     trees.check(X, codes)
 
 
@@ -172,4 +173,4 @@ def test_margins_of_zero_are_the_class_that_the_model_predicts(model):
     trees = tree_response(make_response(model.fit(X, y), "predict"))
     sums = trees.ensemble.raw(X)
     assert not sums.any()
-    np.testing.assert_array_equal(trees.of_sums(sums)[:, 0], model.predict(X))
+    assert_array_equal(trees.of_sums(sums)[:, 0], model.predict(X))
