@@ -17,6 +17,7 @@ from sklearn_interpret.shapley import (
     BreakDownExplanation,
     ShapleyWaterfallDisplay,
 )
+from tests.figures import row_names
 from tests.references.break_down import break_down
 from tests.references.models import frozen
 
@@ -246,10 +247,6 @@ def test_explanations_by_hand():
             BreakDownExplanation([[1.0, 2.0]], [0.0], step_numbers=numbers)
 
 
-def texts(display):
-    return [text.get_text().replace("\n", "") for text in display.ax_.get_yticklabels()]
-
-
 def waterfall(explanation, **params):
     return ShapleyWaterfallDisplay.from_explanation(explanation, **params)
 
@@ -267,7 +264,7 @@ def by_hand():
 def test_the_waterfall_goes_down_in_the_order_of_the_steps():
     display = waterfall(by_hand())
     expected = ["1. town = 8", "2. age:sex = 7, 9", "3. height = 6"]
-    assert texts(display) == expected
+    assert row_names(display) == expected
     frame = display.to_frame()
     assert frame["feature"].tolist() == ["town", "age:sex", "height"]
     assert frame["value"].tolist() == [8, (7, 9), 6]
@@ -296,7 +293,7 @@ def test_each_step_meets_the_next_one():
 
 def test_the_last_steps_are_the_others():
     display = waterfall(by_hand(), max_entries=2)
-    assert texts(display) == ["1. town = 8", "3 other features"]
+    assert row_names(display) == ["1. town = 8", "3 other features"]
     shown = [
         label.get_text().replace("\N{MINUS SIGN}", "-") for label in display.labels_
     ]

@@ -301,24 +301,6 @@ def test_inspectors_are_not_fitted_again_and_explain_once(
 
 
 @of_the_base
-def test_parameters_of_the_inspector(kind, regression, linear_by_default):
-    model, X = regression
-    given = {**ASKED[kind], "background": np.zeros((1, 5))}
-    display = kind.from_estimator(model, X, **given)
-    explained = LinearShares(FrozenEstimator(model), background=np.zeros((1, 5)))
-    by_hand = kind.from_explanation(explained.fit(X).explain(X), **ASKED[kind])
-    number = NUMBER.get(kind, "shapley_value")
-    assert_allclose(display.to_frame()[number], by_hand.to_frame()[number])
-    with pytest.raises(TypeError, match="no parameter 'backgruond'; did you mean"):
-        kind.from_estimator(model, X, backgruond=None, **ASKED[kind])
-    inspector = explained.fit(X)
-    with pytest.raises(ValueError, match="background can only be set before its fit"):
-        kind.from_estimator(inspector, X, **given)
-    with pytest.raises(ValueError, match="sample_weight can only be set before"):
-        kind.from_estimator(inspector, X, sample_weight=np.ones(60), **ASKED[kind])
-
-
-@of_the_base
 def test_weights_are_those_of_the_background(kind, regression, linear_by_default):
     model, X = regression
     weights = np.r_[np.ones(20), np.zeros(40)]

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyDecisionDisplay
+from tests.figures import row_names
 from tests.shapley.data import mixed, numbers, three_outputs
 
 draw = ShapleyDecisionDisplay.from_explanation
@@ -15,10 +16,6 @@ draw = ShapleyDecisionDisplay.from_explanation
 def paths(lines):
     """Places of each line along the axis (n_lines, n_steps + 1), from the bottom."""
     return np.array([segment[:, 0] for segment in lines.get_segments()])
-
-
-def names(display):
-    return [text.get_text() for text in display.ax_.get_yticklabels()]
 
 
 def ten_outputs():
@@ -37,7 +34,7 @@ def test_lines_add_up_the_values_from_the_weakest_to_the_strongest():
     explanation = numbers()
     display = draw(explanation)
     order = np.argsort(-np.abs(explanation.values).mean(axis=0))
-    assert names(display) == [explanation.feature_names[j] for j in order]
+    assert row_names(display) == [explanation.feature_names[j] for j in order]
     found = paths(display.lines_)
     assert found.shape == (60, 6)
     assert_allclose(np.diff(found), explanation.values[:, order[::-1]], atol=1e-12)
@@ -56,8 +53,8 @@ def test_lines_add_up_the_values_from_the_weakest_to_the_strongest():
 def test_others_are_the_first_step():
     explanation = numbers(n_features=300)
     display = draw(explanation)
-    assert len(names(display)) == 20
-    assert names(display)[-1] == "sum of 281 other features"
+    assert len(row_names(display)) == 20
+    assert row_names(display)[-1] == "sum of 281 other features"
     order = np.argsort(-np.abs(explanation.values).mean(axis=0))
     rest = explanation.values[:, order[19:]].sum(axis=1)
     found = paths(display.lines_)
@@ -69,7 +66,7 @@ def test_others_are_the_first_step():
 def test_one_row_has_its_values_beside_the_names():
     explanation = mixed()
     display = draw(explanation, row=1)
-    assert set(names(display)) >= {f"size = {explanation.data['size'][1]}"}
+    assert set(row_names(display)) >= {f"size = {explanation.data['size'][1]}"}
     assert len(paths(display.lines_)) == 1
     frame = display.to_frame()
     assert frame["row"].unique().tolist() == [1]

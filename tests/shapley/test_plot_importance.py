@@ -12,16 +12,13 @@ from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyImportanceDisplay
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from tests.figures import row_names
 from tests.shapley.data import numbers, three_outputs
 from tests.shapley.inspectors import LinearShares
 
 
 def lengths(bars):
     return np.array([patch.get_width() for patch in bars.patches])
-
-
-def names(display):
-    return [text.get_text() for text in display.ax_.get_yticklabels()]
 
 
 def test_bars_are_the_means_from_the_largest_down():
@@ -31,7 +28,7 @@ def test_bars_are_the_means_from_the_largest_down():
     order = np.argsort(-means)
     (bars,) = display.bars_
     assert_allclose(lengths(bars), means[order])
-    assert names(display) == [explanation.feature_names[j] for j in order]
+    assert row_names(display) == [explanation.feature_names[j] for j in order]
     heights = [patch.get_y() + patch.get_height() / 2 for patch in bars.patches]
     assert_allclose(heights, [4, 3, 2, 1, 0])
     written = [text.get_text() for text in display.labels_]
@@ -46,13 +43,13 @@ def test_others_share_the_last_bar():
     means = np.sort(np.abs(explanation.values).mean(axis=0))[::-1]
     (bars,) = display.bars_
     assert_allclose(lengths(bars), [*means[:5], means[5:].sum()])
-    assert names(display)[-1] == "sum of 25 other features"
+    assert row_names(display)[-1] == "sum of 25 other features"
     colours = {to_hex(patch.get_facecolor()) for patch in bars.patches[:-1]}
     assert len(colours) == 1
     assert to_hex(bars.patches[-1].get_facecolor()) not in colours
     assert len(display.to_frame()) == 30
     display.plot(max_entries=None)
-    assert len(names(display)) == 30
+    assert len(row_names(display)) == 30
 
 
 def test_a_sum_far_longer_than_the_bars_is_cut_and_says_so():
@@ -65,7 +62,7 @@ def test_a_sum_far_longer_than_the_bars_is_cut_and_says_so():
     assert text == f"{ends[-1]:.3g}, beyond the axis \N{RIGHTWARDS ARROW}"
     assert len(display.ax_.texts) == 20
     few = ShapleyImportanceDisplay.from_explanation(explanation, max_entries=1)
-    assert names(few) == ["sum of 300 other features"]
+    assert row_names(few) == ["sum of 300 other features"]
     assert few.ax_.get_xlim()[1] > lengths(few.bars_[0])[0]
 
 
@@ -103,7 +100,7 @@ def test_arrays_by_hand():
     display = ShapleyImportanceDisplay(
         [[1.0, 2.0], [3.0, 4.0]], feature_names=["a", "b"], response_name="odds"
     ).plot()
-    assert names(display) == ["b", "a"]
+    assert row_names(display) == ["b", "a"]
     assert [text.get_text() for text in display.legend_.get_texts()] == ["0", "1"]
     with pytest.raises(ValueError, match=r"importances has the shape \(2, 2\).*for 3"):
         ShapleyImportanceDisplay(np.ones((2, 2)), feature_names=list("abc")).plot()

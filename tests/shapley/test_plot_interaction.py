@@ -17,6 +17,7 @@ from sklearn_interpret.shapley import (
     ShapleyInteractionDisplay,
     TreeSHAP,
 )
+from tests.figures import row_names
 from tests.shapley.data import mixed
 
 
@@ -32,10 +33,6 @@ def table(display):
     return np.asarray(display.heatmap_.get_array())
 
 
-def names(display):
-    return [text.get_text() for text in display.ax_.get_yticklabels()]
-
-
 @pytest.mark.parametrize("kind", [TreeSHAP, ExactShapley, KernelSHAP])
 def test_cells_are_mean_sizes(kind, forest):
     model, X = forest
@@ -43,7 +40,7 @@ def test_cells_are_mean_sizes(kind, forest):
     display = ShapleyInteractionDisplay.from_estimator(inspector, X)
     expected = np.abs(inspector.interaction_values(X)).mean(axis=0)
     order = np.argsort(-expected.sum(axis=1))
-    assert names(display) == [list("abcd")[j] for j in order]
+    assert row_names(display) == [list("abcd")[j] for j in order]
     assert_allclose(table(display), expected[np.ix_(order, order)])
     frame = display.to_frame()
     assert len(frame) == 10
@@ -82,7 +79,7 @@ def test_the_strongest_features_and_how_many_are_left_out():
     feature_names = [f"f{j}" for j in range(30)]
     display = ShapleyInteractionDisplay(strengths, feature_names=feature_names).plot()
     order = np.argsort(-strengths.sum(axis=1))[:10]
-    assert names(display) == [feature_names[j] for j in order]
+    assert row_names(display) == [feature_names[j] for j in order]
     assert "not shown: 20 weaker features" in display.ax_.get_title()
     assert len(display.labels_) == 100
     display.plot(max_entries=None)
@@ -177,5 +174,5 @@ def test_names_are_drawn_literally():
     feature_names = [r"$\frac{broken$", "a_name_" * 30]
     display = ShapleyInteractionDisplay(np.eye(2), feature_names=feature_names).plot()
     display.figure_.draw_without_rendering()
-    assert names(display)[0].replace(r"\$", "$") == feature_names[0]
-    assert len(names(display)[1]) <= 18
+    assert row_names(display)[0].replace(r"\$", "$") == feature_names[0]
+    assert len(row_names(display)[1]) <= 18

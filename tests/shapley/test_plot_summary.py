@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleySummaryDisplay
+from tests.figures import row_names
 from tests.shapley.data import grouped, mixed, numbers, three_outputs
 
 
@@ -18,17 +19,11 @@ def drawn(display, line):
     return places[np.argsort(places[:, 0], kind="stable")]
 
 
-def names(display):
-    return [
-        text.get_text().replace(r"\$", "$") for text in display.ax_.get_yticklabels()
-    ]
-
-
 def test_points_lie_at_the_values():
     explanation = numbers()
     display = ShapleySummaryDisplay.from_explanation(explanation)
     order = np.argsort(-np.abs(explanation.values).mean(axis=0))
-    assert names(display) == [explanation.feature_names[j] for j in order]
+    assert row_names(display) == [explanation.feature_names[j] for j in order]
     for line, feature in enumerate(order):
         places = drawn(display, line)
         assert_allclose(places[:, 0], np.sort(explanation.values[:, feature]))
@@ -74,7 +69,7 @@ def test_constant_values_have_the_middle_colour():
 def test_missing_and_categorical_values():
     explanation = mixed()
     display = ShapleySummaryDisplay.from_explanation(explanation)
-    line = {name: place for place, name in enumerate(names(display))}
+    line = {name: place for place, name in enumerate(row_names(display))}
     age = explanation.data["age"].isna().sum()
     assert len(display.grey_points_[line["age"]].get_offsets()) == age
     assert len(display.points_[line["age"]].get_offsets()) == 80 - age
@@ -108,7 +103,7 @@ def test_numbers_that_are_said_to_be_categories():
 
 def test_groups_are_grey():
     display = ShapleySummaryDisplay.from_explanation(grouped())
-    by_name = dict(zip(names(display), display.points_, strict=True))
+    by_name = dict(zip(row_names(display), display.points_, strict=True))
     assert by_name["place"] is by_name["category"] is None
     assert by_name["price"] is not None
     assert "(grey: groups of columns)" in display.ax_.get_xlabel()
@@ -127,7 +122,7 @@ def test_others_share_the_last_line():
     explanation = numbers(n_features=30)
     display = ShapleySummaryDisplay.from_explanation(explanation, max_entries=4)
     order = np.argsort(-np.abs(explanation.values).mean(axis=0))
-    assert names(display)[-1] == "sum of 27 other features"
+    assert row_names(display)[-1] == "sum of 27 other features"
     assert len(display.points_) == 3
     places = np.asarray(display.other_points_.get_offsets())
     assert_allclose(places[:, 0], explanation.values[:, order[3:]].sum(axis=1))

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyWaterfallDisplay
+from tests.figures import row_names
 from tests.shapley.data import grouped, mixed, numbers
 
 draw = ShapleyWaterfallDisplay.from_explanation
@@ -24,13 +25,6 @@ def steps(display):
             ends = (x.min(), x.max())[::sign]
             found[round((y.min() + y.max()) / 2)] = ends
     return np.array([found[place] for place in sorted(found, reverse=True)])
-
-
-def names(display):
-    return [
-        text.get_text().replace(r"\$", "$").replace("\n", "")
-        for text in display.ax_.get_yticklabels()
-    ]
 
 
 @settings(max_examples=15)
@@ -62,7 +56,7 @@ def test_others_are_the_first_step():
     values = explanation.values[4]
     order = np.argsort(-np.abs(values))
     found = steps(display)
-    assert names(display)[-1] == "25 other features"
+    assert row_names(display)[-1] == "25 other features"
     assert found[-1, 1] - found[-1, 0] == pytest.approx(values[order[5:]].sum())
     assert found[0, 1] == pytest.approx(explanation.predictions[4])
     assert len(display.to_frame()) == 30
@@ -79,13 +73,13 @@ def test_names_have_values():
     data = explanation.data.iloc[row]
     town = data["$town_<b>$"]
     town = town if isinstance(town, str) else "missing"
-    assert set(names(display)) == {
+    assert set(row_names(display)) == {
         "age = missing",
         f"$town_<b>$ = {town}",
         f"new = {data['new']}",
         f"size = {data['size']}",
     }
-    assert "category = " in " ".join(names(draw(grouped(), row=0)))
+    assert "category = " in " ".join(row_names(draw(grouped(), row=0)))
 
 
 def test_ends_are_named():
@@ -181,7 +175,7 @@ def test_values_of_features_are_as_exact_as_their_columns():
         ]
     )
     explanation = Explanation(np.ones((2, 6)), np.zeros(2), data=data)
-    assert names(draw(explanation, row=0)) == [
+    assert row_names(draw(explanation, row=0)) == [
         "x0 = 0",
         "x1 = 0.5",
         "x2 = 1987",
