@@ -9,7 +9,6 @@ from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingRegressor,
-    RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn.feature_selection import SelectKBest, f_regression
@@ -74,13 +73,6 @@ PIPELINES = {
         ),
     ),
 }
-CLASSIFIERS = {
-    "forest": (RandomForestClassifier(5, max_depth=4, **SEED), "predict_proba"),
-    "boosting": (
-        GradientBoostingClassifier(n_estimators=4, random_state=0),
-        "decision_function",
-    ),
-}
 
 
 def frame_truth(ask, rows, background, members, order=1):
@@ -128,24 +120,6 @@ def test_raw_columns_are_the_players(name, order):
         assert_allclose(pairs, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_pipelines_that_classify(name):
-    X, y = people()
-    final, method = CLASSIFIERS[name]
-    model = make_pipeline(one_hot(), final).fit(X, np.where(y > 30, "old", "new"))
-    inspector = TreeSHAP(FrozenEstimator(model)).fit(X[30:42])
-    ask = getattr(model, method)
-
-    def asked(rows):
-        answer = ask(rows)
-        return answer[:, 1] if answer.ndim == 2 else answer
-
-    expected = frame_truth(asked, X[:4], X[30:42], singles(X))
-    found = inspector.explain(X[:4])
-    assert_allclose(found.values, expected, atol=1e-12)
-    assert found.output_names == ("old",)
-
-
 def test_groups_of_raw_columns():
     X, y = people()
     model = PIPELINES["one-hot forest"].fit(X, y)
@@ -186,18 +160,6 @@ def test_path_dependent_values_add_up_on_raw_columns(name):
     for name, values in zip(found.feature_names, found.values.T, strict=True):
         place = X.columns.get_loc(name)
         assert_allclose(explanation.values[:, place], values, atol=1e-12)
-
-
-def test_categories_of_a_frame():
-    """Histogram boosting that takes categories from dtypes, without any steps."""
-    X, y = people()
-    X = X.astype({"town": "category", "colour": "category"})
-    model = HistGradientBoostingRegressor(
-        max_iter=6, min_samples_leaf=5, categorical_features="from_dtype"
-    ).fit(X, y)
-    inspector = TreeSHAP(FrozenEstimator(model)).fit(X[30:42])
-    expected = frame_truth(model.predict, X[:5], X[30:42], singles(X))
-    assert_allclose(inspector.explain(X[:5]).values, expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", [RandomForestRegressor, GradientBoostingClassifier])

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.ensemble import VotingRegressor
 from sklearn.exceptions import NotFittedError
-from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.trees import read_trees
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -369,23 +367,6 @@ def test_wrong_number_of_columns_of_a_frame():
 
 
 # Inside of other models, and refusals
-
-
-def test_inside_of_a_voting_regressor():
-    """Splits of the kinds x < t and x <= t, in one ensemble."""
-    X, y = table()
-    estimator = VotingRegressor(
-        [
-            ("tree", DecisionTreeRegressor(max_depth=4, random_state=0)),
-            ("boosting", regressor()),
-        ]
-    ).fit(X, y)
-    model = assert_read_single(estimator, X, missing=False)
-    assert not model.ensemble.strict
-    rows = telling_inputs(
-        read_trees(estimator.estimators_[1]), X, n_rows=1000, missing=False
-    )
-    assert_same_outputs(model, estimator, rows, rtol=SINGLE)
 
 
 def test_linear_boosters_are_refused():
