@@ -224,9 +224,10 @@ class BayesianRuleListClassifier(RuleListClassifier):
         )
         posterior = RuleListPosterior(
             mined,
-            length_prior=self.list_length_prior,
-            size_prior=self.rule_size_prior,
-            alpha=self.alpha,
+            length_prior=float(self.list_length_prior),
+            size_prior=float(self.rule_size_prior),
+            # `gammaln` of a subnormal number is infinite.
+            alpha=max(float(self.alpha), np.finfo(float).tiny),
         )
         random = check_random_state(self.random_state)
         lists, logs = sample_lists(posterior, self.n_chains, self.n_samples, random)

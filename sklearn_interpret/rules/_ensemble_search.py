@@ -211,7 +211,8 @@ def boosted_rules(
     targets, rules, in_vain = targets[:, None], {}, 0
     while len(rules) < max_rules and in_vain < _IN_VAIN:
         drawn, own = _draw(used, weights, random)
-        n_leaves = 2 + int(random.exponential(tree_size - 2))
+        # scikit-learn takes no number of leaves above 2**63.
+        n_leaves = 2 + int(min(random.exponential(tree_size - 2), len(targets)))
         tree = DecisionTreeRegressor(max_leaf_nodes=n_leaves, random_state=random)
         residuals = -loss.slopes(targets, scores)[:, 0]
         tree.fit(ranks[drawn], residuals[drawn], own, check_input=False)

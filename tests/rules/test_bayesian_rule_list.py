@@ -135,3 +135,15 @@ def test_chains_that_disagree_are_told():
     assert model.r_hat_ > 1.1
     assert f"r_hat_={model.r_hat_:.3g}" in str(told[0].message)
     assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize("value", [1e-320, 1e-300, 1e300, 10**20])
+@pytest.mark.parametrize("name", ["list_length_prior", "rule_size_prior", "alpha"])
+@pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning",
+    "ignore::sklearn_interpret.exceptions.NoRuleWarning",
+)
+def test_priors_may_be_extreme(name, value):
+    X, y = monks()
+    model = BayesianRuleListClassifier(n_samples=20, random_state=0, **{name: value})
+    assert np.isfinite(model.fit(X, y).predict_proba(X)).all()

@@ -201,6 +201,12 @@ def test_one_row(model):
     assert model.predict([[5.0, 2.0], [np.nan, np.nan]]).tolist() == [2, 2]
 
 
+def test_tree_size_may_be_huge():
+    X, y = np.arange(6.0)[:, None], np.arange(6.0) ** 2
+    model = RuleFitRegressor(tree_size=10**20, max_rules=9, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+
+
 def test_missing_values_are_asked_for():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))

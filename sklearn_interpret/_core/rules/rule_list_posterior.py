@@ -36,8 +36,9 @@ class RuleListPosterior:
         self.length_prior = length_prior
         self._n_of_size = np.bincount(mined.sizes, minlength=1)
         n = np.arange(len(self._n_of_size))
+        self._size_logs = n * np.log(size_prior) - gammaln(n + 1)
         # There are no rules without conditions.
-        self._size_pmf = np.exp(n * np.log(size_prior) - gammaln(n + 1)) * (n > 0)
+        self._size_logs[0] = -np.inf
         of_class = self.rows.sums(self.rows.everything[:, None])
         n_classes, units = len(of_class), np.arange(of_class.sum() + 1)
         weights = units * self.rows.unit
@@ -61,8 +62,8 @@ class RuleListPosterior:
             log = len(sizes) * np.log(self.length_prior) - gammaln(len(sizes) + 1)
             for size in sizes:
                 # The chance of the size among those left, and of one of its rules.
-                share = self._size_pmf[size] / self._size_pmf[left > 0].sum()
-                log += np.log(share / left[size])
+                log += self._size_logs[size] - np.log(left[size])
+                log -= np.logaddexp.reduce(self._size_logs[left > 0])
                 left[size] -= 1
             self._log_priors[sizes] = log
         return self._log_priors[sizes]
@@ -162,7 +163,9 @@ def sample_lists(posterior, n_chains, n_samples, random):
     n_rules = posterior.sets.shape[1]
     for logs in all_logs:
         # Starts far from each other, so that R-hat shows whether chains have mixed.
-        length = min(random.poisson(posterior.length_prior), n_rules)
+        # NumPy draws no Poisson numbers with means of 1e19.
+        mean = min(posterior.length_prior, n_rules)
+        length = min(random.poisson(mean), n_rules)
         rules = random.permutation(n_rules)[:length].tolist()
         for step in range(-n_samples, n_samples):
             rules, log = _step(posterior, rules, random)

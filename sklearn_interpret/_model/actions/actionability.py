@@ -111,6 +111,9 @@ class Actionability:
                 low, high = np.clip(limits, self._low[j], self._high[j])
                 self._low[j] = np.ceil(low) if self.integer[j] else low
                 self._high[j] = np.floor(high) if self.integer[j] else high
+        # Columns that do not hold each number of double precision.
+        doubles = np.array([dtype == np.float64 for dtype in self.dtypes], dtype=bool)
+        self._rounded = ~doubles | self.integer | categorical
         self.costs = self._costs(weights, distance)
         self.coefficients = np.zeros((0, known.n_columns))
         self.bounds = np.zeros(0)
@@ -231,19 +234,15 @@ class Actionability:
         Categories too, by the position of their level, for `possible_levels` among
         them.
         """
-        low, high = (
-            np.tile(part, (len(values), 1)) for part in (self._low, self._high)
-        )
-        for j, possible in enumerate(self.possible_levels):
-            if possible is not None:
-                low[:, j], high[:, j] = 0, len(possible) - 1
+        low, high = self._low.copy(), self._high.copy()
+        for j in np.flatnonzero(self.categorical).tolist():
+            low[j], high[j] = 0, len(self.possible_levels[j]) - 1
         # Values beyond the known range may move towards it.
         own = np.clip(values, *self._of_dtype)
         low = np.where(self._within_data, np.minimum(low, own), low)
         high = np.where(self._within_data, np.maximum(high, own), high)
-        up, down = self._directions > 0, self._directions < 0
-        low[:, up] = np.maximum(low, values)[:, up]
-        high[:, down] = np.minimum(high, values)[:, down]
+        low = np.where(self._directions > 0, np.maximum(low, values), low)
+        high = np.where(self._directions < 0, np.minimum(high, values), high)
         outside = ~((values >= low) & (values <= high))  # missing ones too
         # A category without a direction may leave unknown and impossible levels.
         free = self.categorical & (self._directions == 0)
@@ -260,7 +259,7 @@ class Actionability:
         low, high = self.limits(origins)
         same = (values == origins) | np.isnan(values)
         values = np.clip(values, low, high)
-        for j in np.flatnonzero(~same.all(axis=0)).tolist():
+        for j in np.flatnonzero(self._rounded & ~same.all(axis=0)).tolist():
             column = values[:, j]
             if self.integer[j]:
                 column = np.rint(column)
