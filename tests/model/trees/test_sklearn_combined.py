@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -34,24 +35,20 @@ from tests.model.trees.data import labels, table
 # Bagging
 
 
+FOREST = RandomForestRegressor(3, random_state=0)
+BOOSTING = GradientBoostingRegressor(n_estimators=4, max_depth=2, random_state=0)
+BAGGING = BaggingRegressor(n_estimators=2, max_features=0.5, random_state=0)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
-        {},
         {"max_features": 0.6},
         {"max_features": 0.8, "bootstrap_features": True},
-        {"estimator": RandomForestRegressor(3, random_state=0), "max_features": 3},
-        {
-            "estimator": GradientBoostingRegressor(
-                n_estimators=4, max_depth=2, random_state=0
-            )
-        },
+        {"estimator": FOREST, "max_features": 3},
+        {"estimator": BOOSTING},
         {"estimator": HistGradientBoostingRegressor(max_iter=4), "max_features": 4},
-        {
-            "estimator": BaggingRegressor(
-                n_estimators=2, max_features=0.5, random_state=0
-            )
-        },
+        {"estimator": BAGGING},
     ],
     ids=str,
 )
@@ -241,33 +238,23 @@ def test_refused_regressors(estimator, reason):
         read_trees(estimator.fit(X, np.abs(y)))
 
 
+STUMPS = RandomForestClassifier(2, max_depth=1, random_state=0)
+OF_SCORES = HistGradientBoostingClassifier(max_iter=2)
+
+
 @pytest.mark.parametrize(
     "estimator, reason",
     [
+        (VotingClassifier([("a", STUMPS)], voting="hard"), "voting='soft' is"),
         (
-            VotingClassifier(
-                [("a", DecisionTreeClassifier(random_state=0))], voting="hard"
-            ),
-            "voting='soft' is",
-        ),
-        (
-            VotingClassifier(
-                [("a", HistGradientBoostingClassifier(max_iter=2))], voting="soft"
-            ),
+            VotingClassifier([("a", OF_SCORES)], voting="soft"),
             "predict_proba of its members is not a plain sum",
         ),
         (
-            AdaBoostClassifier(
-                RandomForestClassifier(2, max_depth=1, random_state=0),
-                n_estimators=2,
-                random_state=0,
-            ),
+            AdaBoostClassifier(STUMPS, n_estimators=2, random_state=0),
             "only the votes of single trees",
         ),
-        (
-            BaggingClassifier(LogisticRegression(), n_estimators=2, random_state=0),
-            "its member Log",
-        ),
+        (BaggingClassifier(LogisticRegression(), n_estimators=2), "its member Log"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -294,17 +281,18 @@ def test_the_message_says_what_can_be_read():
 @pytest.mark.parametrize(
     "estimator",
     [
-        DecisionTreeRegressor(random_state=0),
-        RandomForestClassifier(random_state=0),
-        IsolationForest(random_state=0),
-        GradientBoostingRegressor(random_state=0),
+        TREE,
+        FOREST,
+        IsolationForest(),
+        BOOSTING,
         HistGradientBoostingClassifier(),
-        BaggingRegressor(random_state=0),
-        VotingRegressor([("a", DecisionTreeRegressor(random_state=0))]),
-        AdaBoostClassifier(random_state=0),
+        BAGGING,
+        VotingRegressor([("a", TREE)]),
+        AdaBoostClassifier(),
+        make_pipeline("passthrough", TREE),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_what_is_not_fitted_says_so(estimator):
     with pytest.raises(NotFittedError):
-        read_trees(estimator)
+        read_trees(clone(estimator))
