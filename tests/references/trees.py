@@ -120,11 +120,11 @@ def random_ensemble(
     )
 
 
-def with_cover(trees, seed, least=0):
-    """Covers that add up, of `least` or a little more at the leaves."""
+def with_cover(trees, seed):
+    """Covers that add up, of small whole numbers at the leaves, zero among them."""
     rng = np.random.default_rng(seed)
     cover = np.zeros(trees.n_nodes)
-    cover[trees.is_leaf] = least + rng.integers(0, 4, trees.is_leaf.sum())
+    cover[trees.is_leaf] = rng.integers(0, 4, trees.is_leaf.sum())
     for level in reversed(trees.levels()):
         inner = level[~trees.is_leaf[level]]
         cover[inner] = cover[trees.left[inner]] + cover[trees.right[inner]]

@@ -24,10 +24,10 @@ PLAYERS = {
 }
 
 
-def ensemble(seed, *, least=0, **options):
-    """Random trees, whose leaves have a cover of `least` or a little more."""
+def ensemble(seed, **options):
+    """Random trees with covers."""
     options |= {"n_features": N_FEATURES, "n_categorical": N_CATEGORICAL}
-    return with_cover(random_ensemble(seed, **options), seed, least)
+    return with_cover(random_ensemble(seed, **options), seed)
 
 
 def by_both_routes(monkeypatch, trees, players, rows, order):
