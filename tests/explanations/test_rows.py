@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scipy import sparse
 
 from sklearn_interpret.explanations import RowExplanation
 
@@ -196,13 +195,6 @@ def test_frames(library):
     assert table[["before", "after"]].to_numpy().tolist() == [["v", "u"], [2, 1]]
     assert type(explanation[1].rows) is module.DataFrame
     assert "v → u" in explanation._repr_html_()
-
-
-def test_sparse_rows():
-    rows, data = sparse.csr_array([[0.0, 1.0]]), sparse.csr_array([[0.0, 0.0]])
-    explanation = RowExplanation(rows, [0], [True], [1], ["found"], data=data)
-    assert_array_equal(explanation.changed, [[False, True]])
-    assert explanation[0].rows.shape == (1, 2)
 
 
 def test_texts(explanation):

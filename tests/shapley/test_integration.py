@@ -1,4 +1,4 @@
-"""TreeSHAP among scikit-learn: pipelines, searches, routing, containers."""
+"""TreeSHAP: what pickles hold, weights, targets and classes."""
 
 import pickle
 

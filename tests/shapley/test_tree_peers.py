@@ -1,4 +1,4 @@
-"""TreeSHAP against shap: the same where shap is right, and where it is not."""
+"""TreeSHAP against shap."""
 
 import numpy as np
 import pytest

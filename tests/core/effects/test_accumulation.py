@@ -1,4 +1,7 @@
-"""Accumulated effects and curves against the definitions, and in closed form."""
+"""Accumulated effects: closed forms, empty cells, standard errors, nodes.
+
+That they are those of the definition is tested with the estimator.
+"""
 
 import numpy as np
 import pytest

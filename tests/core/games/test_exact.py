@@ -1,4 +1,4 @@
-"""Games whose coalitions have all been asked about: Shapley's formula and axioms."""
+"""Games whose coalitions have all been asked about: Shapley's formula."""
 
 import numpy as np
 import pytest

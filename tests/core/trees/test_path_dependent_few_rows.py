@@ -1,4 +1,4 @@
-"""Values of few rows, carried down the trees, against tables and the definition."""
+"""Values of few rows, carried down the trees, against those from tables."""
 
 from dataclasses import replace
 

@@ -118,12 +118,6 @@ def test_wrong_number_of_columns(fitted, n_columns):
         read_trees(estimator).encode(np.zeros((2, n_columns)))
 
 
-def test_reading_twice_gives_the_same(fitted):
-    estimator, X = fitted
-    first, second = read_trees(estimator), read_trees(estimator)
-    assert_array_equal(first.raw(X), second.raw(X))
-
-
 def test_a_sum_that_is_not_the_librarys_is_refused(monkeypatch):
     """Whatever a later version writes as the base score: no wrong number."""
     xgboost = pytest.importorskip("xgboost")
