@@ -1,5 +1,8 @@
 """LinearSHAP: closed forms, enumerated games, pipelines, sparse rows, bad input."""
 
+import pickle
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -248,6 +251,28 @@ def test_text_stays_sparse():
     mean = counts.toarray().mean(axis=0)
     expected = (counts[:20].toarray() - mean) * model.coef_
     assert_allclose(explanation.values, expected, atol=1e-10)
+
+
+@kinds
+@pytest.mark.parametrize("many", [False, True], ids=["few", "many"])
+def test_a_row_alone_gets_the_same(perturbation, many):
+    rows = np.c_[X, RNG.normal(size=(80, 15))] if many else X
+    model = Ridge().fit(rows, Y)
+    inspector = inspected(model, rows, perturbation=perturbation, random_state=0)
+    together = inspector.explain(rows)
+    alone = np.concatenate([inspector.explain(rows[[i]]).values for i in range(80)])
+    same = partial(assert_allclose, rtol=1e-10, atol=1e-10)
+    same(alone, together.values)
+    backwards = inspector.explain(rows[::-1]).values
+    same(backwards[::-1], together.values)
+    sampled = many and perturbation == "correlation"
+    assert (together.standard_errors is not None) == sampled
+    copy = pickle.loads(pickle.dumps(inspector))
+    assert_array_equal(copy.explain(rows).values, together.values)
+    workers = LinearSHAP(
+        FrozenEstimator(model), perturbation=perturbation, random_state=0, n_jobs=2
+    ).fit(rows)
+    same(workers.explain(rows).values, together.values)
 
 
 @kinds
