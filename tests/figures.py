@@ -17,3 +17,11 @@ def all_texts(figure):
         for text in figure.findobj(Text)
         if text.get_visible()
     ]
+
+
+def row_names(display):
+    """Names along the vertical axis, as they are drawn."""
+    return [
+        text.get_text().replace(r"\$", "$").replace("\n", "")
+        for text in display.ax_.get_yticklabels()
+    ]

@@ -20,84 +20,20 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret.additive import GAMClassifier, GAMRegressor
-from sklearn_interpret.adversarial import (
-    AdversarialPatch,
-    FastGradientSign,
-    HopSkipJump,
-    MinimalPerturbation,
-    OnePixelAttack,
-    ProjectedGradient,
-    SubstituteAttack,
-)
-from sklearn_interpret.counterfactuals import (
-    Anchors,
-    AnchorsText,
-    ExactCounterfactual,
-    GrowingSpheres,
-    TextCounterfactual,
-    WachterCounterfactual,
-)
-from sklearn_interpret.decomposition import (
-    NaiveBayesContributions,
-    NeighborContributions,
-    TreePathContributions,
-)
-from sklearn_interpret.effects import (
-    AccumulatedLocalEffects,
-    ConditionalDependence,
-    IndividualConditionalExpectation,
-    PartialDependence,
-)
-from sklearn_interpret.importance import (
-    DropColumnImportance,
-    PartialDependenceImportance,
-    PermutationImportance,
-    PermutationTest,
-)
-from sklearn_interpret.influence import (
-    DeletionDiagnostics,
-    InfluenceFunctions,
-    RegressionInfluence,
-)
-from sklearn_interpret.interactions import (
-    HStatistic,
-    PartialDependenceInteraction,
-    VariableInteractionNetwork,
-)
-from sklearn_interpret.linear import (
-    CoefficientInference,
-    SparseLinearClassifier,
-    SparseLinearRegressor,
-)
-from sklearn_interpret.prototypes import (
-    KMedoids,
-    MMDCritic,
-    NearestPrototypeClassifier,
-    NearestPrototypeRegressor,
-)
-from sklearn_interpret.rules import (
-    BayesianRuleListClassifier,
-    OneRClassifier,
-    RIPPERClassifier,
-    RuleFitClassifier,
-    RuleFitRegressor,
-    SkopeRulesClassifier,
-)
-from sklearn_interpret.shapley import (
-    BreakDown,
-    ExactShapley,
-    KernelSHAP,
-    LinearSHAP,
-    ShapleySampling,
-    ShapleyValues,
-    TreeSHAP,
-)
-from sklearn_interpret.surrogates import (
-    GlobalSurrogate,
-    LimeImage,
-    LimeTabular,
-    LimeText,
+from sklearn_interpret import (
+    additive,
+    adversarial,
+    counterfactuals,
+    decomposition,
+    effects,
+    importance,
+    influence,
+    interactions,
+    linear,
+    prototypes,
+    rules,
+    shapley,
+    surrogates,
 )
 
 
@@ -134,12 +70,17 @@ class OwnScore(Named):
         return estimator.score(X, y, sample_weight=sample_weight)
 
 
+def takes(estimator_class, parameter):
+    """Whether a class has a parameter of this name."""
+    return parameter in signature(estimator_class).parameters
+
+
 ADDITIVE = {
-    GAMClassifier: [
+    additive.GAMClassifier: [
         {"n_splines": 6},
         {"terms": {0: "spline", 3: "category", (1, 2): "tensor"}, "smoothing": 3.0},
     ],
-    GAMRegressor: [
+    additive.GAMRegressor: [
         {},
         {
             "terms": {0: "spline", 1: "spline", 2: "cyclic", 4: "linear"},
@@ -155,14 +96,13 @@ ADDITIVE = {
 
 # `desired` is for regressors alone, see `suited`.
 ADVERSARIAL = {
-    AdversarialPatch: [
+    adversarial.AdversarialPatch: [
         {
             "desired": (0.6, None),
             "n_transforms": 2,
             "n_steps": 2,
             "n_restarts": 0,
             "subsample": None,
-            "random_state": 0,
         },
         {
             "desired": (0.6, 0.9),
@@ -173,11 +113,10 @@ ADVERSARIAL = {
             "n_restarts": 1,
             "subsample": 30,
             "bounds": (-3, 3),
-            "random_state": 0,
         },
     ],
-    HopSkipJump: [
-        {"desired": (0.6, None), "n_steps": 2, "n_draws": 5, "random_state": 0},
+    adversarial.HopSkipJump: [
+        {"desired": (0.6, None), "n_steps": 2, "n_draws": 5},
         {
             "desired": (0.2, 0.9),
             "n_steps": 1,
@@ -185,10 +124,9 @@ ADVERSARIAL = {
             "norm": "inf",
             "units": "raw",
             "bounds": (-3, 3),
-            "random_state": 0,
         },
     ],
-    FastGradientSign: [
+    adversarial.FastGradientSign: [
         {"desired": (0.6, None)},
         {
             "desired": (0.6, 0.9),
@@ -198,23 +136,17 @@ ADVERSARIAL = {
             "features_to_vary": [0, 1, 2],
         },
     ],
-    OnePixelAttack: [
-        {
-            "desired": (0.6, None),
-            "population_size": 6,
-            "n_generations": 2,
-            "random_state": 0,
-        },
+    adversarial.OnePixelAttack: [
+        {"desired": (0.6, None), "population_size": 6, "n_generations": 2},
         {
             "desired": (0.2, 0.9),
             "n_pixels": 2,
             "population_size": 5,
             "n_generations": 2,
             "bounds": (-3, 3),
-            "random_state": 0,
         },
     ],
-    MinimalPerturbation: [
+    adversarial.MinimalPerturbation: [
         {"desired": (0.6, None)},
         {
             "desired": (0.6, 0.9),
@@ -224,46 +156,35 @@ ADVERSARIAL = {
             "features_to_vary": [0, 1, 2],
         },
     ],
-    ProjectedGradient: [
-        {"desired": (0.6, None), "n_steps": 2, "random_state": 0},
-        {
-            "desired": (0.6, 0.9),
-            "n_steps": 3,
-            "norm": "1",
-            "bounds": (-3, 3),
-            "random_state": 0,
-        },
+    adversarial.ProjectedGradient: [
+        {"desired": (0.6, None), "n_steps": 2},
+        {"desired": (0.6, 0.9), "n_steps": 3, "norm": "1", "bounds": (-3, 3)},
     ],
-    SubstituteAttack: [
+    adversarial.SubstituteAttack: [
         {
-            "attack": ProjectedGradient(None, desired=(0.6, None), n_steps=2),
+            "attack": adversarial.ProjectedGradient(
+                None, desired=(0.6, None), n_steps=2
+            ),
+            "substitute": Ridge(),
             "n_seeds": 20,
             "n_rounds": 1,
-            "random_state": 0,
         },
         {
-            "attack": FastGradientSign(
+            "attack": adversarial.FastGradientSign(
                 None, desired=(0.6, 0.9), units="raw", bounds=(-3, 3)
             ),
             "substitute": Ridge(),
             "n_rounds": 2,
             "step": 0.5,
             "max_queries": 70,
-            "random_state": 0,
         },
     ],
 }
 
 ANCHORS = {
-    Anchors: [
-        {"precision": 0.7, "n_samples": 16, "max_anchor_size": 1, "random_state": 0},
-        {
-            "precision": 0.8,
-            "n_samples": 16,
-            "beam_size": 1,
-            "max_anchor_size": 2,
-            "random_state": 0,
-        },
+    counterfactuals.Anchors: [
+        {"precision": 0.7, "n_samples": 16, "max_anchor_size": 1},
+        {"precision": 0.8, "n_samples": 16, "beam_size": 1, "max_anchor_size": 2},
         {
             "precision": 0.8,
             "n_samples": 16,
@@ -271,27 +192,26 @@ ANCHORS = {
             "discretize": 2,
             "categorical_features": [3],
             "tolerance": 1.0,
-            "random_state": 0,
         },
-    ],
+    ]
 }
 
 EFFECTS = {
-    PartialDependence: [
+    effects.PartialDependence: [
         {"grid_resolution": 5},
         {"features": [0, 3, (0, 1)], "centered": True, "categorical_features": [3]},
         {"features": [2, (1, 2)], "grid_resolution": 3, "subsample": 30},
     ],
-    IndividualConditionalExpectation: [
+    effects.IndividualConditionalExpectation: [
         {"grid_resolution": 5},
         {"features": [0, (1, 3)], "grid_resolution": 4, "center": "start"},
         {"features": [0], "derivative": True, "center": {0: 0.25}},
     ],
-    ConditionalDependence: [
+    effects.ConditionalDependence: [
         {"n_intervals": 5},
         {"features": [0, (0, 1), 3], "categorical_features": [3], "subsample": 0.5},
     ],
-    AccumulatedLocalEffects: [
+    effects.AccumulatedLocalEffects: [
         {"n_intervals": 5},
         {"features": [0, (0, 1), 3, (2, 3)], "categorical_features": [3]},
         {"features": [0, 4], "confidence_level": 0.9, "centered": False},
@@ -307,7 +227,7 @@ EFFECTS = {
 
 # Of a class and of a prediction alike: intervals are for both.
 COUNTERFACTUALS = {
-    ExactCounterfactual: [
+    counterfactuals.ExactCounterfactual: [
         {"desired": (0.6, None)},
         {
             "desired": (0.6, 0.9),
@@ -316,18 +236,17 @@ COUNTERFACTUALS = {
             "distance": {0: 2.0},
         },
     ],
-    GrowingSpheres: [
-        {"desired": (0.6, None), "n_samples": 5, "random_state": 0},
+    counterfactuals.GrowingSpheres: [
+        {"desired": (0.6, None), "n_samples": 5},
         {
             "desired": (0.6, None),
             "n_samples": 5,
             "features_to_vary": [0, 1],
             "permitted_range": {0: (-3, 3)},
             "direction": {1: "increase"},
-            "random_state": 0,
         },
     ],
-    WachterCounterfactual: [
+    counterfactuals.WachterCounterfactual: [
         {"desired": (0.6, None), "max_iter": 3},
         {
             "desired": (0.4, 2.0),
@@ -340,7 +259,7 @@ COUNTERFACTUALS = {
 }
 
 IMPORTANCE = {
-    DropColumnImportance: [
+    importance.DropColumnImportance: [
         {"cv": 2},
         {
             "cv": 3,
@@ -349,11 +268,11 @@ IMPORTANCE = {
             "scoring": {"one": OwnScore(), "same": OwnScore()},
         },
     ],
-    PartialDependenceImportance: [
+    importance.PartialDependenceImportance: [
         {"grid_resolution": 5},
         {"subsample": 30, "threshold": 0.01, "percentiles": (0, 1)},
     ],
-    PermutationTest: [
+    importance.PermutationTest: [
         {"n_permutations": 3, "importance_getter": CoefficientsOrNone()},
         {
             "n_permutations": 3,
@@ -362,25 +281,22 @@ IMPORTANCE = {
             "importance_getter": CoefficientsOrNone(),
         },
     ],
-    PermutationImportance: [
-        {"n_repeats": 3, "random_state": 0},
+    importance.PermutationImportance: [
+        {"n_repeats": 3},
         {"method": "exact", "feature_groups": {"g": [0, 3]}},
         {"method": "split", "n_repeats": 2, "conditional": True, "subsample": 50},
     ],
 }
 
 INFLUENCE = {
-    InfluenceFunctions: [{}, {"damping": 0.5, "scaling": "mean"}],
-    DeletionDiagnostics: [
-        {},
-        {"what": "loss", "subsample": 30, "random_state": 0},
-    ],
-    RegressionInfluence: [{}, {"approximation": "refit"}],
+    influence.InfluenceFunctions: [{}, {"damping": 0.5, "scaling": "mean"}],
+    influence.DeletionDiagnostics: [{}, {"what": "loss", "subsample": 30}],
+    influence.RegressionInfluence: [{}, {"approximation": "refit"}],
 }
 
 INTERACTIONS = {
-    HStatistic: [
-        {"subsample": 80, "random_state": 0},
+    interactions.HStatistic: [
+        {"subsample": 80},
         {"pairs": [(0, 1), (4, 2)], "three_way": [(0, 1, 2)], "squared": False},
         {
             "features": [0, 3, "g"],
@@ -390,12 +306,12 @@ INTERACTIONS = {
             "subsample": 20,
         },
     ],
-    PartialDependenceInteraction: [
+    interactions.PartialDependenceInteraction: [
         {"grid_resolution": 3},
         {"pairs": [(0, 1), (3, 2)], "categorical_features": [3], "subsample": 30},
     ],
-    VariableInteractionNetwork: [
-        {"n_repeats": 3, "random_state": 0},
+    interactions.VariableInteractionNetwork: [
+        {"n_repeats": 3},
         {
             "features": [0, 3, "g"],
             "feature_groups": {"g": [1, 2]},
@@ -407,23 +323,17 @@ INTERACTIONS = {
 }
 
 LINEAR = {
-    CoefficientInference: [
+    linear.CoefficientInference: [
         {},
         {"interval": "profile", "dispersion": "quasi"},
         {"covariance": "HC0", "confidence_level": 0.9},
     ],
-    SparseLinearClassifier: [
-        {},
-        {"n_features_to_select": 2},
-    ],
-    SparseLinearRegressor: [
-        {},
-        {"n_features_to_select": 2},
-    ],
+    linear.SparseLinearClassifier: [{}, {"n_features_to_select": 2}],
+    linear.SparseLinearRegressor: [{}, {"n_features_to_select": 2}],
 }
 
 PROTOTYPES = {
-    MMDCritic: [
+    prototypes.MMDCritic: [
         {"n_prototypes": 4, "n_criticisms": 3},
         {
             "n_prototypes": 3,
@@ -431,10 +341,9 @@ PROTOTYPES = {
             "gamma": 2.0,
             "categorical_features": [3],
             "criticism_regularizer": None,
-            "random_state": 0,
         },
     ],
-    KMedoids: [
+    prototypes.KMedoids: [
         {"n_clusters": 3},
         {
             "n_clusters": 4,
@@ -442,30 +351,36 @@ PROTOTYPES = {
             "method": "alternate",
             "init": "random",
             "n_init": 1,
-            "random_state": 0,
         },
         {"n_clusters": 2, "metric": "gower", "max_iter": 20},
     ],
-    NearestPrototypeClassifier: [
-        {"selector": KMedoids(n_clusters=3, random_state=0)},
-        {"selector": KMedoids(n_clusters=5, random_state=0, metric="gower")},
-        {"selector": MMDCritic(n_prototypes=2, n_criticisms=0, by_class=True)},
+    prototypes.NearestPrototypeClassifier: [
+        {"selector": prototypes.KMedoids(n_clusters=3, random_state=0)},
+        {"selector": prototypes.KMedoids(n_clusters=5, random_state=0, metric="gower")},
+        {
+            "selector": prototypes.MMDCritic(
+                n_prototypes=2, n_criticisms=0, by_class=True
+            )
+        },
     ],
-    NearestPrototypeRegressor: [
-        {"selector": KMedoids(n_clusters=3, random_state=0)},
-        {"selector": KMedoids(n_clusters=5, random_state=0, metric="gower")},
+    prototypes.NearestPrototypeRegressor: [
+        {"selector": prototypes.KMedoids(n_clusters=3, random_state=0)},
+        {"selector": prototypes.KMedoids(n_clusters=5, random_state=0, metric="gower")},
     ],
 }
 
 DECOMPOSITION = {
-    NaiveBayesContributions: [{}],
-    NeighborContributions: [{}],
-    TreePathContributions: [{}, {"response_method": ["predict_proba", "predict"]}],
+    decomposition.NaiveBayesContributions: [{}],
+    decomposition.NeighborContributions: [{}],
+    decomposition.TreePathContributions: [
+        {},
+        {"response_method": ["predict_proba", "predict"]},
+    ],
 }
 
 RULES = {
-    BayesianRuleListClassifier: [
-        {"n_samples": 50, "random_state": 0},
+    rules.BayesianRuleListClassifier: [
+        {"n_samples": 50},
         {
             "list_length_prior": 2.0,
             "rule_size_prior": 2.0,
@@ -477,10 +392,9 @@ RULES = {
             "n_samples": 20,
             "class_weight": "balanced",
             "categorical_features": [3],
-            "random_state": 0,
         },
     ],
-    OneRClassifier: [
+    rules.OneRClassifier: [
         {},
         {
             "strategy": "uniform",
@@ -489,13 +403,13 @@ RULES = {
             "categorical_features": [3],
         },
     ],
-    RIPPERClassifier: [
-        {"random_state": 0},
+    rules.RIPPERClassifier: [
+        {},
         {"prune": False, "class_weight": "balanced", "categorical_features": [3]},
-        {"n_optimizations": 0, "min_weight": 1.0, "random_state": 0},
+        {"n_optimizations": 0, "min_weight": 1.0},
     ],
-    RuleFitClassifier: [
-        {"max_rules": 12, "n_folds": 2, "random_state": 0},
+    rules.RuleFitClassifier: [
+        {"max_rules": 12, "n_folds": 2},
         {
             "max_rules": 20,
             "tree_size": 3,
@@ -504,68 +418,55 @@ RULES = {
             "class_weight": "balanced",
             "n_folds": 3,
             "categorical_features": [3],
-            "random_state": 0,
         },
     ],
-    RuleFitRegressor: [
-        {"max_rules": 12, "n_folds": 2, "random_state": 0},
+    rules.RuleFitRegressor: [
+        {"max_rules": 12, "n_folds": 2},
         {
             "max_rules": 20,
             "learning_rate": 0.2,
             "trim": 0.1,
             "n_folds": 3,
             "categorical_features": [3],
-            "random_state": 0,
         },
     ],
-    SkopeRulesClassifier: [
-        {"n_estimators": 5, "random_state": 0},
+    rules.SkopeRulesClassifier: [
+        {"n_estimators": 5},
         {
             "n_estimators": 3,
             "max_overlap": 0.5,
             "class_weight": "balanced",
             "categorical_features": [3],
-            "random_state": 0,
         },
     ],
 }
 
 SHAPLEY = {
-    BreakDown: [
+    shapley.BreakDown: [
         {"subsample": None},
-        {
-            "interactions": True,
-            "feature_groups": {"g": [0, 2]},
-            "subsample": 5,
-            "random_state": 0,
-        },
+        {"interactions": True, "feature_groups": {"g": [0, 2]}, "subsample": 5},
     ],
-    LinearSHAP: [
+    shapley.LinearSHAP: [
         {},
         {"perturbation": "correlation", "feature_groups": {"g": [0, 3]}},
     ],
-    ExactShapley: [
+    shapley.ExactShapley: [
         {"feature_groups": {"all": slice(None)}, "subsample": None},
-        {"feature_groups": {"g": [0, 2]}, "subsample": 5, "random_state": 0},
+        {"feature_groups": {"g": [0, 2]}, "subsample": 5},
     ],
-    KernelSHAP: [
-        {"n_coalitions": 8, "subsample": None, "random_state": 0},
-        {"n_coalitions": 16, "subsample": 5, "random_state": 0},
+    shapley.KernelSHAP: [
+        {"n_coalitions": 8, "subsample": None},
+        {"n_coalitions": 16, "subsample": 5},
     ],
-    ShapleySampling: [
-        {"n_permutations": 2, "subsample": None, "random_state": 0},
-        {"n_permutations": 2, "subsample": 5, "random_state": 0},
+    shapley.ShapleySampling: [
+        {"n_permutations": 2, "subsample": None},
+        {"n_permutations": 2, "subsample": 5},
     ],
-    ShapleyValues: [
-        {"subsample": 1.0, "budget": 4, "random_state": 0},
-        {
-            "algorithm": "permutation",
-            "budget": 8,
-            "subsample": 5,
-            "random_state": 0,
-        },
+    shapley.ShapleyValues: [
+        {"subsample": 1.0, "budget": 4},
+        {"algorithm": "permutation", "budget": 8, "subsample": 5},
     ],
-    TreeSHAP: [
+    shapley.TreeSHAP: [
         {},
         {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},
         {"subsample": 20, "response_method": ["predict_proba", "predict"]},
@@ -573,33 +474,22 @@ SHAPLEY = {
 }
 
 SURROGATES = {
-    GlobalSurrogate: [
+    surrogates.GlobalSurrogate: [
         {"min_fidelity": None},
-        {
-            "subset": MostRows(),
-            "subsample": 0.9,
-            "random_state": 0,
-            "min_fidelity": None,
-        },
+        {"subset": MostRows(), "subsample": 0.9, "min_fidelity": None},
     ],
-    LimeImage: [
-        {"n_samples": 32, "min_fidelity": None, "random_state": 0},
+    surrogates.LimeImage: [
+        {"n_samples": 32, "min_fidelity": None},
         {
             "n_samples": 8,
             "hide_color": 1,
             "n_features_to_select": 3,
             "feature_selection": "highest_weights",
             "min_fidelity": None,
-            "random_state": 0,
         },
     ],
-    LimeTabular: [
-        {
-            "n_samples": 32,
-            "n_features_to_select": None,
-            "min_fidelity": None,
-            "random_state": 0,
-        },
+    surrogates.LimeTabular: [
+        {"n_samples": 32, "n_features_to_select": None, "min_fidelity": None},
         {
             "n_samples": 8,
             "discretize": False,
@@ -609,7 +499,6 @@ SURROGATES = {
             "n_features_to_select": 3,
             "feature_selection": "forward",
             "min_fidelity": None,
-            "random_state": 0,
         },
     ],
 }
@@ -630,78 +519,78 @@ ARGUMENTS = {
     **SHAPLEY,
     **SURROGATES,
 }
+for public_class, rows in ARGUMENTS.items():
+    for row in rows if takes(public_class, "random_state") else []:
+        row.setdefault("random_state", 0)
 
 # Inspectors of texts, which the contract's tables say nothing to: their own tests hold
 # them to the promises that make sense for texts.
-OF_TEXTS = {AnchorsText, LimeText, TextCounterfactual}
+OF_TEXTS = {
+    counterfactuals.AnchorsText,
+    surrogates.LimeText,
+    counterfactuals.TextCounterfactual,
+}
 
 # Inspectors that fit the model again, to parts of the rows, or look for its own
 # importances. Boosting has none of these, and bounds its leaves in rows, so that a
 # weight is not as good as copies in parts.
-REFITTING = {DeletionDiagnostics, DropColumnImportance, PermutationTest}
+REFITTING = {
+    influence.DeletionDiagnostics,
+    importance.DropColumnImportance,
+    importance.PermutationTest,
+}
 # Inspectors that look at all pairs of features: one model of each kind is enough.
-OF_PAIRS = {HStatistic, PartialDependenceInteraction}
+OF_PAIRS = {interactions.HStatistic, interactions.PartialDependenceInteraction}
 # Inspectors that ask for each pair at each row. Some of scikit-learn's tables have
 # thirty features: half of them are moved together there.
-GROUPED = {HStatistic, VariableInteractionNetwork}
+GROUPED = {interactions.HStatistic, interactions.VariableInteractionNetwork}
 # Inspectors that take models of trees only.
-OF_TREES = {TreePathContributions, TreeSHAP}
+OF_TREES = {decomposition.TreePathContributions, shapley.TreeSHAP}
 # Inspectors that take linear models only.
 OF_LINES = {
-    CoefficientInference,
-    InfluenceFunctions,
-    LinearSHAP,
-    RegressionInfluence,
+    linear.CoefficientInference,
+    influence.InfluenceFunctions,
+    shapley.LinearSHAP,
+    influence.RegressionInfluence,
 }
 # Inspectors of models of one kind, and such models.
 OF_ONE_KIND = {
-    CoefficientInference: [LinearRegression(), LogisticRegression(C=np.inf)],
-    NaiveBayesContributions: [BernoulliNB()],
-    NeighborContributions: [
+    linear.CoefficientInference: [LinearRegression(), LogisticRegression(C=np.inf)],
+    decomposition.NaiveBayesContributions: [BernoulliNB()],
+    decomposition.NeighborContributions: [
         # The trees of the other algorithms count their calls.
         KNeighborsRegressor(3, algorithm="brute"),
         KNeighborsClassifier(3, algorithm="brute"),
     ],
 }
-# Inspectors that scikit-learn's checks see around a regressor too: one for each of the
-# classes that others extend.
-OF_BOTH_KINDS = {
-    CoefficientInference,
-    FastGradientSign,
-    HStatistic,
-    InfluenceFunctions,
-    LimeTabular,
-    LinearSHAP,
-    NeighborContributions,
-    PartialDependence,
-    PermutationImportance,
-}
+# Inspectors that scikit-learn's checks see around a regressor too.
+OF_BOTH_KINDS = {effects.PartialDependence, linear.CoefficientInference}
 # Inspectors that call the model often, or fit another. The first set of arguments, for
 # all rows, is for scikit-learn's checks alone, and the models are quick.
 COSTLY = {
-    Anchors,
-    BreakDown,
-    ExactCounterfactual,
-    ExactShapley,
-    GlobalSurrogate,
-    GrowingSpheres,
-    KernelSHAP,
-    LimeImage,
-    LimeTabular,
-    ShapleySampling,
-    ShapleyValues,
-    WachterCounterfactual,
+    counterfactuals.Anchors,
+    shapley.BreakDown,
+    counterfactuals.ExactCounterfactual,
+    shapley.ExactShapley,
+    surrogates.GlobalSurrogate,
+    counterfactuals.GrowingSpheres,
+    shapley.KernelSHAP,
+    surrogates.LimeImage,
+    surrogates.LimeTabular,
+    shapley.ShapleySampling,
+    shapley.ShapleyValues,
+    counterfactuals.WachterCounterfactual,
 }
 
 
 def wraps_a_model(estimator_class):
     """Whether instances are made around a model."""
-    return "estimator" in signature(estimator_class).parameters
+    return takes(estimator_class, "estimator")
 
 
 INSPECTORS = [c for c in ARGUMENTS if wraps_a_model(c)]
 # Those whose work is spread over workers.
-OF_WORKERS = [c for c in INSPECTORS if "n_jobs" in signature(c).parameters]
+OF_WORKERS = [c for c in INSPECTORS if takes(c, "n_jobs")]
 
 
 def own_arguments(estimator_class):
@@ -726,7 +615,7 @@ def models(inspector_class):
         return OF_ONE_KIND[inspector_class]
     if inspector_class in OF_TREES:
         # Whole samples, for the weight of a row to be as good as its copies.
-        whole = {"bootstrap": False, "max_features": None, "random_state": 0}
+        whole = {"bootstrap": False, "max_features": None}
         forest = RandomForestClassifier(3, max_depth=4, **whole)
         return [of_trees[0], forest, of_trees[1]]
     if inspector_class in ADVERSARIAL:
@@ -739,10 +628,7 @@ def models(inspector_class):
             LogisticRegression(**more_steps),
         ]
     if inspector_class in REFITTING:
-        return [
-            LinearRegression(),
-            DecisionTreeClassifier(max_depth=3, random_state=0),
-        ]
+        return [LinearRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)]
     if inspector_class in OF_PAIRS:
         return [LinearRegression(), of_trees[1]]
     linear = [LinearRegression(), LogisticRegression()]

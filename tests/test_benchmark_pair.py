@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.linear_model import LinearRegression
 
 SOURCE = Path(__file__).parents[1] / "benchmarks" / "pair.py"
@@ -118,7 +119,7 @@ def test_own_time_is_taken_on_the_rows_as_they_were_sent(pair, model):
 
     row = pair.own_time("case", inspect, model, threads=1, repeats=1, limit=math.inf)
     stacked = [X for X in sent if len(X) == 4]
-    np.testing.assert_array_equal(stacked[0][:, 0], [1.0, 1.0, 2.0, 2.0])
+    assert_array_equal(stacked[0][:, 0], [1.0, 1.0, 2.0, 2.0])
     assert row.verdict == "ok"
 
 

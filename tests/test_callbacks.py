@@ -190,15 +190,13 @@ separated = pytest.mark.filterwarnings(
 
 @separated
 @all_inspectors
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
+def test_progress_bar(inspector_class, table, capsys, monkeypatch):
     pytest.importorskip("rich")
     monkeypatch.setenv("COLUMNS", "200")
     X, _, labels = table
     _, model, *_ = models(inspector_class)
-    inspector = inspector_class(
-        model, n_jobs=n_jobs, **quick_arguments(inspector_class, model)
-    )
+    arguments = quick_arguments(inspector_class, model)
+    inspector = inspector_class(model, n_jobs=2, **arguments)
     inspector.set_callbacks(callback.ProgressBar()).fit(X, labels)
     shown = capsys.readouterr()
     assert inspector_class.__name__ in shown.out

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
@@ -133,16 +134,6 @@ def test_every_display_is_in_the_table():
     assert exported == set(CASES)
 
 
-def test_plot_again_returns_the_display(case, regression):
-    model, X = regression
-    display = case.display.from_estimator(model, X, **case.asking("first"))
-    drawn, first = line_arrays(display), display.figure_
-    assert display.plot() is display
-    assert display.figure_ is not first
-    for old, new in zip(drawn, line_arrays(display), strict=True):
-        np.testing.assert_array_equal(old, new)
-
-
 def test_given_array_of_axes(case, regression):
     model, X = regression
     _, axes = plt.subplots(1, 3)
@@ -196,9 +187,9 @@ def test_table_has_the_numbers_drawn(case, mixed):
         ]
         assert set(frame["feature"]) == {feature}
         drawn = np.concatenate(line_arrays(display))
-        np.testing.assert_allclose(frame["value"], drawn[:, 1], rtol=0, atol=1e-12)
+        assert_allclose(frame["value"], drawn[:, 1], rtol=0, atol=1e-12)
         if feature in ("size", "rooms"):
-            np.testing.assert_allclose(frame["x"].astype(float), drawn[:, 0])
+            assert_allclose(frame["x"].astype(float), drawn[:, 0])
             continue
         levels = [
             [text.get_text() for text in ax.get_xticklabels()]
@@ -243,7 +234,7 @@ def test_predictor_is_not_fitted_and_input_is_left_alone(case, regression, monke
     monkeypatch.setattr(type(model), "fit", None)
     case.display.from_estimator(model, X, **case.asking("first"))
     pd.testing.assert_frame_equal(X, before)
-    np.testing.assert_array_equal(model.coef_, coefficients)
+    assert_array_equal(model.coef_, coefficients)
 
 
 def test_predictor_and_its_inspector_draw_the_same(case, regression):
@@ -255,15 +246,8 @@ def test_predictor_and_its_inspector_draw_the_same(case, regression):
     pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
 
 
-def test_parameters_of_a_fitted_inspector_are_refused(case, regression):
-    model, X = regression
-    fitted = case.fitted(model, X, "first")
-    with pytest.raises(ValueError, match="only be set before its fit"):
-        case.display.from_estimator(fitted, X, **case.asking("first"))
-
-
 def test_names_are_drawn_literally(case):
-    names = ["$a_1$ <b> & ^x", "_under_", "plain"]
+    names = [r"$\frac{broken$ <b> & ^x", "_under_", "plain"]
     X, y = numeric_table(40)
     X = pd.DataFrame(X, columns=names)
     labels = np.array(["_none", "$few$", r"\$many"])[
@@ -275,15 +259,6 @@ def test_names_are_drawn_literally(case):
         texts = all_texts(display.figure_)
         for wanted in (name, "$few$", r"\$many", "_none"):
             assert any(wanted in text for text in texts), wanted
-
-
-def test_names_are_not_parsed_as_mathematics(case):
-    X, y = numeric_table(40)
-    X = pd.DataFrame(X, columns=[r"$\frac{broken$", "other", "last"])
-    display = case.display.from_estimator(
-        LinearRegression().fit(X, y), X, **case.asking(r"$\frac{broken$")
-    )
-    draw(display.figure_)  # a formula that does not parse would raise here
 
 
 def test_constant_column(case):
@@ -328,7 +303,7 @@ def test_rug_lies_at_the_data(case, regression):
     places = np.array([segment[0, 0] for segment in segments])
     ends = np.concatenate([line[:, 0] for line in line_arrays(display)])
     inside = np.sort(X["first"][X["first"].between(ends.min(), ends.max())])
-    np.testing.assert_allclose(places, inside)
+    assert_allclose(places, inside)
 
 
 def test_line_style(case, regression):
@@ -361,12 +336,12 @@ def test_folds_share_a_grid_and_are_averaged(case, folds):
     frame = display.to_frame()
     values = np.stack([one["value"] for one in alone])
     for fold, one in enumerate(values):
-        np.testing.assert_allclose(frame.loc[frame["fold"] == fold, "value"], one)
+        assert_allclose(frame.loc[frame["fold"] == fold, "value"], one)
     mean = mean_rows(frame)
-    np.testing.assert_allclose(mean["x"], alone[0]["x"])
-    np.testing.assert_allclose(mean["value"], values.mean(axis=0))
-    np.testing.assert_allclose(mean["low"], values.mean(axis=0) - values.std(axis=0))
-    np.testing.assert_allclose(mean["high"], values.mean(axis=0) + values.std(axis=0))
+    assert_allclose(mean["x"], alone[0]["x"])
+    assert_allclose(mean["value"], values.mean(axis=0))
+    assert_allclose(mean["low"], values.mean(axis=0) - values.std(axis=0))
+    assert_allclose(mean["high"], values.mean(axis=0) + values.std(axis=0))
     drawn = [line.get_ydata() for lines in display.fold_lines_[0] for line in lines]
     expected = [
         one[alone[0].get("method", mean["feature"]).to_numpy() == method]
@@ -374,7 +349,7 @@ def test_folds_share_a_grid_and_are_averaged(case, folds):
         for one in values
     ]
     for line, one in zip(drawn, expected, strict=True):
-        np.testing.assert_allclose(line, one)
+        assert_allclose(line, one)
     assert len(display.bands_[0]) == len(display.lines_[0])
 
 
@@ -466,7 +441,7 @@ def test_pairs(name, mixed):
         if drawn[1] is not None:
             shown = np.ma.filled(drawn[1].get_array(), np.nan)
             table = rows["value"].to_numpy().reshape(shown.T.shape)
-            np.testing.assert_allclose(shown.T, table)
+            assert_allclose(shown.T, table)
         else:
             low, high = drawn[0].get_clim()
             assert low <= np.nanmin(rows["value"]) <= np.nanmax(rows["value"]) <= high
@@ -495,7 +470,7 @@ def test_rows_without_weight_are_not_marked(case, regression):
         model, X, **case.asking("first"), sample_weight=weights
     )
     other = case.display.from_estimator(model, X[:20], **case.asking("first"))
-    np.testing.assert_allclose(
+    assert_allclose(
         np.concatenate(line_arrays(display)), np.concatenate(line_arrays(other))
     )
     assert len(display.rug_[0].get_segments()) == len(other.rug_[0].get_segments())

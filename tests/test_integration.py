@@ -1,9 +1,5 @@
 """Effects among scikit-learn: pipelines, searches, routing, kinds of models."""
 
-import io
-import pickle
-
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -12,21 +8,16 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification, make_multilabel_classification
-from sklearn.ensemble import (
-    IsolationForest,
-    RandomForestRegressor,
-    StackingRegressor,
-)
+from sklearn.ensemble import IsolationForest, RandomForestRegressor, StackingRegressor
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import SVC
 
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
@@ -83,16 +74,6 @@ def test_last_in_a_pipeline(inspector_class, regression):
 
 
 @all_effects
-def test_in_the_middle_of_a_pipeline(inspector_class, regression):
-    """Effects become the features of another model."""
-    X, y = regression
-    inspector = small(inspector_class, RandomForestRegressor(5, random_state=0))
-    pipeline = make_pipeline(inspector, Ridge()).fit(X, y)
-    effects = clone(inspector).fit(X, y).transform(X)
-    assert_array_equal(pipeline.predict(X), Ridge().fit(effects, y).predict(effects))
-
-
-@all_effects
 def test_a_pipeline_inside(inspector_class, regression):
     """A pipeline is inspected on its raw columns."""
     pandas = pytest.importorskip("pandas")
@@ -127,18 +108,6 @@ def test_search_over_the_model_and_the_inspector(inspector_class, regression):
 
 
 @all_effects
-def test_cross_validation_keeps_the_inspections(inspector_class, regression):
-    X, y = regression
-    inspector = small(inspector_class, Ridge(), features=[0])
-    results = cross_validate(inspector, X, y, cv=4, return_estimator=True)
-    assert_allclose(results["test_score"], cross_val_score(Ridge(), X, y, cv=4))
-    for fold in results["estimator"]:
-        (curve,) = curves(fold)
-        assert np.isfinite(curve).all()
-        assert fold.estimator_.coef_[0] == pytest.approx(3, abs=1)
-
-
-@all_effects
 def test_feature_selection(inspector_class, regression):
     X, y = regression
     model = RandomForestRegressor(10, random_state=0)
@@ -148,36 +117,6 @@ def test_feature_selection(inspector_class, regression):
     assert not selector.get_support()[2:].any()
     elimination = RFE(inspector, n_features_to_select=2).fit(X, y)
     assert elimination.get_support().tolist() == [True, True, False, False]
-
-
-@all_effects
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_output_containers_within_a_pipeline(inspector_class, library, regression):
-    module = pytest.importorskip(library)
-    X, y = regression
-    frame = module.DataFrame(dict(zip("abcd", X.T, strict=True)))
-    inspector = small(inspector_class, LinearRegression())
-    pipeline = make_pipeline(StandardScaler(), inspector)
-    out = pipeline.set_output(transform=library).fit(frame, y).transform(frame)
-    assert isinstance(out, module.DataFrame)
-    assert list(out.columns) == pipeline.get_feature_names_out().tolist()
-    plain = make_pipeline(StandardScaler(), inspector)
-    plain.set_output(transform="default")
-    assert_allclose(out.to_numpy(), plain.fit(X, y).transform(X))
-
-
-@all_effects
-def test_copies_of_a_whole_pipeline(inspector_class, regression):
-    X, y = regression
-    inspector = small(inspector_class, RandomForestRegressor(5, random_state=0))
-    pipeline = make_pipeline(StandardScaler(), inspector).fit(X, y)
-    file = io.BytesIO()
-    joblib.dump(pipeline, file, compress=3)
-    file.seek(0)
-    pickled = pickle.loads(pickle.dumps(pipeline))
-    for copy in (clone(pipeline).fit(X, y), pickled, joblib.load(file)):
-        assert_array_equal(copy.transform(X), pipeline.transform(X))
-        assert_array_equal(copy.predict(X), pipeline.predict(X))
 
 
 # Weights and other metadata
@@ -329,22 +268,6 @@ def test_many_labels(inspector_class):
 
 
 @all_effects
-def test_scores_of_a_model_without_probabilities(inspector_class, regression):
-    X, y = regression
-    labels = np.where(y > 0, "up", "down")
-    model = FrozenEstimator(SVC().fit(X, labels))
-    inspector = small(inspector_class, model, features=[0]).fit(X)
-    assert not hasattr(inspector, "predict_proba")
-    assert inspector.output_names_ == ["up"]
-    asked = small(
-        inspector_class, model, features=[0], response_method="decision_function"
-    )
-    assert_array_equal(curves(inspector)[0], curves(asked.fit(X))[0])
-    down = small(inspector_class, model, features=[0], target="down").fit(X)
-    assert_allclose(curves(down)[0], -curves(inspector)[0], atol=1e-12)
-
-
-@all_effects
 def test_outlier_detector_needs_no_targets(inspector_class, regression):
     X, _ = regression
     model = IsolationForest(n_estimators=10, random_state=0)
@@ -356,30 +279,11 @@ def test_outlier_detector_needs_no_targets(inspector_class, regression):
     assert_array_equal(inspector.predict(X), clone(model).fit(X).predict(X))
 
 
-def squared(estimator, X):
-    """Response of one's own: two columns."""
-    predicted = estimator.predict(X)
-    return np.stack([predicted, predicted**2], axis=1)
-
-
 @all_effects
-def test_a_response_of_ones_own(inspector_class, regression):
-    X, y = regression
-    inspector = small(
-        inspector_class, LinearRegression(), features=[0], response_method=squared
-    ).fit(X, y)
-    plain = small(inspector_class, LinearRegression(), features=[0]).fit(X, y)
-    (curve,) = curves(inspector)
-    assert_allclose(curve[0], curves(plain)[0], atol=1e-12)
-    assert not np.allclose(curve[1], curve[0])
-
-
-@all_effects
-@pytest.mark.parametrize("kind", ["csr_matrix", "dia_array"])
-def test_sparse_input(inspector_class, kind, regression):
+def test_sparse_input(inspector_class, regression):
     X, y = regression
     X = np.where(np.abs(X) > 1, X, 0)
-    matrix = getattr(sparse, kind)(X)
+    matrix = sparse.dia_array(X)
     inspector = small(inspector_class, Ridge(solver="lsqr")).fit(matrix, y)
     model = FrozenEstimator(inspector.estimator_)
     dense = small(inspector_class, model).fit(X)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -42,4 +43,4 @@ def test_collections_are_not_computed_unasked():
     assert mapped.compute(scheduler="synchronous").shape == (0, 3)
     mapped = blocks.map_blocks(inspector.transform, dtype=float)
     found = mapped.compute(scheduler="synchronous")
-    np.testing.assert_allclose(found, inspector.transform(X), atol=1e-10)
+    assert_allclose(found, inspector.transform(X), atol=1e-10)

@@ -17,12 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from sklearn_interpret._model.parallel import (
-    limit_threads,
-    run,
-    run_in_threads,
-    stream,
-)
+from sklearn_interpret._model.parallel import limit_threads, run, run_in_threads, stream
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.estimator_checks import check_estimator
 from sklearn_interpret.estimator_checks._results import assert_same, everything
@@ -71,8 +66,10 @@ each_loop = pytest.mark.parametrize(
 )
 
 
-@each_loop
-@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+@pytest.mark.parametrize(
+    ("inspector_class", "backend"),
+    [*((c, "loky") for c in OF_EACH_LOOP), (KernelSHAP, "multiprocessing")],
+)
 def test_backends_of_joblib_are_obeyed(inspector_class, backend, table):
     alone = found_by(inspector_class, table)
     with parallel_config(backend=backend, n_jobs=2):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import median_abs_deviation
 from sklearn.linear_model import LinearRegression
 
@@ -78,7 +79,7 @@ frames = pytest.mark.parametrize("library", ["pandas", "polars"])
 )
 def test_costs_of_a_unit(distance, expected):
     X = np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0], [3.0, 9.0]])
-    np.testing.assert_allclose(feasible_of(X, distance=distance).costs, expected)
+    assert_allclose(feasible_of(X, distance=distance).costs, expected)
 
 
 @pytest.mark.parametrize("distance", ["mad", "std", "gower"])
@@ -88,19 +89,19 @@ def test_costs_of_tiny_and_huge_numbers(distance, scale):
     X[:20, 1] = 0  # their median deviation is zero
     expected = feasible_of(X, distance=distance).costs
     costs = feasible_of(X * scale, distance=distance).costs * scale
-    np.testing.assert_allclose(costs, expected)
+    assert_allclose(costs, expected)
 
 
 @pytest.mark.parametrize("n_rows", [2, 3, 100])
 def test_median_absolute_deviations_are_those_of_scipy(n_rows):
     X = np.random.default_rng(0).normal(size=(n_rows, 5))
     costs = feasible_of(X, np.full(n_rows, 0.1)).costs
-    np.testing.assert_array_equal(costs, 1 / median_abs_deviation(X))
+    assert_array_equal(costs, 1 / median_abs_deviation(X))
 
 
 def test_costs_of_constant_and_missing_columns():
     X = np.array([[1.0, np.nan, np.nan], [1.0, np.nan, 3.0], [1.0, np.nan, 5.0]])
-    np.testing.assert_allclose(feasible_of(X).costs, [1, 1, 1])
+    assert_allclose(feasible_of(X).costs, [1, 1, 1])
 
 
 def test_weights_are_repeated_rows():
@@ -108,17 +109,15 @@ def test_weights_are_repeated_rows():
     counts = np.arange(9)
     weighted = feasible_of(X, counts.astype(float))
     repeated = feasible_of(np.repeat(X, counts, axis=0))
-    np.testing.assert_allclose(weighted.costs, repeated.costs)
+    assert_allclose(weighted.costs, repeated.costs)
 
 
 def test_a_change_of_category_costs_one():
     X = np.array([["a", "x"], ["b", "y"], ["c", "y"]], dtype=object)
     actionability = feasible_of(X)
     values = actionability.encode(as_rows(X))
-    np.testing.assert_array_equal(values, [[0, 0], [1, 1], [2, 1]])
-    np.testing.assert_array_equal(
-        actionability.distances(values, values[[2, 2, 2]]), [2, 1, 0]
-    )
+    assert_array_equal(values, [[0, 0], [1, 1], [2, 1]])
+    assert_array_equal(actionability.distances(values, values[[2, 2, 2]]), [2, 1, 0])
 
 
 def test_missing_and_unseen_levels():
@@ -127,11 +126,11 @@ def test_missing_and_unseen_levels():
     assert actionability.levels == [["a", "b"]]
     seen = as_rows(np.array([["b"], ["z"], [None], [np.nan]], dtype=object))
     values = actionability.encode(seen)
-    np.testing.assert_array_equal(values, [[1], [-1], [np.nan], [np.nan]])
+    assert_array_equal(values, [[1], [-1], [np.nan], [np.nan]])
     # An unseen level may change to a known one, and stays where it does not.
-    np.testing.assert_array_equal(actionability.projected(values, values), values)
+    assert_array_equal(actionability.projected(values, values), values)
     to_first = actionability.projected(np.zeros((4, 1)), values)
-    np.testing.assert_array_equal(to_first, [[0], [0], [np.nan], [np.nan]])
+    assert_array_equal(to_first, [[0], [0], [np.nan], [np.nan]])
 
 
 def test_missing_levels_of_nullable_texts():
@@ -139,9 +138,7 @@ def test_missing_levels_of_nullable_texts():
     X = pandas.DataFrame({"t": pandas.array(["b", None, "a"], dtype="string")})
     actionability = feasible_of(X)
     assert actionability.levels == [["a", "b"]]
-    np.testing.assert_array_equal(
-        actionability.encode(as_rows(X)), [[1], [np.nan], [0]]
-    )
+    assert_array_equal(actionability.encode(as_rows(X)), [[1], [np.nan], [0]])
 
 
 def test_numbers_stay_within_ranges_and_directions():
@@ -150,25 +147,23 @@ def test_numbers_stay_within_ranges_and_directions():
         X, ranges={0: (-1, 2)}, directions={1: "increase", 2: "decrease"}
     )
     low, high = actionability.limits(X)
-    np.testing.assert_array_equal(low, [[-1, 0, -np.inf], [5, 1, -np.inf]])
-    np.testing.assert_array_equal(high, [[2, np.inf, 0], [5, np.inf, 2]])
+    assert_array_equal(low, [[-1, 0, -np.inf], [5, 1, -np.inf]])
+    assert_array_equal(high, [[2, np.inf, 0], [5, np.inf, 2]])
     projected = actionability.projected(np.full((2, 3), 7.0), X)
-    np.testing.assert_array_equal(projected, [[2, 7, 0], [5, 7, 2]])
+    assert_array_equal(projected, [[2, 7, 0], [5, 7, 2]])
 
 
 def test_what_does_not_vary_is_kept():
     X = np.array([[0.1, 0.2], [np.nan, 0.4]])
     actionability = feasible_of(X, vary=np.array([True, False]))
     projected = actionability.projected(np.full((2, 2), 9.0), X)
-    np.testing.assert_array_equal(projected, [[9, 0.2], [np.nan, 0.4]])
+    assert_array_equal(projected, [[9, 0.2], [np.nan, 0.4]])
 
 
 def test_a_missing_value_replaces_none():
     X = np.array([[0.1, 0.2]])
     actionability = feasible_of(X)
-    np.testing.assert_array_equal(
-        actionability.projected(np.array([[np.nan, 3]]), X), [[0.1, 3]]
-    )
+    assert_array_equal(actionability.projected(np.array([[np.nan, 3]]), X), [[0.1, 3]])
 
 
 def test_whole_numbers_and_their_range():
@@ -177,9 +172,9 @@ def test_whole_numbers_and_their_range():
     origins = actionability.encode(as_rows(X))
     projected = actionability.projected(np.array([[-3.2, 99.1], [300.0, 7.0]]), origins)
     # 200 is outside of its range, and stays.
-    np.testing.assert_array_equal(projected, [[0, 100], [255, 200]])
+    assert_array_equal(projected, [[0, 100], [255, 200]])
     native = decoded(actionability, projected, X)
-    np.testing.assert_array_equal(native, projected)
+    assert_array_equal(native, projected)
     assert native.dtype == np.uint8
 
 
@@ -189,7 +184,7 @@ def test_whole_numbers_of_nullable_columns():
     actionability = feasible_of(X)
     origins = actionability.encode(as_rows(X))
     projected = actionability.projected(np.full((3, 1), 1e6), origins)
-    np.testing.assert_array_equal(projected, [[127], [np.nan], [127]])
+    assert_array_equal(projected, [[127], [np.nan], [127]])
     native = decoded(actionability, projected, X)
     assert native["n"].dtype == X["n"].dtype
     assert native["n"].isna().tolist() == [False, True, False]
@@ -210,9 +205,9 @@ def test_levels_that_are_not_possible_become_the_rows_own():
     actionability = feasible_of(X, ranges={0: ["a", "b"]})
     origins = actionability.encode(as_rows(X))
     projected = actionability.projected(np.full((3, 1), 2.0), origins)
-    np.testing.assert_array_equal(projected, origins)
+    assert_array_equal(projected, origins)
     projected = actionability.projected(np.full((3, 1), 1.0), origins)
-    np.testing.assert_array_equal(projected, np.ones((3, 1)))
+    assert_array_equal(projected, np.ones((3, 1)))
 
 
 @frames
@@ -238,7 +233,7 @@ def test_decoded_rows_have_the_same_dtypes(library):
     native = decoded(actionability, values, X, index)
     assert list(native.columns) == list(X.columns)
     assert list(native.dtypes) == list(X.dtypes)
-    np.testing.assert_array_equal(actionability.encode(as_rows(native)), values)
+    assert_array_equal(actionability.encode(as_rows(native)), values)
 
 
 @frames
@@ -280,7 +275,7 @@ def test_any_column_comes_back(make):
     values = actionability.projected(donors, origins)
     native = decoded(actionability, values, X, index)
     assert native.dtypes.equals(X.dtypes)
-    np.testing.assert_array_equal(actionability.encode(as_rows(native)), values)
+    assert_array_equal(actionability.encode(as_rows(native)), values)
 
 
 def test_the_input_is_left_alone():
@@ -290,8 +285,8 @@ def test_the_input_is_left_alone():
     values = actionability.encode(as_rows(X)) + 1.0
     before = values.copy()
     native = decoded(actionability, values, X)
-    np.testing.assert_array_equal(values, before)
-    np.testing.assert_array_equal(native, X + 1)
+    assert_array_equal(values, before)
+    assert_array_equal(native, X + 1)
 
 
 def test_without_a_range_the_limits_of_the_dtype_are_left():
@@ -302,7 +297,7 @@ def test_without_a_range_the_limits_of_the_dtype_are_left():
     for found, expected in zip(
         free.limits(values), feasible_of(X).limits(values), strict=True
     ):
-        np.testing.assert_array_equal(found, expected)
+        assert_array_equal(found, expected)
     assert free.possible_levels[4].all()
 
 

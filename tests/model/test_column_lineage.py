@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import KMeans
@@ -96,7 +97,7 @@ def assert_columns(transformer, X, expected):
     """The columns are the expected ones, and what the transformer does agrees."""
     columns = input_columns(transformer, X.shape[1])
     assert columns.dtype == np.intp
-    np.testing.assert_array_equal(columns, expected)
+    assert_array_equal(columns, expected)
     before = as_array(transformer.transform(X))
     assert before.shape[1] == len(columns)
     order = np.random.default_rng(2).permutation(len(X))
@@ -235,10 +236,7 @@ def test_target_encoder(y, expected):
         (SimpleImputer(), [0, 1, 3]),
         (SimpleImputer(add_indicator=True), [0, 1, 3, 1, 2, 3]),
         (SimpleImputer(keep_empty_features=True), ALL),
-        (
-            SimpleImputer(keep_empty_features=True, add_indicator=True),
-            [*ALL, 1, 2, 3],
-        ),
+        (SimpleImputer(keep_empty_features=True, add_indicator=True), [*ALL, 1, 2, 3]),
         (SimpleImputer(strategy="most_frequent"), [0, 1, 3]),
         (SimpleImputer(strategy="median", add_indicator=True), [0, 1, 3, 1, 2, 3]),
         (
@@ -344,7 +342,7 @@ def test_columns_by_name(library, output, verbose_names):
         verbose_feature_names_out=verbose_names,
     ).set_output(transform=output)
     transformer.fit(X)
-    np.testing.assert_array_equal(input_columns(transformer, 3), [1, 1, 1, 1, 2, 0])
+    assert_array_equal(input_columns(transformer, 3), [1, 1, 1, 1, 2, 0])
 
 
 def test_columns_by_selector():
@@ -357,7 +355,7 @@ def test_columns_by_selector():
         (StandardScaler(), make_column_selector("^[ab]$")),
         ("passthrough", slice("a", "word")),
     ).fit(X)
-    np.testing.assert_array_equal(input_columns(transformer, 3), [1, 0, 2, 0, 1])
+    assert_array_equal(input_columns(transformer, 3), [1, 0, 2, 0, 1])
 
 
 @settings(max_examples=40, deadline=None)

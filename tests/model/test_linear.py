@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.decomposition import PCA
@@ -106,8 +107,8 @@ def assert_read(model, answer, **asked):
     explained.check(as_rows(X))
     derived = explained.model.derived(X)
     answer = np.asarray(answer).reshape(len(X), -1)
-    np.testing.assert_allclose(explained.model.margin(derived), answer, atol=1e-9)
-    np.testing.assert_allclose(explained.predictions(X), answer, atol=1e-9)
+    assert_allclose(explained.model.margin(derived), answer, atol=1e-9)
+    assert_allclose(explained.predictions(X), answer, atol=1e-9)
     return explained
 
 
@@ -203,7 +204,7 @@ def test_steps_that_work_in_place_get_copies():
     before = X.copy()
     explained = assert_read(model, model.predict(X.copy()))
     explained.predictions(X)
-    np.testing.assert_array_equal(X, before)
+    assert_array_equal(X, before)
 
 
 def test_a_kernel_machine_that_is_linear_after_all():
@@ -217,7 +218,7 @@ def test_a_pipeline_within_a_pipeline():
     inner = make_pipeline(StandardScaler(), SplineTransformer(n_knots=3), Ridge())
     model = make_pipeline(StandardScaler(), inner).fit(X, Y)
     explained = assert_read(model, model.predict(X))
-    np.testing.assert_array_equal(explained.model.columns, np.repeat(range(4), 5))
+    assert_array_equal(explained.model.columns, np.repeat(range(4), 5))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -31,9 +32,9 @@ def test_any_other_class(model, y):
     outcome = TargetOutcome.of(model, "other")
     own = outcome.answers(X[:1])[[0] * len(X)]
     expected = model.predict(X) != model.predict(X[:1])
-    np.testing.assert_array_equal(outcome.holds(X, own), expected)
+    assert_array_equal(outcome.holds(X, own), expected)
     margins = outcome.margins(X, own)
-    np.testing.assert_array_equal(margins[margins != 0] > 0, expected[margins != 0])
+    assert_array_equal(margins[margins != 0] > 0, expected[margins != 0])
 
 
 @pytest.mark.parametrize("y", [TWO, THREE, NAMES[TWO]], ids=["two", "three", "texts"])
@@ -43,16 +44,16 @@ def test_a_class(model, y):
     for desired in model.classes_:
         outcome = TargetOutcome.of(model, desired)
         expected = model.predict(X) == desired
-        np.testing.assert_array_equal(outcome.holds(X), expected)
+        assert_array_equal(outcome.holds(X), expected)
         margins = outcome.margins(X)
-        np.testing.assert_array_equal(margins[margins != 0] > 0, expected[margins != 0])
+        assert_array_equal(margins[margins != 0] > 0, expected[margins != 0])
 
 
 def test_a_class_that_is_called_other():
     model = LogisticRegression().fit(X, NAMES[TWO + 1])
     outcome = TargetOutcome.of(model, "other")
     assert not outcome.is_other
-    np.testing.assert_array_equal(outcome.holds(X), model.predict(X) == "other")
+    assert_array_equal(outcome.holds(X), model.predict(X) == "other")
 
 
 @pytest.mark.parametrize(
@@ -64,25 +65,25 @@ def test_an_interval_of_a_probability(desired, low, high):
     probability = model.predict_proba(X)[:, 1]
     outcome = TargetOutcome.of(model, desired)
     expected = (probability >= low) & (probability <= high)
-    np.testing.assert_array_equal(outcome.holds(X), expected)
+    assert_array_equal(outcome.holds(X), expected)
     of_first = TargetOutcome.of(model, desired, target=0)
     expected = (1 - probability >= low) & (1 - probability <= high)
-    np.testing.assert_array_equal(of_first.holds(X), expected)
+    assert_array_equal(of_first.holds(X), expected)
 
 
 def test_an_interval_of_one_of_three_classes():
     model = LogisticRegression().fit(X, THREE)
     outcome = TargetOutcome.of(model, (0.5, None), target=2)
     expected = model.predict_proba(X)[:, 2] >= 0.5
-    np.testing.assert_array_equal(outcome.holds(X), expected)
+    assert_array_equal(outcome.holds(X), expected)
 
 
 def test_an_interval_of_a_prediction():
     model = LinearRegression().fit(X, X[:, 0] + X[:, 1])
     outcome = TargetOutcome.of(model, (-0.5, 0.5))
     predicted = model.predict(X)
-    np.testing.assert_array_equal(outcome.holds(X), np.abs(predicted) <= 0.5)
-    np.testing.assert_allclose(outcome.margins(X), 0.5 - np.abs(predicted))
+    assert_array_equal(outcome.holds(X), np.abs(predicted) <= 0.5)
+    assert_allclose(outcome.margins(X), 0.5 - np.abs(predicted))
 
 
 @pytest.mark.parametrize(

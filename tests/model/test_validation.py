@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -28,7 +29,7 @@ from sklearn_interpret.surrogates import LimeTabular
 
 @pytest.mark.parametrize("subsample", [None, 10, 11, 1.0, np.int64(500)])
 def test_all_rows_are_kept_unless_fewer_are_asked(subsample):
-    np.testing.assert_array_equal(draw_rows(10, subsample), np.arange(10))
+    assert_array_equal(draw_rows(10, subsample), np.arange(10))
 
 
 @pytest.mark.parametrize(
@@ -43,10 +44,10 @@ def test_a_draw_has_its_size_and_no_row_twice(subsample, size):
 
 def test_the_draw_follows_the_random_state():
     first, again = (draw_rows(1000, 20, random_state=3) for _ in range(2))
-    np.testing.assert_array_equal(first, again)
+    assert_array_equal(first, again)
     assert not np.array_equal(first, draw_rows(1000, 20, random_state=4))
     shared = np.random.RandomState(3)
-    np.testing.assert_array_equal(draw_rows(1000, 20, random_state=shared), first)
+    assert_array_equal(draw_rows(1000, 20, random_state=shared), first)
     assert not np.array_equal(draw_rows(1000, 20, random_state=shared), first)
 
 
@@ -75,9 +76,7 @@ def test_weights_whose_products_leave_the_numbers_are_refused(extreme):
 @given(scale=st.floats(1e-90, 1e90))
 def test_weights_of_other_scales_are_taken(scale):
     weights = np.array([0.0, 1.0, 2.0]) * scale
-    np.testing.assert_array_equal(
-        check_weights(weights, as_rows(np.ones((3, 1)))), weights
-    )
+    assert_array_equal(check_weights(weights, as_rows(np.ones((3, 1)))), weights)
 
 
 def test_names_that_are_no_text_are_refused():
@@ -125,7 +124,7 @@ def test_columns_of_any_scale(power):
         if abs(power) < 270:
             expected = estimator.fit(X, target).predict(X)
             found = estimator.fit(scaled, target).predict(scaled)
-            np.testing.assert_allclose(found, expected, rtol=1e-6)
+            assert_allclose(found, expected, rtol=1e-6)
     if not -61 < power < 60:
         estimator = CoefficientInference(LinearRegression())
         with pytest.raises(ValueError, match="Column 'x1' of X has numbers up to"):

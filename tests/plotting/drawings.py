@@ -1,6 +1,7 @@
 """One table of all displays, each with functions that draw what it can show."""
 
 from functools import wraps
+from importlib import import_module
 
 import numpy as np
 
@@ -29,22 +30,9 @@ from sklearn_interpret.explanations import (
     TrainingExplanation,
     WordCondition,
 )
+from tests.test_public_api import PUBLIC
 
-FAMILIES = (
-    additive,
-    adversarial,
-    counterfactuals,
-    decomposition,
-    effects,
-    importance,
-    influence,
-    interactions,
-    linear,
-    prototypes,
-    rules,
-    shapley,
-    surrogates,
-)
+FAMILIES = [import_module(name) for name in PUBLIC]
 
 DRAW = np.random.default_rng(0)
 ROWS = DRAW.normal(size=(12, 4))
@@ -94,11 +82,7 @@ def _pair():
 
 def _ice():
     return effects.IndividualConditionalExpectationDisplay(
-        [GRID],
-        [CURVES],
-        [CURVES.mean(axis=0)],
-        feature_names=["age"],
-        data=[GRID],
+        [GRID], [CURVES], [CURVES.mean(axis=0)], feature_names=["age"], data=[GRID]
     ).plot()
 
 
@@ -522,12 +506,7 @@ DRAWINGS = {
         _anchor((), TABLE[:1]),
         _anchor(WORDS, [TEXT]),
     ],
-    "PartialDependenceDisplay": [
-        _partial_dependence,
-        _pair,
-        _many_levels,
-        _two_models,
-    ],
+    "PartialDependenceDisplay": [_partial_dependence, _pair, _many_levels, _two_models],
     "IndividualConditionalExpectationDisplay": [
         _ice,
         lambda: _coloured_ice(np.arange(8.0)),
@@ -574,7 +553,7 @@ DRAWINGS = {
         _rules([rules.WeightedRule((MANY,), None, 0.2, coefficient=-2.0)]),
     ],
     "RuleFitDisplay": [
-        _rule_fit(["age <= 30 and number of earlier visits > 4", "debt, linear"]),
+        _rule_fit(["age <= 30 and number of earlier visits > 4", "debt, linear"])
     ],
     "InfluenceDisplay": [
         _influences(),
@@ -600,7 +579,7 @@ DRAWINGS = {
     "ShapleyInteractionDisplay": [
         lambda: shapley.ShapleyInteractionDisplay(
             STRENGTHS + np.diag([2.0, 0.1, 0.2, 0.3]), feature_names=NAMES
-        ).plot(),
+        ).plot()
     ],
     "ShapleyDependenceDisplay": [_explained("ShapleyDependenceDisplay", feature=0)],
     "ShapleySummaryDisplay": [

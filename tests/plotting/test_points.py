@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._plotting.points import (
     clipped_range,
@@ -41,11 +42,11 @@ def test_shares_keep_the_order(values):
 
 def test_shares_of_missing_values_are_missing():
     shares = shares_of_range(np.array([np.nan, 1.0, 2.0]), 1.0, 3.0)
-    np.testing.assert_array_equal(shares, [np.nan, 0.0, 0.5])
+    assert_array_equal(shares, [np.nan, 0.0, 0.5])
     shares = shares_of_range(np.array([0.0, 5e-324]), 0.0, 5e-324)
-    np.testing.assert_array_equal(shares, [0.5, 0.5])
+    assert_array_equal(shares, [0.5, 0.5])
     shares = shares_of_range(np.array([np.nan, 1.0]), 1.0, 1.0)
-    np.testing.assert_array_equal(shares, [np.nan, 0.5])
+    assert_array_equal(shares, [np.nan, 0.5])
 
 
 def swarm(places, diameter=0.05, reach=0.4):
@@ -70,7 +71,7 @@ def test_points_do_not_cover_each_other_where_there_is_room(places):
     offsets = swarm(places, diameter=0.009)
     for place in np.unique(places):
         gaps = np.diff(np.sort(offsets[places == place]))
-        np.testing.assert_allclose(gaps, 0.009)
+        assert_allclose(gaps, 0.009)
 
 
 @given(PLACES)
@@ -91,7 +92,7 @@ def test_swarms_do_not_depend_on_the_order_of_rows(places, random):
     random.shuffle(order)
     mixed = swarm(places[order])
     for place in np.unique(places):
-        np.testing.assert_allclose(
+        assert_allclose(
             np.sort(mixed[places[order] == place]),
             np.sort(swarm(places)[places == place]),
         )
@@ -99,7 +100,7 @@ def test_swarms_do_not_depend_on_the_order_of_rows(places, random):
 
 def test_swarm_of_one_place_and_of_huge_range():
     offsets = swarm_offsets(np.zeros(3), (0, 0), n_bins=5, diameter=0.1)
-    np.testing.assert_allclose(np.sort(offsets), [-0.1, 0, 0.1])
+    assert_allclose(np.sort(offsets), [-0.1, 0, 0.1])
     ends = np.array([-1e308, 1e308])
     offsets = swarm_offsets(ends, tuple(ends), n_bins=5, diameter=0.1)
-    np.testing.assert_array_equal(offsets, 0)
+    assert_array_equal(offsets, 0)

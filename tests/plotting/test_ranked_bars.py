@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose
 
 from sklearn_interpret._plotting.labels import JOIN
 from sklearn_interpret._plotting.ranked_bars import (
@@ -36,7 +37,7 @@ def test_arrows_reach_from_end_to_point(notched, far, near):
         x, y = path.vertices[:, 0], path.vertices[:, 1]
         assert x.min() == pytest.approx(min(start, point), abs=1e-12)
         assert x.max() == pytest.approx(max(start, point), abs=1e-12)
-        np.testing.assert_allclose([y.min(), y.max()], [place - 0.25, place + 0.25])
+        assert_allclose([y.min(), y.max()], [place - 0.25, place + 0.25])
         assert y[x == point][0] == place or abs(start - point) < 0.31
 
 

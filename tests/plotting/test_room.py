@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.text import Text
+from numpy.testing import assert_allclose
 
 from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret.effects import (
@@ -164,7 +165,7 @@ def test_room_is_made_only_where_nobody_else_arranges_axes():
     moved.set_position(place)
     for ax in (plt.figure().add_axes(place), moved):
         wide.plot(ax=ax)
-        np.testing.assert_allclose(ax.get_position().bounds, place)
+        assert_allclose(ax.get_position().bounds, place)
 
 
 def test_a_colour_bar_of_two_panels_stays_beside_them():

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -38,12 +40,7 @@ from sklearn_interpret._plotting.sources import (
 )
 from sklearn_interpret.effects import ConditionalDependence, PartialDependence
 from sklearn_interpret.importance import PermutationImportance
-from sklearn_interpret.shapley import (
-    ExactShapley,
-    LinearSHAP,
-    ShapleyValues,
-    TreeSHAP,
-)
+from sklearn_interpret.shapley import ExactShapley, LinearSHAP, ShapleyValues, TreeSHAP
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 Y = X[:, 0] - X[:, 1]
@@ -66,7 +63,7 @@ def test_weights_and_targets_reach_the_inspector():
     one = inspector_of(MODEL, Data(X, Y, weights), asked, **OF_IMPORTANCES)
     rows = Data(X, Y, weights).take(np.arange(20))
     other = inspector_of(MODEL, rows, asked, **OF_IMPORTANCES)
-    np.testing.assert_allclose(one.importances_, other.importances_)
+    assert_allclose(one.importances_, other.importances_)
 
 
 def test_what_cannot_be_drawn():
@@ -110,7 +107,7 @@ def test_folds_draw_the_same_rows(state):
     one, other = inspectors_of_folds(
         [MODEL, MODEL], Data(X, Y), asked, **OF_IMPORTANCES
     )
-    np.testing.assert_array_equal(one.importances_, other.importances_)
+    assert_array_equal(one.importances_, other.importances_)
     assert asked["random_state"] is state
 
 
@@ -124,7 +121,7 @@ def test_a_random_state_settles_what_folds_draw():
         )[0].importances_
         for _ in range(2)
     ]
-    np.testing.assert_array_equal(*drawn)
+    assert_array_equal(*drawn)
 
 
 def test_fitted_inspectors_of_folds_are_drawn_as_they_are():
@@ -145,7 +142,7 @@ def test_predictors_of_fitted_inspectors_are_inspected_again_on_the_same_rows():
         folds, Data(X), {"grid_resolution": 6}, again=True, **OF_EFFECTS
     )
     grids = [inspector.grid_values_[0] for inspector in again]
-    np.testing.assert_array_equal(*grids)
+    assert_array_equal(*grids)
     assert len(grids[0]) == 6
     assert again[0].centered
     assert [one.estimator.estimator for one in again] == [
@@ -163,8 +160,8 @@ def test_folds_may_have_rows_of_their_own():
     }
     assert fold_estimators(results) == [MODEL, MODEL]
     train, test = fold_rows(results, Data(X, Y))
-    np.testing.assert_array_equal(train[1].X, X[10:])
-    np.testing.assert_array_equal(test[1].y, Y[:10])
+    assert_array_equal(train[1].X, X[10:])
+    assert_array_equal(test[1].y, Y[:10])
     assert train[0].sample_weight is None
     assert fold_rows({"estimator": [MODEL]}, Data(X, Y)) is None
     with pytest.raises(ValueError, match="index 29, but X has 20 rows"):
@@ -180,7 +177,7 @@ def test_models_within_pipelines_and_searches():
     model, (first, second) = model_within(outer, (LinearRegression,), "ADisplay")
     assert model is inner[-1].best_estimator_
     rows = second.transform(first.transform(X))
-    np.testing.assert_allclose(model.predict(rows), outer.predict(X))
+    assert_allclose(model.predict(rows), outer.predict(X))
     assert model_within(MODEL, (LinearRegression,), "ADisplay") == (MODEL, [])
     with pytest.raises(TypeError, match=r"ADisplay shows LinearSVC, .* got LinearReg"):
         model_within(outer, (LinearSVC,), "ADisplay")
@@ -237,10 +234,10 @@ def test_responses_are_named(model, asked, name):
 
 
 BOOSTED = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, Y > 0)
-EXPONENTIAL = GradientBoostingClassifier(
-    n_estimators=2, loss="exponential", random_state=0
-).fit(X, Y > 0)
+EXPONENTIAL = clone(BOOSTED).set_params(loss="exponential").fit(X, Y > 0)
 COUNTS = HistGradientBoostingRegressor(loss="poisson", max_iter=2).fit(X, Y**2)
+TREE = DecisionTreeClassifier(random_state=0).fit(X, Y > 0)
+ISOLATION = IsolationForest(n_estimators=2, random_state=0).fit(X)
 
 
 @pytest.mark.parametrize(
@@ -251,18 +248,8 @@ COUNTS = HistGradientBoostingRegressor(loss="poisson", max_iter=2).fit(X, Y**2)
         (TreeSHAP, EXPONENTIAL, {}, "decision function"),
         (TreeSHAP, COUNTS, {}, "log"),
         (TreeSHAP, COUNTS, {"response_method": "predict"}, "prediction"),
-        (
-            TreeSHAP,
-            DecisionTreeClassifier(random_state=0).fit(X, Y > 0),
-            {},
-            "probability",
-        ),
-        (
-            TreeSHAP,
-            IsolationForest(n_estimators=2, random_state=0).fit(X),
-            {},
-            "margin",
-        ),
+        (TreeSHAP, TREE, {}, "probability"),
+        (TreeSHAP, ISOLATION, {}, "margin"),
         (LinearSHAP, BINARY, {}, "log-odds"),
         (LinearSHAP, PoissonRegressor().fit(X, Y**2), {}, "log"),
         (ShapleyValues, BOOSTED, {}, "log-odds"),

@@ -1,5 +1,7 @@
 """Tree ensembles taken one row and one node at a time, and random ones."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
@@ -116,6 +118,17 @@ def random_ensemble(
         precision=precision,
         strict=strict,
     )
+
+
+def with_cover(trees, seed):
+    """Covers that add up, of small whole numbers at the leaves, zero among them."""
+    rng = np.random.default_rng(seed)
+    cover = np.zeros(trees.n_nodes)
+    cover[trees.is_leaf] = rng.integers(0, 4, trees.is_leaf.sum())
+    for level in reversed(trees.levels()):
+        inner = level[~trees.is_leaf[level]]
+        cover[inner] = cover[trees.left[inner]] + cover[trees.right[inner]]
+    return replace(trees, cover=cover)
 
 
 def neighbours(numbers):

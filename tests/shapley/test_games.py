@@ -4,18 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.neural_network import MLPRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.exceptions import (
@@ -346,40 +340,6 @@ def test_as_many_rows_as_orders_and_no_more():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 2**31 - 1))
-def test_axioms(kind, seed):
-    """Symmetry, dummy, linearity and efficiency of a random smooth function."""
-    rng = np.random.default_rng(seed)
-    a, b = rng.normal(size=(2, 3))
-    background, rows = rng.normal(size=(3, 5)), rng.normal(size=(2, 5))
-    background[:, 1], rows[:, 1] = background[:, 0], rows[:, 0]
-
-    def one(rows):
-        return np.sin((rows[:, 0] + rows[:, 1]) * a[0]) * rows[:, 2] + a[1] * rows[:, 3]
-
-    def other(rows):
-        return np.exp(b[0] * rows[:, 2] / 3) * rows[:, 3] + b[1] * rows[:, 0]
-
-    def values(function):
-        inspector = (
-            of_model(kind, Formula(function), background, n_permutations=120)
-            if (kind is ShapleySampling)
-            else of_model(kind, Formula(function), background)
-        )
-        explanation = inspector.explain(rows)
-        size = 1 + np.abs(explanation.values).max()
-        assert np.abs(explanation.additivity_error()).max() < 1e-10 * size
-        return explanation.values
-
-    first, second = values(one), values(other)
-    both = values(lambda rows: 2 * one(rows) - other(rows))
-    assert_allclose(both, 2 * first - second, atol=1e-9 * (1 + np.abs(both).max()))
-    assert_allclose(first[:, 0], first[:, 1], atol=1e-9 * (1 + np.abs(first).max()))
-    assert_allclose(first[:, 4], 0, atol=1e-12 * (1 + np.abs(first).max()))
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_row_gets_the_same_alone_among_others_and_from_workers(kind):
     inspector = of_model(kind, FOREST)
     whole = inspector.explain(X).values
@@ -394,39 +354,6 @@ def test_a_row_gets_the_same_alone_among_others_and_from_workers(kind):
         pairs = inspector.interaction_values(X)
         assert_array_equal(inspector.interaction_values(X[3:4]), pairs[3:4])
         assert_array_equal(shared.interaction_values(X), pairs)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_models_whose_answers_depend_on_the_batch(kind):
-    model = MLPRegressor(hidden_layer_sizes=(9, 9), max_iter=2000, random_state=0)
-    inspector = of_model(kind, model.fit(X, Y))
-    whole = inspector.explain(X).values
-    alone = [inspector.explain(X[row : row + 1]).values for row in range(len(X))]
-    assert_allclose(np.concatenate(alone), whole, atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_global_state_of_numpy_is_left_alone(kind):
-    before = np.random.get_state()  # noqa: NPY002
-    of_model(kind, FOREST, random_state=0).explain(X[:2])
-    after = np.random.get_state()  # noqa: NPY002
-    assert_array_equal(after[1], before[1])
-    assert after[2:] == before[2:]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_categories_are_explained_on_raw_columns(kind):
-    town = pd.Series(np.array(["u", "v", "w"])[RNG.integers(3, size=30)])
-    frame = pd.DataFrame({"town": town.astype("category"), "size": X[:, 0]})
-    target = Y + (town == "u")
-    model = make_pipeline(
-        make_column_transformer((OneHotEncoder(), ["town"]), remainder="passthrough"),
-        LinearRegression(),
-    ).fit(frame, target)
-    explanation = of_model(kind, model, frame[:10]).explain(frame[10:14])
-    model_of_town = model.predict(frame.assign(size=0.0))
-    expected = model_of_town[10:14] - model_of_town[:10].mean()
-    assert_allclose(explanation.values[:, 0], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)

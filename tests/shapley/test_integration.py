@@ -1,22 +1,17 @@
-"""TreeSHAP among scikit-learn: pipelines, searches, routing, containers."""
+"""TreeSHAP: what pickles hold, weights, targets and classes."""
 
 import pickle
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.cluster import AgglomerativeClustering
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.shapley import TreeSHAP
@@ -31,25 +26,6 @@ def regression():
 
 def forest(**parameters):
     return RandomForestRegressor(8, max_depth=5, random_state=0, **parameters)
-
-
-def test_rows_are_clustered_by_why_they_got_their_prediction(regression):
-    """Features that the model ignores split no cluster."""
-    X, y = regression
-    pipeline = make_pipeline(TreeSHAP(forest()), AgglomerativeClustering(3))
-    found = pipeline.fit_predict(X, y)
-    values = TreeSHAP(forest()).fit(X, y).transform(X)
-    assert_array_equal(found, AgglomerativeClustering(3).fit_predict(values))
-    assert len(set(found)) == 3
-
-
-def test_feature_selection(regression):
-    X, y = regression
-    inspector = TreeSHAP(forest())
-    selector = SelectFromModel(inspector, threshold="mean").fit(X, y)
-    assert selector.get_support().tolist() == [True, True, False, False]
-    elimination = RFE(inspector, n_features_to_select=2).fit(X, y)
-    assert elimination.get_support().tolist() == [True, True, False, False]
 
 
 def test_pickles_hold_no_tables(regression):
@@ -111,13 +87,3 @@ def test_the_other_class_has_the_opposite_values(model, regression):
     assert up.output_names_ == ["up"]
     assert down.output_names_ == ["down"]
     assert_allclose(down.transform(X), -up.transform(X), atol=1e-14)
-
-
-@pytest.mark.parametrize("kind", ["csr_matrix", "coo_array"])
-def test_sparse_input(kind, regression):
-    X, y = regression
-    X = np.where(np.abs(X) > 1, X, 0)
-    matrix = getattr(sparse, kind)(X)
-    inspector = TreeSHAP(forest()).fit(matrix, y)
-    dense = TreeSHAP(FrozenEstimator(inspector.estimator_)).fit(X)
-    assert_array_equal(inspector.transform(matrix), dense.transform(X))

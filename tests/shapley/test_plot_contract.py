@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -239,7 +240,7 @@ def test_integer_labels_are_no_positions(kind):
     frame = kind.from_explanation(explanation, target=1, **ASKED[kind]).to_frame()
     number = NUMBER.get(kind, "shapley_value")
     named = kind.from_explanation(full, target=2, **ASKED[kind]).to_frame()
-    np.testing.assert_allclose(frame[number], named[number])
+    assert_allclose(frame[number], named[number])
     with pytest.raises(ValueError, match="target=0 is not an output"):
         kind.from_explanation(explanation, target=0, **ASKED[kind])
 
@@ -282,7 +283,7 @@ def test_predictor_and_inspector_draw_the_same(kind, regression, linear_by_defau
         by_hand.to_frame().drop(columns="row", errors="ignore"),
     )
     pd.testing.assert_frame_equal(X, before)
-    np.testing.assert_array_equal(model.coef_, coef)
+    assert_array_equal(model.coef_, coef)
     assert any("Prediction" in text for text in all_texts(one.figure_))
 
 
@@ -300,31 +301,13 @@ def test_inspectors_are_not_fitted_again_and_explain_once(
 
 
 @of_the_base
-def test_parameters_of_the_inspector(kind, regression, linear_by_default):
-    model, X = regression
-    given = {**ASKED[kind], "background": np.zeros((1, 5))}
-    display = kind.from_estimator(model, X, **given)
-    explained = LinearShares(FrozenEstimator(model), background=np.zeros((1, 5)))
-    by_hand = kind.from_explanation(explained.fit(X).explain(X), **ASKED[kind])
-    number = NUMBER.get(kind, "shapley_value")
-    np.testing.assert_allclose(display.to_frame()[number], by_hand.to_frame()[number])
-    with pytest.raises(TypeError, match="no parameter 'backgruond'; did you mean"):
-        kind.from_estimator(model, X, backgruond=None, **ASKED[kind])
-    inspector = explained.fit(X)
-    with pytest.raises(ValueError, match="background can only be set before its fit"):
-        kind.from_estimator(inspector, X, **given)
-    with pytest.raises(ValueError, match="sample_weight can only be set before"):
-        kind.from_estimator(inspector, X, sample_weight=np.ones(60), **ASKED[kind])
-
-
-@of_the_base
 def test_weights_are_those_of_the_background(kind, regression, linear_by_default):
     model, X = regression
     weights = np.r_[np.ones(20), np.zeros(40)]
     display = kind.from_estimator(model, X, sample_weight=weights, **ASKED[kind])
     other = kind.from_estimator(model, X, background=X[:20], **ASKED[kind])
     number = NUMBER.get(kind, "shapley_value")
-    np.testing.assert_allclose(display.to_frame()[number], other.to_frame()[number])
+    assert_allclose(display.to_frame()[number], other.to_frame()[number])
 
 
 @of_the_base
@@ -370,21 +353,6 @@ def test_one_row_is_no_background_for_itself(kind, regression, linear_by_default
     assert len(display.to_frame()) <= len(full.to_frame())
 
 
-def doubled(model, X):
-    return 2 * model.predict(X)
-
-
-@of_the_base
-@pytest.mark.parametrize(
-    "response, text",
-    [(doubled, "doubled"), ("predict", "Prediction"), (["predict"], "Prediction")],
-)
-def test_responses_are_named(kind, regression, linear_by_default, response, text):
-    model, X = regression
-    display = kind.from_estimator(model, X, response_method=response, **ASKED[kind])
-    assert any(text in shown for shown in all_texts(display.figure_))
-
-
 @of_the_base
 def test_an_inspector_may_say_what_it_explains(kind, regression):
     model, X = regression
@@ -427,4 +395,4 @@ def test_foreign_predictors_and_inspectors(kind, regression, linear_by_default):
     one = kind.from_estimator(Foreign(), X, background=np.zeros((1, 5)), **ASKED[kind])
     other = kind.from_estimator(Explains(), X, **ASKED[kind])
     number = NUMBER.get(kind, "shapley_value")
-    np.testing.assert_allclose(one.to_frame()[number], other.to_frame()[number])
+    assert_allclose(one.to_frame()[number], other.to_frame()[number])

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyDecisionDisplay
+from tests.figures import row_names
 from tests.shapley.data import mixed, numbers, three_outputs
 
 draw = ShapleyDecisionDisplay.from_explanation
@@ -14,10 +16,6 @@ draw = ShapleyDecisionDisplay.from_explanation
 def paths(lines):
     """Places of each line along the axis (n_lines, n_steps + 1), from the bottom."""
     return np.array([segment[:, 0] for segment in lines.get_segments()])
-
-
-def names(display):
-    return [text.get_text() for text in display.ax_.get_yticklabels()]
 
 
 def ten_outputs():
@@ -36,18 +34,16 @@ def test_lines_add_up_the_values_from_the_weakest_to_the_strongest():
     explanation = numbers()
     display = draw(explanation)
     order = np.argsort(-np.abs(explanation.values).mean(axis=0))
-    assert names(display) == [explanation.feature_names[j] for j in order]
+    assert row_names(display) == [explanation.feature_names[j] for j in order]
     found = paths(display.lines_)
     assert found.shape == (60, 6)
-    np.testing.assert_allclose(
-        np.diff(found), explanation.values[:, order[::-1]], atol=1e-12
-    )
-    np.testing.assert_array_equal(found[:, 0], explanation.base_values)
-    np.testing.assert_allclose(found[:, -1], explanation.predictions)
+    assert_allclose(np.diff(found), explanation.values[:, order[::-1]], atol=1e-12)
+    assert_array_equal(found[:, 0], explanation.base_values)
+    assert_allclose(found[:, -1], explanation.predictions)
     heights = display.lines_.get_segments()[0][:, 1]
-    np.testing.assert_array_equal(heights, [-0.5, 0.5, 1.5, 2.5, 3.5, 4.5])
+    assert_array_equal(heights, [-0.5, 0.5, 1.5, 2.5, 3.5, 4.5])
     assert display.ax_.get_ylim() == (-0.5, 4.5)
-    np.testing.assert_array_equal(display.lines_.get_array(), explanation.predictions)
+    assert_array_equal(display.lines_.get_array(), explanation.predictions)
     assert display.base_line_.get_xdata()[0] == 3.0
     assert display.named_lines_ is display.legend_ is None
     left, right = display.ax_.get_xlim()
@@ -57,24 +53,24 @@ def test_lines_add_up_the_values_from_the_weakest_to_the_strongest():
 def test_others_are_the_first_step():
     explanation = numbers(n_features=300)
     display = draw(explanation)
-    assert len(names(display)) == 20
-    assert names(display)[-1] == "sum of 281 other features"
+    assert len(row_names(display)) == 20
+    assert row_names(display)[-1] == "sum of 281 other features"
     order = np.argsort(-np.abs(explanation.values).mean(axis=0))
     rest = explanation.values[:, order[19:]].sum(axis=1)
     found = paths(display.lines_)
-    np.testing.assert_allclose(found[:, 1] - found[:, 0], rest)
-    np.testing.assert_allclose(found[:, -1], explanation.predictions)
+    assert_allclose(found[:, 1] - found[:, 0], rest)
+    assert_allclose(found[:, -1], explanation.predictions)
     assert len(display.to_frame()) == 300 * 60
 
 
 def test_one_row_has_its_values_beside_the_names():
     explanation = mixed()
     display = draw(explanation, row=1)
-    assert set(names(display)) >= {f"size = {explanation.data['size'][1]}"}
+    assert set(row_names(display)) >= {f"size = {explanation.data['size'][1]}"}
     assert len(paths(display.lines_)) == 1
     frame = display.to_frame()
     assert frame["row"].unique().tolist() == [1]
-    np.testing.assert_allclose(frame["end"] - frame["start"], frame["shapley_value"])
+    assert_allclose(frame["end"] - frame["start"], frame["shapley_value"])
     assert frame["start"].iloc[-1] == explanation.base_values[1]
 
 
@@ -83,7 +79,7 @@ def test_highlighted_rows_stand_out_and_are_named(highlight):
     explanation = numbers()
     display = draw(explanation, highlight=highlight)
     found = paths(display.named_lines_)
-    np.testing.assert_allclose(found[:, -1], explanation.predictions[[2, 59]])
+    assert_allclose(found[:, -1], explanation.predictions[[2, 59]])
     assert [text.get_text() for text in display.legend_.get_texts()] == ["2", "59"]
     assert len(paths(display.lines_)) == 60
     assert display.lines_.get_alpha() < 0.5
@@ -103,22 +99,19 @@ def test_outputs_of_one_row():
     display = draw(explanation, row=4)
     order = np.argsort(-np.abs(explanation.values[4]).mean(axis=1))
     found = paths(display.named_lines_)
-    np.testing.assert_allclose(
-        np.diff(found), explanation.values[4][order[::-1]].T, atol=1e-12
-    )
+    assert_allclose(np.diff(found), explanation.values[4][order[::-1]].T, atol=1e-12)
     texts = [text.get_text().replace("\\", "") for text in display.legend_.get_texts()]
     assert texts == ["low", "_mid", "$top$"]
     assert len({to_hex(c) for c in display.named_lines_.get_color()}) == 3
     frame = display.to_frame()
     assert frame.columns[0] == "output"
     one = frame[frame["output"] == "_mid"].set_index("feature")
-    np.testing.assert_allclose(
+    assert_allclose(
         one["shapley_value"][list(explanation.feature_names)],
         explanation.values[4, :, 1],
     )
-    np.testing.assert_allclose(
-        one["value"][list(explanation.feature_names)].astype(float),
-        explanation.data[4],
+    assert_allclose(
+        one["value"][list(explanation.feature_names)].astype(float), explanation.data[4]
     )
     with pytest.raises(ValueError, match="highlight is for rows"):
         display.plot(highlight=[0])

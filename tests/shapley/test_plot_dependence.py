@@ -1,12 +1,10 @@
 """Shapley values of a feature along its values."""
 
-import inspect
-
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
-from sklearn.linear_model import LinearRegression
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyDependenceDisplay
@@ -29,10 +27,10 @@ def test_points_lie_at_value_and_attribution():
     explanation = numbers()
     display = draw(explanation, feature="feature 3", color_by=None)
     expected = np.column_stack([explanation.data[:, 3], explanation.values[:, 3]])
-    np.testing.assert_allclose(drawn(display), expected)
+    assert_allclose(drawn(display), expected)
     frame = display.to_frame()
     assert frame.columns.tolist() == ["x", "shapley_value"]
-    np.testing.assert_array_equal(frame, expected)
+    assert_array_equal(frame, expected)
     assert display.ax_.get_xlabel() == "feature 3"
     assert display.ax_.get_ylabel() == "Response\n(Shapley value)"
     assert display.colorbar_ is display.legend_ is display.color_feature_ is None
@@ -77,12 +75,7 @@ def test_interaction_values_of_several_outputs():
         name = None if partner is None else explanation.feature_names[partner]
         assert display.color_feature_ == name
     with pytest.raises(ValueError, match=r"\(40, 5, 5, 3\) is needed"):
-        draw(
-            explanation,
-            feature=1,
-            target=0,
-            interaction_values=np.zeros((40, 5, 5)),
-        )
+        draw(explanation, feature=1, target=0, interaction_values=np.zeros((40, 5, 5)))
 
 
 def test_colours_of_numbers():
@@ -90,12 +83,12 @@ def test_colours_of_numbers():
     display = draw(explanation, feature=0, color_by="feature 1")
     (points,) = display.points_
     along = explanation.data[:, 1]
-    np.testing.assert_array_equal(points.get_array(), along)
+    assert_array_equal(points.get_array(), along)
     limits = np.quantile(along, [0.05, 0.95], method="inverted_cdf")
-    np.testing.assert_allclose(points.get_clim(), limits)
+    assert_allclose(points.get_clim(), limits)
     assert display.colorbar_.extend == "both"
     assert display.colorbar_.ax.get_ylabel() == "feature 1"
-    np.testing.assert_array_equal(display.to_frame()["color"], along)
+    assert_array_equal(display.to_frame()["color"], along)
     assert display.plot(colorbar=False).colorbar_ is None
 
 
@@ -146,14 +139,14 @@ def test_missing_values_stand_apart():
     age = explanation.data["age"]
     places = drawn(display)
     known = age.notna()
-    np.testing.assert_allclose(places[known, 0], age[known])
+    assert_allclose(places[known, 0], age[known])
     assert places[~known, 0].min() > age.max()
     strip = display.missing_area_.get_extents().transformed(
         display.ax_.transData.inverted()
     )
     assert (places[~known, 0] >= strip.x0).all()
     assert (places[~known, 0] <= strip.x1).all()
-    np.testing.assert_allclose(places[:, 1], explanation.values[:, 0])
+    assert_allclose(places[:, 1], explanation.values[:, 0])
     assert max(display.ax_.get_xticks()) < strip.x0
     assert "missing" in [text.get_text() for text in display.ax_.texts]
     assert display.to_frame()["x"].isna().sum() == (~known).sum()
@@ -190,11 +183,11 @@ def test_levels_have_names_and_places(feature):
     assert np.abs(places[:, 0] - expected).max() <= 0.3
     assert len(np.unique(places[:, 0])) == 80
     j = explanation.feature_names.index(feature)
-    np.testing.assert_allclose(places[:, 1], explanation.values[:, j])
+    assert_allclose(places[:, 1], explanation.values[:, j])
     assert (display.missing_area_ is None) == column.notna().all()
     heights = [segment[1, 1] for segment in display.histogram_.get_segments()]
     counts = np.bincount(expected)
-    np.testing.assert_allclose(np.array(heights) / max(heights), counts / counts.max())
+    assert_allclose(np.array(heights) / max(heights), counts / counts.max())
 
 
 def test_the_histogram_counts_the_rows():
@@ -209,7 +202,7 @@ def test_the_histogram_counts_the_rows():
         for left, right in zip(lefts, rights, strict=True)
     ]
     counts[-1] += 1  # the largest value closes the last bar
-    np.testing.assert_allclose(heights / heights.max(), counts / np.max(counts))
+    assert_allclose(heights / heights.max(), counts / np.max(counts))
     assert display.ax_.get_ylim()[0] < explanation.values[:, 0].min()
     assert display.plot(histogram=False).histogram_ is None
 
@@ -220,7 +213,7 @@ def test_few_distinct_numbers_have_a_bar_each():
     display = draw(explanation, feature=0)
     boxes = [path.vertices[:, 0] for path in display.histogram_.get_paths()]
     middles = [(box.min() + box.max()) / 2 for box in boxes]
-    np.testing.assert_allclose(middles, [0, 1, 5], atol=1e-12)
+    assert_allclose(middles, [0, 1, 5], atol=1e-12)
 
 
 def test_groups_have_joint_levels_or_one_column():
@@ -232,7 +225,7 @@ def test_groups_have_joint_levels_or_one_column():
     with pytest.raises(ValueError, match=r"100 joint values.*along=.*'lat', 'lon'"):
         draw(explanation, feature="place")
     display = draw(explanation, feature="place", along="lon", color_by="price")
-    np.testing.assert_array_equal(drawn(display)[:, 0], explanation.data["lon"])
+    assert_array_equal(drawn(display)[:, 0], explanation.data["lon"])
     assert display.ax_.get_xlabel() == "lon"
     assert display.ax_.get_ylabel() == "Response\n(Shapley value of place)"
     with pytest.raises(ValueError, match="along has the unknown feature 'price'"):
@@ -274,7 +267,7 @@ def test_dates_are_levels_in_order():
     )
     display = draw(explanation, feature="day")
     places = drawn(display)
-    np.testing.assert_array_equal(places[:, 0].round(), [3, 1, 5, 0, 2, 4])
+    assert_array_equal(places[:, 0].round(), [3, 1, 5, 0, 2, 4])
 
 
 def test_style():
@@ -289,15 +282,3 @@ def test_jitter_is_named():
     note = "(points are spread sideways within a level)"
     assert note in draw(mixed(), feature="size").ax_.get_xlabel()
     assert note not in draw(mixed(), feature="age").ax_.get_xlabel()
-
-
-def test_the_feature_comes_third():
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["a", "b"])
-    model = LinearRegression().fit(X, X["a"])
-    named, third = (
-        ShapleyDependenceDisplay.from_estimator(model, X, *args, **kwargs)
-        for args, kwargs in (((), {"feature": "b"}), (("b",), {}))
-    )
-    assert third.ax_.get_xlabel() == named.ax_.get_xlabel() == "b"
-    signature = inspect.signature(ShapleyDependenceDisplay.from_estimator)
-    assert list(signature.parameters)[2] == "feature"

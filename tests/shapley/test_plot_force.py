@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret.explanations import Explanation
@@ -37,12 +38,12 @@ def test_arrows_of_one_row_meet_at_the_prediction():
     strongest = np.argsort(-np.abs(values))
     up = [values[j] for j in strongest if values[j] > 0]
     down = [-values[j] for j in strongest if values[j] < 0]
-    np.testing.assert_allclose(np.diff(ups)[:, 0], up)
-    np.testing.assert_allclose(np.diff(downs)[:, 0], down)
+    assert_allclose(np.diff(ups)[:, 0], up)
+    assert_allclose(np.diff(downs)[:, 0], down)
     assert ups[0, 1] == pytest.approx(prediction)
     assert downs[0, 0] == pytest.approx(prediction)
-    np.testing.assert_allclose(ups[1:, 1], ups[:-1, 0])
-    np.testing.assert_allclose(downs[1:, 0], downs[:-1, 1])
+    assert_allclose(ups[1:, 1], ups[:-1, 0])
+    assert_allclose(downs[1:, 0], downs[:-1, 1])
     assert display.prediction_line_.get_xdata()[0] == pytest.approx(prediction)
     assert display.base_line_.get_xdata()[0] == explanation.base_values[7]
     assert display.row_order_.tolist() == [0]
@@ -59,11 +60,7 @@ def test_labels_name_features_values_and_pushes():
     display = draw(explanation)
     texts = [text.get_text().replace(r"\$", "$") for text in display.labels_]
     minus = "\N{MINUS SIGN}"
-    assert texts == [
-        "a = 3 (+2.0)",
-        f"$b_ = 4.25 ({minus}1.0)",
-        f"c = {minus}7 (+0.5)",
-    ]
+    assert texts == ["a = 3 (+2.0)", f"$b_ = 4.25 ({minus}1.0)", f"c = {minus}7 (+0.5)"]
     shown = {text.get_text() for text in display.legend_.get_texts()}
     assert shown == {"raises the prediction", "lowers the prediction"}
 
@@ -104,16 +101,14 @@ def test_rows_side_by_side():
     for area, feature in zip(display.areas_, order, strict=True):
         values = explanation.values[:, feature]
         extents, near, far = heights(area, 20)
-        np.testing.assert_allclose(extents, values, atol=1e-12)
+        assert_allclose(extents, values, atol=1e-12)
         for row, value in enumerate(values):
             sign = 1 if value > 0 else -1
             assert near[row] == pytest.approx(inner[sign][row])
             inner[sign][row] = far[row]
     drawn = display.prediction_line_.get_ydata()
-    np.testing.assert_array_equal(drawn[:-1], explanation.predictions)
-    np.testing.assert_array_equal(
-        display.base_line_.get_ydata()[:-1], explanation.base_values
-    )
+    assert_array_equal(drawn[:-1], explanation.predictions)
+    assert_array_equal(display.base_line_.get_ydata()[:-1], explanation.base_values)
     texts = [text.get_text() for text in display.legend_.get_texts()]
     assert texts == [
         "prediction f(x)",
@@ -126,7 +121,7 @@ def test_rows_side_by_side():
 def test_orders():
     explanation = mixed()
     similar = draw(explanation)
-    np.testing.assert_array_equal(similar.row_order_, order_rows(explanation.values))
+    assert_array_equal(similar.row_order_, order_rows(explanation.values))
     by_prediction = draw(explanation, order="prediction")
     assert (np.diff(by_prediction.prediction_line_.get_ydata()) >= 0).all()
     assert draw(explanation, order="input").row_order_.tolist() == list(range(80))
@@ -169,11 +164,9 @@ def test_tables_have_the_rows_as_drawn():
     frame = display.to_frame()
     first = frame.drop_duplicates("place")
     assert first["row"].tolist() == display.row_order_.tolist()
-    np.testing.assert_allclose(first["prediction"], np.sort(explanation.predictions))
+    assert_allclose(first["prediction"], np.sort(explanation.predictions))
     one = frame[frame["row"] == 4].set_index("feature")["shapley_value"]
-    np.testing.assert_allclose(
-        one[list(explanation.feature_names)], explanation.values[4]
-    )
+    assert_allclose(one[list(explanation.feature_names)], explanation.values[4])
     assert set(draw(explanation, row=-2).to_frame()["row"]) == {10}
 
 
@@ -191,7 +184,7 @@ def test_colours_tell_features_apart_and_others_are_grey():
 def test_one_output_of_several():
     explanation = three_outputs()
     display = draw(explanation, target="_mid", order="input")
-    np.testing.assert_allclose(
+    assert_allclose(
         display.prediction_line_.get_ydata()[:-1],
         1 / 3 + explanation.values[:, :, 1].sum(axis=1),
     )

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyHeatmapDisplay
+from tests.figures import row_names
 from tests.shapley.data import mixed, numbers
 
 draw = ShapleyHeatmapDisplay.from_explanation
@@ -16,20 +18,14 @@ def cells(display):
     return np.asarray(display.heatmap_.get_array())[::-1]
 
 
-def names(display):
-    return [text.get_text() for text in display.ax_.get_yticklabels()]
-
-
 def test_cells_are_the_values_of_similar_rows_side_by_side():
     explanation = numbers()
     display = draw(explanation)
     order = order_rows(explanation.values)
     features = np.argsort(-np.abs(explanation.values).mean(axis=0))
-    np.testing.assert_array_equal(display.row_order_, order)
-    np.testing.assert_array_equal(
-        cells(display), explanation.values[order][:, features].T
-    )
-    assert names(display) == [explanation.feature_names[j] for j in features]
+    assert_array_equal(display.row_order_, order)
+    assert_array_equal(cells(display), explanation.values[order][:, features].T)
+    assert row_names(display) == [explanation.feature_names[j] for j in features]
     low, high = display.heatmap_.get_clim()
     assert low == -high
     sizes = np.sort(np.abs(explanation.values).ravel())
@@ -53,7 +49,7 @@ def test_lines_stand_beside_their_names_below_the_curve():
 def test_the_curve_is_that_of_the_predictions():
     explanation = numbers()
     display = draw(explanation, order="prediction")
-    np.testing.assert_array_equal(
+    assert_array_equal(
         display.prediction_line_.get_ydata()[:-1], np.sort(explanation.predictions)
     )
     assert set(display.base_line_.get_ydata()) == {3.0}
@@ -64,11 +60,11 @@ def test_the_curve_is_that_of_the_predictions():
 def test_others_are_one_line_that_says_how_many():
     explanation = numbers(n_features=300)
     display = draw(explanation)
-    assert len(names(display)) == 20
-    assert names(display)[-1] == "sum of 281 other features"
+    assert len(row_names(display)) == 20
+    assert row_names(display)[-1] == "sum of 281 other features"
     order = np.argsort(-np.abs(explanation.values).mean(axis=0))
     rest = explanation.values[:, order[19:]].sum(axis=1)
-    np.testing.assert_allclose(cells(display)[-1], rest[display.row_order_])
+    assert_allclose(cells(display)[-1], rest[display.row_order_])
     # The sum of hundreds does not bleach the single features.
     assert display.heatmap_.get_clim()[1] < np.abs(rest).max()
 

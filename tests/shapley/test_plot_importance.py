@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
 
@@ -11,6 +12,7 @@ from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyImportanceDisplay
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from tests.figures import row_names
 from tests.shapley.data import numbers, three_outputs
 from tests.shapley.inspectors import LinearShares
 
@@ -19,20 +21,16 @@ def lengths(bars):
     return np.array([patch.get_width() for patch in bars.patches])
 
 
-def names(display):
-    return [text.get_text() for text in display.ax_.get_yticklabels()]
-
-
 def test_bars_are_the_means_from_the_largest_down():
     explanation = numbers()
     display = ShapleyImportanceDisplay.from_explanation(explanation)
     means = np.abs(explanation.values).mean(axis=0)
     order = np.argsort(-means)
     (bars,) = display.bars_
-    np.testing.assert_allclose(lengths(bars), means[order])
-    assert names(display) == [explanation.feature_names[j] for j in order]
+    assert_allclose(lengths(bars), means[order])
+    assert row_names(display) == [explanation.feature_names[j] for j in order]
     heights = [patch.get_y() + patch.get_height() / 2 for patch in bars.patches]
-    np.testing.assert_allclose(heights, [4, 3, 2, 1, 0])
+    assert_allclose(heights, [4, 3, 2, 1, 0])
     written = [text.get_text() for text in display.labels_]
     assert written == [f"{mean:.2f}" for mean in means[order]]
     assert display.legend_ is None
@@ -44,14 +42,14 @@ def test_others_share_the_last_bar():
     display = ShapleyImportanceDisplay.from_explanation(explanation, max_entries=6)
     means = np.sort(np.abs(explanation.values).mean(axis=0))[::-1]
     (bars,) = display.bars_
-    np.testing.assert_allclose(lengths(bars), [*means[:5], means[5:].sum()])
-    assert names(display)[-1] == "sum of 25 other features"
+    assert_allclose(lengths(bars), [*means[:5], means[5:].sum()])
+    assert row_names(display)[-1] == "sum of 25 other features"
     colours = {to_hex(patch.get_facecolor()) for patch in bars.patches[:-1]}
     assert len(colours) == 1
     assert to_hex(bars.patches[-1].get_facecolor()) not in colours
     assert len(display.to_frame()) == 30
     display.plot(max_entries=None)
-    assert len(names(display)) == 30
+    assert len(row_names(display)) == 30
 
 
 def test_a_sum_far_longer_than_the_bars_is_cut_and_says_so():
@@ -64,7 +62,7 @@ def test_a_sum_far_longer_than_the_bars_is_cut_and_says_so():
     assert text == f"{ends[-1]:.3g}, beyond the axis \N{RIGHTWARDS ARROW}"
     assert len(display.ax_.texts) == 20
     few = ShapleyImportanceDisplay.from_explanation(explanation, max_entries=1)
-    assert names(few) == ["sum of 300 other features"]
+    assert row_names(few) == ["sum of 300 other features"]
     assert few.ax_.get_xlim()[1] > lengths(few.bars_[0])[0]
 
 
@@ -78,10 +76,10 @@ def test_several_outputs(arrangement):
     order = np.argsort(-means.sum(axis=1))
     expected = np.vstack([means[order[:2]], means[order[2:]].sum(axis=0)])
     for output, bars in enumerate(display.bars_):
-        np.testing.assert_allclose(lengths(bars), expected[:, output])
+        assert_allclose(lengths(bars), expected[:, output])
         starts = [patch.get_x() for patch in bars.patches]
         before = expected[:, :output].sum(axis=1) * (arrangement == "stacked")
-        np.testing.assert_allclose(starts, before, atol=1e-12)
+        assert_allclose(starts, before, atol=1e-12)
     spans = [
         (patch.get_y(), patch.get_y() + patch.get_height())
         for bars in display.bars_
@@ -95,14 +93,14 @@ def test_several_outputs(arrangement):
     assert display.labels_ == []
     frame = display.to_frame()
     assert frame.columns.tolist() == ["feature", "output", "importance"]
-    np.testing.assert_allclose(frame["importance"], means[order].ravel())
+    assert_allclose(frame["importance"], means[order].ravel())
 
 
 def test_arrays_by_hand():
     display = ShapleyImportanceDisplay(
         [[1.0, 2.0], [3.0, 4.0]], feature_names=["a", "b"], response_name="odds"
     ).plot()
-    assert names(display) == ["b", "a"]
+    assert row_names(display) == ["b", "a"]
     assert [text.get_text() for text in display.legend_.get_texts()] == ["0", "1"]
     with pytest.raises(ValueError, match=r"importances has the shape \(2, 2\).*for 3"):
         ShapleyImportanceDisplay(np.ones((2, 2)), feature_names=list("abc")).plot()
@@ -141,17 +139,17 @@ def test_folds_are_averaged(folds):
     ]
     order = np.argsort(-np.mean(alone, axis=0))
     (bars,) = display.bars_
-    np.testing.assert_allclose(lengths(bars), np.mean(alone, axis=0)[order])
+    assert_allclose(lengths(bars), np.mean(alone, axis=0)[order])
     for points, one in zip(display.fold_points_, alone, strict=True):
         offsets = np.asarray(points.get_offsets())
-        np.testing.assert_allclose(offsets[:, 0], one[order])
-        np.testing.assert_allclose(offsets[:, 1], [3, 2, 1, 0])
+        assert_allclose(offsets[:, 0], one[order])
+        assert_allclose(offsets[:, 1], [3, 2, 1, 0])
         assert display.ax_.get_xlim()[1] >= offsets[:, 0].max()
     frame = display.to_frame()
     assert frame["fold"].isna().sum() == 4
     for fold, one in enumerate(alone):
         rows = frame[frame["fold"] == fold]
-        np.testing.assert_allclose(rows["importance"], one[order])
+        assert_allclose(rows["importance"], one[order])
 
 
 @pytest.mark.parametrize("arrangement", ["stacked", "grouped"])
@@ -167,17 +165,7 @@ def test_folds_of_several_outputs(folds, arrangement):
     ends = [lengths(bars) for bars in display.bars_]
     ends = np.sum(ends, axis=0) if arrangement == "stacked" else np.ravel(ends)
     drawn = [points.get_offsets()[:, 0] for points in display.fold_points_]
-    np.testing.assert_allclose(np.mean(drawn, axis=0), ends)
-
-
-def test_folds_that_cannot_be_averaged(folds):
-    _, X = folds
-    with pytest.raises(ValueError, match="return_estimator=True"):
-        ShapleyImportanceDisplay.from_cv_results({}, X)
-    model = LogisticRegression().fit(X, X["a"] > 0)
-    other = LogisticRegression().fit(X, np.where(X["a"] > 0, "up", "down"))
-    with pytest.raises(ValueError, match="different outputs"):
-        ShapleyImportanceDisplay.from_cv_results({"estimator": [model, other]}, X)
+    assert_allclose(np.mean(drawn, axis=0), ends)
 
 
 def test_numbers_of_features_are_exact_beside_the_sum_of_hundreds():
@@ -198,8 +186,8 @@ def test_of_many_outputs_the_weakest_share_a_grey(arrangement):
     alone = np.sort(np.argsort(-means.sum(axis=0))[:6])
     rest = np.setdiff1d(np.arange(10), alone)
     for bars, output in zip(display.bars_, alone, strict=False):
-        np.testing.assert_allclose(lengths(bars), means[:, output])
-    np.testing.assert_allclose(lengths(display.bars_[-1]), means[:, rest].sum(axis=1))
+        assert_allclose(lengths(bars), means[:, output])
+    assert_allclose(lengths(display.bars_[-1]), means[:, rest].sum(axis=1))
     texts = [text.get_text() for text in display.legend_.get_texts()]
     assert texts == [*map(str, alone), "sum of 4 others"]
     colours = [to_hex(bars.patches[0].get_facecolor()) for bars in display.bars_]

@@ -1,9 +1,9 @@
 """Interaction values as a table of pairs, and of one pair row by row."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -17,6 +17,7 @@ from sklearn_interpret.shapley import (
     ShapleyInteractionDisplay,
     TreeSHAP,
 )
+from tests.figures import row_names
 from tests.shapley.data import mixed
 
 
@@ -32,10 +33,6 @@ def table(display):
     return np.asarray(display.heatmap_.get_array())
 
 
-def names(display):
-    return [text.get_text() for text in display.ax_.get_yticklabels()]
-
-
 @pytest.mark.parametrize("kind", [TreeSHAP, ExactShapley, KernelSHAP])
 def test_cells_are_mean_sizes(kind, forest):
     model, X = forest
@@ -43,8 +40,8 @@ def test_cells_are_mean_sizes(kind, forest):
     display = ShapleyInteractionDisplay.from_estimator(inspector, X)
     expected = np.abs(inspector.interaction_values(X)).mean(axis=0)
     order = np.argsort(-expected.sum(axis=1))
-    assert names(display) == [list("abcd")[j] for j in order]
-    np.testing.assert_allclose(table(display), expected[np.ix_(order, order)])
+    assert row_names(display) == [list("abcd")[j] for j in order]
+    assert_allclose(table(display), expected[np.ix_(order, order)])
     frame = display.to_frame()
     assert len(frame) == 10
     assert (np.diff(frame["interaction"]) <= 0).all()
@@ -58,7 +55,7 @@ def test_parts_of_the_rows_are_added_up(forest):
     whole = ShapleyInteractionDisplay.from_estimator(model, X)
     with config_context(working_memory=0.01):
         parts = ShapleyInteractionDisplay.from_estimator(model, X)
-    np.testing.assert_allclose(parts.interactions, whole.interactions)
+    assert_allclose(parts.interactions, whole.interactions)
 
 
 def test_classes(forest):
@@ -68,10 +65,10 @@ def test_classes(forest):
     inspector = TreeSHAP(FrozenEstimator(model)).fit(X)
     display = ShapleyInteractionDisplay.from_estimator(inspector, X, target=2)
     expected = np.abs(inspector.interaction_values(X)[..., 2]).mean(axis=0)
-    np.testing.assert_allclose(display.interactions, expected)
+    assert_allclose(display.interactions, expected)
     assert "Probability of class 2" in display.colorbar_.ax.get_ylabel()
     again = ShapleyInteractionDisplay.from_estimator(model, X, target=2)
-    np.testing.assert_allclose(again.interactions, expected)
+    assert_allclose(again.interactions, expected)
     with pytest.raises(ValueError, match="3 outputs: choose one by target="):
         ShapleyInteractionDisplay.from_estimator(inspector, X)
 
@@ -82,7 +79,7 @@ def test_the_strongest_features_and_how_many_are_left_out():
     feature_names = [f"f{j}" for j in range(30)]
     display = ShapleyInteractionDisplay(strengths, feature_names=feature_names).plot()
     order = np.argsort(-strengths.sum(axis=1))[:10]
-    assert names(display) == [feature_names[j] for j in order]
+    assert row_names(display) == [feature_names[j] for j in order]
     assert "not shown: 20 weaker features" in display.ax_.get_title()
     assert len(display.labels_) == 100
     display.plot(max_entries=None)
@@ -128,14 +125,6 @@ def test_what_cannot_be_drawn(forest):
         )
 
 
-def test_given_axes(forest):
-    model, X = forest
-    _, ax = plt.subplots()
-    display = ShapleyInteractionDisplay.from_estimator(model, X, ax=ax)
-    assert display.ax_ is ax
-    assert "4 features: a, b, c, d" in repr(display)
-
-
 def points(display):
     parts = [*display.points_, display.grey_points_]
     return np.concatenate([p.get_offsets() for p in parts if p is not None])
@@ -154,17 +143,17 @@ def test_a_pair_row_by_row(forest):
         ),
     ):
         expected = np.column_stack([X["a"], values[:, 0, 1]])
-        np.testing.assert_allclose(points(display), expected, atol=1e-12)
+        assert_allclose(points(display), expected, atol=1e-12)
         assert display.color_feature_ == "b"
         assert display.ax_.get_ylabel() == (
             "Prediction\n(half the interaction value of\na and b)"
         )
         frame = display.to_frame()
         assert frame.columns.tolist() == ["x", "interaction_value", "color"]
-        np.testing.assert_allclose(frame["interaction_value"], values[:, 0, 1])
-        np.testing.assert_array_equal(frame["color"], X["b"])
+        assert_allclose(frame["interaction_value"], values[:, 0, 1])
+        assert_array_equal(frame["color"], X["b"])
     main = draw(inspector, X, feature=("c", "c"))
-    np.testing.assert_allclose(points(main)[:, 1], values[:, 2, 2])
+    assert_allclose(points(main)[:, 1], values[:, 2, 2])
     assert main.color_feature_ is None
     assert "main effect of c" in main.ax_.get_ylabel()
     other = draw(inspector, X, feature=("a", "b"), color_by="c")
@@ -177,9 +166,7 @@ def test_a_pair_needs_interaction_values():
         ShapleyDependenceDisplay.from_explanation(explanation, feature=("age", "new"))
     with pytest.raises(ValueError, match="'nw'; did you mean 'new'"):
         ShapleyDependenceDisplay.from_explanation(
-            explanation,
-            feature=("age", "nw"),
-            interaction_values=np.zeros((80, 4, 4)),
+            explanation, feature=("age", "nw"), interaction_values=np.zeros((80, 4, 4))
         )
 
 
@@ -187,5 +174,5 @@ def test_names_are_drawn_literally():
     feature_names = [r"$\frac{broken$", "a_name_" * 30]
     display = ShapleyInteractionDisplay(np.eye(2), feature_names=feature_names).plot()
     display.figure_.draw_without_rendering()
-    assert names(display)[0].replace(r"\$", "$") == feature_names[0]
-    assert len(names(display)[1]) <= 18
+    assert row_names(display)[0].replace(r"\$", "$") == feature_names[0]
+    assert len(row_names(display)[1]) <= 18

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleySummaryDisplay
+from tests.figures import row_names
 from tests.shapley.data import grouped, mixed, numbers, three_outputs
 
 
@@ -17,22 +19,14 @@ def drawn(display, line):
     return places[np.argsort(places[:, 0], kind="stable")]
 
 
-def names(display):
-    return [
-        text.get_text().replace(r"\$", "$") for text in display.ax_.get_yticklabels()
-    ]
-
-
 def test_points_lie_at_the_values():
     explanation = numbers()
     display = ShapleySummaryDisplay.from_explanation(explanation)
     order = np.argsort(-np.abs(explanation.values).mean(axis=0))
-    assert names(display) == [explanation.feature_names[j] for j in order]
+    assert row_names(display) == [explanation.feature_names[j] for j in order]
     for line, feature in enumerate(order):
         places = drawn(display, line)
-        np.testing.assert_allclose(
-            places[:, 0], np.sort(explanation.values[:, feature])
-        )
+        assert_allclose(places[:, 0], np.sort(explanation.values[:, feature]))
         assert np.abs(places[:, 1] - (4 - line)).max() <= 0.4 + 1e-12
     assert display.ax_.get_xlabel() == "Response\n(Shapley value)"
     assert display.other_points_ is None
@@ -47,7 +41,7 @@ def test_colours_are_places_between_low_and_high():
         low, high = np.quantile(along, [0.05, 0.95], method="inverted_cdf")
         expected = np.clip((along - low) / (high - low), 0, 1)
         points = display.points_[line]
-        np.testing.assert_allclose(points.get_array(), expected)
+        assert_allclose(points.get_array(), expected)
         assert points.get_clim() == (0, 1)
         assert display.grey_points_[line] is None
     assert display.colorbar_ is not None
@@ -60,31 +54,31 @@ def test_rare_values_are_seen_when_the_tails_would_hide_them():
     flag[:20] = 1.0
     explanation = Explanation(full.values, full.base_values, data=flag)
     (points,) = ShapleySummaryDisplay.from_explanation(explanation).points_
-    np.testing.assert_array_equal(points.get_array(), flag[:, 0])
+    assert_array_equal(points.get_array(), flag[:, 0])
     flag[2:] = 0.0
     (points,) = ShapleySummaryDisplay.from_explanation(explanation).points_
-    np.testing.assert_array_equal(points.get_array(), flag[:, 0])
+    assert_array_equal(points.get_array(), flag[:, 0])
 
 
 def test_constant_values_have_the_middle_colour():
     explanation = Explanation(np.ones((9, 1)), np.zeros(9), data=np.full((9, 1), 7.0))
     (points,) = ShapleySummaryDisplay.from_explanation(explanation).points_
-    np.testing.assert_array_equal(points.get_array(), 0.5)
+    assert_array_equal(points.get_array(), 0.5)
 
 
 def test_missing_and_categorical_values():
     explanation = mixed()
     display = ShapleySummaryDisplay.from_explanation(explanation)
-    line = {name: place for place, name in enumerate(names(display))}
+    line = {name: place for place, name in enumerate(row_names(display))}
     age = explanation.data["age"].isna().sum()
     assert len(display.grey_points_[line["age"]].get_offsets()) == age
     assert len(display.points_[line["age"]].get_offsets()) == 80 - age
     assert display.points_[line["$town_<b>$"]] is None
     assert len(display.grey_points_[line["$town_<b>$"]].get_offsets()) == 80
     shades = display.points_[line["size"]].get_array()
-    np.testing.assert_allclose(shades, explanation.data["size"].cat.codes / 3)
+    assert_allclose(shades, explanation.data["size"].cat.codes / 3)
     shades = display.points_[line["new"]].get_array()
-    np.testing.assert_allclose(shades, explanation.data["new"])
+    assert_allclose(shades, explanation.data["new"])
     note = "(grey: missing values, categories without order)"
     assert set(note[7:-1].split(", ")) == set(
         display.ax_.get_xlabel().splitlines()[-1][7:-1].split(", ")
@@ -109,7 +103,7 @@ def test_numbers_that_are_said_to_be_categories():
 
 def test_groups_are_grey():
     display = ShapleySummaryDisplay.from_explanation(grouped())
-    by_name = dict(zip(names(display), display.points_, strict=True))
+    by_name = dict(zip(row_names(display), display.points_, strict=True))
     assert by_name["place"] is by_name["category"] is None
     assert by_name["price"] is not None
     assert "(grey: groups of columns)" in display.ax_.get_xlabel()
@@ -128,12 +122,10 @@ def test_others_share_the_last_line():
     explanation = numbers(n_features=30)
     display = ShapleySummaryDisplay.from_explanation(explanation, max_entries=4)
     order = np.argsort(-np.abs(explanation.values).mean(axis=0))
-    assert names(display)[-1] == "sum of 27 other features"
+    assert row_names(display)[-1] == "sum of 27 other features"
     assert len(display.points_) == 3
     places = np.asarray(display.other_points_.get_offsets())
-    np.testing.assert_allclose(
-        places[:, 0], explanation.values[:, order[3:]].sum(axis=1)
-    )
+    assert_allclose(places[:, 0], explanation.values[:, order[3:]].sum(axis=1))
     assert display.plot(max_entries=None).other_points_ is None
     assert len(display.points_) == 30
 
@@ -143,7 +135,7 @@ def test_one_output_of_several():
     display = ShapleySummaryDisplay.from_explanation(explanation, target="low")
     values = explanation.values[:, :, 0]
     strongest = np.argmax(np.abs(values).mean(axis=0))
-    np.testing.assert_allclose(drawn(display, 0)[:, 0], np.sort(values[:, strongest]))
+    assert_allclose(drawn(display, 0)[:, 0], np.sort(values[:, strongest]))
 
 
 @pytest.mark.parametrize("style", [{"c": "red"}, {"color": "red"}, {"fc": "red"}])

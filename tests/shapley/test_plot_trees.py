@@ -3,13 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import (
-    GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from numpy.testing import assert_allclose
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 
@@ -36,25 +31,14 @@ def test_a_predictor_is_explained_exactly(table):
     model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
     values = TreeSHAP(FrozenEstimator(model)).fit(X).explain(X).values
     display = ShapleyImportanceDisplay.from_estimator(model, X)
-    np.testing.assert_allclose(display.importances, np.abs(values).mean(axis=0))
+    assert_allclose(display.importances, np.abs(values).mean(axis=0))
     frame = ShapleySummaryDisplay.from_estimator(model, X).to_frame()
     wide = frame.pivot(index="row", columns="feature", values="shapley_value")
-    np.testing.assert_allclose(wide[list("abcd")], values)
+    assert_allclose(wide[list("abcd")], values)
     frame = ShapleyForceDisplay.from_estimator(model, X).to_frame()
-    np.testing.assert_allclose(
+    assert_allclose(
         frame.drop_duplicates("row").sort_values("row")["prediction"], model.predict(X)
     )
-
-
-def test_a_row_alone_has_the_values_that_it_has_among_all(table):
-    X, y = table
-    model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
-    explanation = TreeSHAP(FrozenEstimator(model)).fit(X).explain(X)
-    alone = ShapleyWaterfallDisplay.from_estimator(model, X, row=7).to_frame()
-    among = ShapleyWaterfallDisplay.from_explanation(explanation, row=7).to_frame()
-    pd.testing.assert_frame_equal(alone, among)
-    end = alone["end"].iloc[0]
-    assert end == pytest.approx(model.predict(X[7:8])[0])
 
 
 def test_path_dependent_values_need_no_background(table):
@@ -63,53 +47,6 @@ def test_path_dependent_values_need_no_background(table):
     inspector = TreeSHAP(FrozenEstimator(model), perturbation="path_dependent")
     display = ShapleyWaterfallDisplay.from_estimator(inspector.fit(X), X[:1])
     assert display.to_frame()["end"].iloc[0] == pytest.approx(model.predict(X[:1])[0])
-
-
-@pytest.mark.parametrize(
-    "model, settings, text",
-    [
-        (RandomForestRegressor(3, random_state=0), {}, "Prediction"),
-        (
-            RandomForestClassifier(3, random_state=0),
-            {"target": 2},
-            "Probability of class 2",
-        ),
-        (
-            HistGradientBoostingClassifier(max_iter=3),
-            {"target": 2},
-            "Decision function of class 2",
-        ),
-        (
-            HistGradientBoostingRegressor(loss="poisson", max_iter=3),
-            {},
-            "Log of the prediction",
-        ),
-        (
-            HistGradientBoostingRegressor(loss="poisson", max_iter=3),
-            {"response_method": "predict"},
-            "Prediction",
-        ),
-    ],
-)
-def test_the_axis_says_what_is_explained(table, model, settings, text):
-    X, y = table
-    model.fit(X, np.digitize(y, [-0.5, 0.5]))
-    display = ShapleyForceDisplay.from_estimator(model, X, row=0, **settings)
-    assert display.ax_.get_xlabel() == text
-
-
-def test_probabilities_of_boosting(table):
-    X, y = table
-    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y > 0)
-    display = ShapleyWaterfallDisplay.from_estimator(
-        model, X, row=3, response_method="predict_proba", background=X[:20]
-    )
-    frame = display.to_frame()
-    assert frame["end"].iloc[0] == pytest.approx(model.predict_proba(X)[3, 1])
-    assert frame["start"].iloc[-1] == pytest.approx(
-        model.predict_proba(X[:20])[:, 1].mean()
-    )
-    assert display.ax_.get_xlabel() == "Probability of True"
 
 
 def test_groups_are_players(table):

@@ -6,9 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose
 
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyWaterfallDisplay
+from tests.figures import row_names
 from tests.shapley.data import grouped, mixed, numbers
 
 draw = ShapleyWaterfallDisplay.from_explanation
@@ -25,13 +27,6 @@ def steps(display):
     return np.array([found[place] for place in sorted(found, reverse=True)])
 
 
-def names(display):
-    return [
-        text.get_text().replace(r"\$", "$").replace("\n", "")
-        for text in display.ax_.get_yticklabels()
-    ]
-
-
 @settings(max_examples=15)
 @given(
     arrays(
@@ -43,13 +38,13 @@ def test_steps_lead_from_base_to_prediction(values, base):
     display = draw(Explanation(values[None], [base]))
     found = steps(display)
     order = np.argsort(-np.abs(values), kind="stable")
-    np.testing.assert_allclose(found[:, 1] - found[:, 0], values[order], atol=1e-9)
+    assert_allclose(found[:, 1] - found[:, 0], values[order], atol=1e-9)
     assert found[-1, 0] == pytest.approx(base)
     assert found[0, 1] == pytest.approx(base + values.sum())
-    np.testing.assert_allclose(found[:-1, 0], found[1:, 1])
+    assert_allclose(found[:-1, 0], found[1:, 1])
     assert display.base_line_.get_xdata()[0] == pytest.approx(base)
     frame = display.to_frame()
-    np.testing.assert_allclose(frame[["start", "end"]], found, atol=1e-9)
+    assert_allclose(frame[["start", "end"]], found, atol=1e-9)
     left, right = display.ax_.get_xlim()
     assert left < found.min()
     assert right > found.max()
@@ -61,12 +56,12 @@ def test_others_are_the_first_step():
     values = explanation.values[4]
     order = np.argsort(-np.abs(values))
     found = steps(display)
-    assert names(display)[-1] == "25 other features"
+    assert row_names(display)[-1] == "25 other features"
     assert found[-1, 1] - found[-1, 0] == pytest.approx(values[order[5:]].sum())
     assert found[0, 1] == pytest.approx(explanation.predictions[4])
     assert len(display.to_frame()) == 30
     texts = [text.get_text().replace("\N{MINUS SIGN}", "-") for text in display.labels_]
-    np.testing.assert_allclose(
+    assert_allclose(
         [float(text) for text in texts], found[:, 1] - found[:, 0], rtol=6e-3
     )
 
@@ -78,13 +73,13 @@ def test_names_have_values():
     data = explanation.data.iloc[row]
     town = data["$town_<b>$"]
     town = town if isinstance(town, str) else "missing"
-    assert set(names(display)) == {
+    assert set(row_names(display)) == {
         "age = missing",
         f"$town_<b>$ = {town}",
         f"new = {data['new']}",
         f"size = {data['size']}",
     }
-    assert "category = " in " ".join(names(draw(grouped(), row=0)))
+    assert "category = " in " ".join(row_names(draw(grouped(), row=0)))
 
 
 def test_ends_are_named():
@@ -114,8 +109,8 @@ def test_standard_errors():
     display = draw(explanation)
     segments = np.array(display.errors_.get_segments())
     ends = steps(display)[:, 1]
-    np.testing.assert_allclose(segments[:, 0, 0], ends - [0.4, 0.2, 0.6])
-    np.testing.assert_allclose(segments[:, 1, 0], ends + [0.4, 0.2, 0.6])
+    assert_allclose(segments[:, 0, 0], ends - [0.4, 0.2, 0.6])
+    assert_allclose(segments[:, 1, 0], ends + [0.4, 0.2, 0.6])
     assert display.to_frame()["standard_error"].tolist() == [0.2, 0.1, 0.3]
     assert "standard errors" in display.ax_.get_xlabel()
     assert len(draw(explanation, max_entries=2).errors_.get_segments()) == 1
@@ -180,7 +175,7 @@ def test_values_of_features_are_as_exact_as_their_columns():
         ]
     )
     explanation = Explanation(np.ones((2, 6)), np.zeros(2), data=data)
-    assert names(draw(explanation, row=0)) == [
+    assert row_names(draw(explanation, row=0)) == [
         "x0 = 0",
         "x1 = 0.5",
         "x2 = 1987",

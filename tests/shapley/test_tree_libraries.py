@@ -5,14 +5,13 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from tests.model.trees.data import labels, table
+from tests.model.trees.data import table
 from tests.shapley.truth import (
     assert_interactions,
     assert_values,
     inspected,
     interventional_truth,
     path_dependent_truth,
-    rescaled_truth,
 )
 
 N_FEATURES = 4
@@ -52,15 +51,6 @@ def made(library, kind, **parameters):
     return cls(**{**SMALL[library], **parameters})
 
 
-def margins(library, model):
-    """The model's own raw scores."""
-    if library == "xgboost":
-        return lambda rows: model.predict(rows, output_margin=True)
-    if library == "lightgbm":
-        return lambda rows: model.predict(rows, raw_score=True)
-    return lambda rows: model.predict(rows, prediction_type="RawFormulaVal")
-
-
 def assert_all(library, model, ask, rows, background):
     """Values and interactions for both perturbations."""
     tolerance = {"rtol": PRECISION[library]}
@@ -84,63 +74,6 @@ def test_regressors(library, missing):
     X, y = table(200, N_FEATURES, missing=missing)
     model = made(library, "regressor").fit(X, np.nan_to_num(y))
     assert_all(library, model, model.predict, X[:4], X[20:28])
-
-
-@every_library
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_classifiers(library, n_classes):
-    X, y = table(200, N_FEATURES)
-    model = made(library, "classifier").fit(X, labels(y, n_classes))
-    assert_all(library, model, margins(library, model), X[:4], X[20:28])
-
-
-@every_library
-def test_probabilities(library):
-    X, y = table(200, N_FEATURES)
-    model = made(library, "classifier").fit(X, labels(y, 2))
-    rows, background = X[:4], X[20:26]
-    inspector = inspected(model, background, response_method="predict_proba")
-    expected = rescaled_truth(
-        lambda rows: np.asarray(margins(library, model)(rows), dtype=np.float64),
-        lambda margin: 1 / (1 + np.exp(-margin)),
-        rows,
-        background,
-        np.ones(6),
-    )
-    assert_values(inspector, rows, expected, rtol=100 * PRECISION[library])
-
-
-@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
-def test_categories(library):
-    pytest.importorskip(library)
-    pandas = pytest.importorskip("pandas")
-    X, y = table(300, N_FEATURES)
-    frame = pandas.DataFrame(X, columns=list("abcd"))
-    words = np.array(list("uvwxyz"))[np.abs(np.round(X[:, 1] * 3)).astype(int) % 6]
-    frame["b"] = pandas.Categorical(words)
-    y = y + (words == "w") * 3 - (words == "y") * 2
-    options = {
-        "xgboost": {"enable_categorical": True, "tree_method": "hist"},
-        "lightgbm": {"min_child_samples": 5, "min_data_per_group": 5, "cat_smooth": 1},
-    }
-    model = made(library, "regressor", **options[library]).fit(frame, y)
-    inspector = inspected(model, frame[20:28])
-    rows, background = frame[:4], frame[20:28]
-
-    def ask(codes):
-        numbers = pandas.DataFrame(codes, columns=list("abcd"))
-        categories = frame["b"].cat.categories
-        numbers["b"] = pandas.Categorical.from_codes(
-            numbers["b"].astype(int), categories
-        )
-        return model.predict(numbers)
-
-    def coded(rows):
-        return rows.assign(b=rows["b"].cat.codes).to_numpy(dtype=float)
-
-    expected = interventional_truth(ask, coded(rows), coded(background))
-    assert_values(inspector, rows, expected, rtol=PRECISION[library])
-    assert np.abs(expected[:, 1]).max() > 0.1
 
 
 @every_library

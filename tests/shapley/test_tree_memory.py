@@ -53,9 +53,7 @@ def interventional(X):
 
 def of_probabilities(X):
     inspector = TreeSHAP(
-        FrozenEstimator(classifier()),
-        background=X[:2],
-        response_method="predict_proba",
+        FrozenEstimator(classifier()), background=X[:2], response_method="predict_proba"
     )
     return inspector.fit(X[:10])
 

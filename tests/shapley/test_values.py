@@ -36,56 +36,32 @@ WIDE = RNG.normal(size=(60, 12))
 NEIGHBORS = KNeighborsRegressor(3)
 
 
+NUMBERS, LABELS, MANY = (X, Y), (X, Y > 0), (WIDE, WIDE[:, 0])
+TREE = DecisionTreeRegressor(random_state=0)
+BOOSTING = GradientBoostingClassifier(n_estimators=3, random_state=0)
+PROBABILITIES = {"response_method": "predict_proba"}
+
+
 @pytest.mark.parametrize(
     ("model", "data", "params", "algorithm"),
     [
-        (HistGradientBoostingRegressor(max_iter=3), (X, Y), {}, "tree"),
-        (RandomForestClassifier(3, random_state=0), (X, Y > 0), {}, "tree"),
-        (
-            GradientBoostingClassifier(n_estimators=3, random_state=0),
-            (X, Y > 0),
-            {},
-            "tree",
-        ),
-        (
-            make_pipeline(StandardScaler(), DecisionTreeRegressor(random_state=0)),
-            (X, Y),
-            {},
-            "tree",
-        ),
+        (HistGradientBoostingRegressor(max_iter=3), NUMBERS, {}, "tree"),
+        (RandomForestClassifier(3, random_state=0), LABELS, {}, "tree"),
+        (BOOSTING, LABELS, {}, "tree"),
+        (make_pipeline(StandardScaler(), TREE), NUMBERS, {}, "tree"),
         # Only asking the model is exact for a link of a sum.
-        (
-            GradientBoostingClassifier(n_estimators=3, random_state=0),
-            (X, Y > 0),
-            {"response_method": "predict_proba"},
-            "exact",
-        ),
-        (Ridge(), (X, Y), {}, "linear"),
-        (
-            make_pipeline(StandardScaler(), LogisticRegression()),
-            (X, Y > 0),
-            {},
-            "linear",
-        ),
-        (
-            LogisticRegression(),
-            (X, Y > 0),
-            {"response_method": "predict_proba"},
-            "exact",
-        ),
-        (make_pipeline(PCA(), LinearRegression()), (X, Y), {}, "exact"),
-        (StackingRegressor([("one", Ridge())], cv=2), (X, Y), {}, "exact"),
-        (NEIGHBORS, (X, Y), {}, "exact"),
-        (NEIGHBORS, (X, Y), {"budget": 15}, "kernel"),
-        (NEIGHBORS, (X, Y), {"budget": 16}, "exact"),
-        (NEIGHBORS, (WIDE, WIDE[:, 0]), {}, "kernel"),
-        (
-            NEIGHBORS,
-            (WIDE, WIDE[:, 0]),
-            {"feature_groups": {"g": slice(0, 3)}},
-            "exact",
-        ),
-        (NEIGHBORS, (X, Y), {"response_method": lambda m, X: X[:, 0]}, "exact"),
+        (BOOSTING, LABELS, PROBABILITIES, "exact"),
+        (Ridge(), NUMBERS, {}, "linear"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), LABELS, {}, "linear"),
+        (LogisticRegression(), LABELS, PROBABILITIES, "exact"),
+        (make_pipeline(PCA(), LinearRegression()), NUMBERS, {}, "exact"),
+        (StackingRegressor([("one", Ridge())], cv=2), NUMBERS, {}, "exact"),
+        (NEIGHBORS, NUMBERS, {}, "exact"),
+        (NEIGHBORS, NUMBERS, {"budget": 15}, "kernel"),
+        (NEIGHBORS, NUMBERS, {"budget": 16}, "exact"),
+        (NEIGHBORS, MANY, {}, "kernel"),
+        (NEIGHBORS, MANY, {"feature_groups": {"g": slice(0, 3)}}, "exact"),
+        (NEIGHBORS, NUMBERS, {"response_method": lambda m, X: X[:, 0]}, "exact"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -1,6 +1,7 @@
 """What TreeSHAP has to find: games enumerated over the model's own answers."""
 
 import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret.shapley import TreeSHAP
@@ -72,7 +73,7 @@ def assert_values(inspector, rows, expected, *, rtol=1e-11):
     explanation = inspector.explain(rows)
     values = explanation.values.reshape(expected.shape)
     scale = np.ptp(explanation.predictions) + np.abs(expected).max() + 1e-12
-    np.testing.assert_allclose(values, expected, rtol=0, atol=rtol * scale)
+    assert_allclose(values, expected, rtol=0, atol=rtol * scale)
     scale += np.abs(explanation.predictions).max()
     assert np.abs(explanation.additivity_error()).max() <= rtol * scale
     return explanation
@@ -83,8 +84,6 @@ def assert_interactions(inspector, rows, expected, *, rtol=1e-11):
     pairs = inspector.interaction_values(rows)
     values = inspector.explain(rows).values
     scale = np.abs(expected).max() + np.abs(values).max() + 1e-12
-    np.testing.assert_allclose(
-        pairs.reshape(expected.shape), expected, rtol=0, atol=rtol * scale
-    )
-    np.testing.assert_array_equal(pairs, pairs.swapaxes(1, 2))
-    np.testing.assert_allclose(pairs.sum(axis=2), values, rtol=0, atol=rtol * scale)
+    assert_allclose(pairs.reshape(expected.shape), expected, rtol=0, atol=rtol * scale)
+    assert_array_equal(pairs, pairs.swapaxes(1, 2))
+    assert_allclose(pairs.sum(axis=2), values, rtol=0, atol=rtol * scale)

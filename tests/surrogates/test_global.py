@@ -31,13 +31,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_interpret._core.statistics.losses import r_squared
 from sklearn_interpret._model.surrogates.tree_rules import rounded_between
-from sklearn_interpret.estimator_checks._recorders import RecordingRegressor
-from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixed
 from sklearn_interpret.estimator_checks._wraps import check_delegation
-from sklearn_interpret.exceptions import (
-    LowFidelityWarning,
-    UndefinedFidelityWarning,
-)
+from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates import GlobalSurrogate
 
 WEIGHTS = np.arange(80) % 4 + 1.0
@@ -262,16 +257,6 @@ def test_low_fidelity_is_warned_of(table):
         GlobalSurrogate(model, surrogate=surrogate, **params).fit(X)
 
 
-@pytest.mark.parametrize("make", [pandas_mixed, polars_mixed])
-def test_mixed_columns(make):
-    X = make()
-    one = GlobalSurrogate(RecordingRegressor(), random_state=0).fit(X, np.arange(60))
-    assert one.fidelity_ > 0.9
-    assert one.feature_importances_.shape == (8,)
-    assert one.feature_importances_.sum() == pytest.approx(1)
-    assert one.predict(X[:3]).shape == (3,)
-
-
 NAMED = ["size", "season", "holiday"]
 
 
@@ -454,21 +439,6 @@ def test_independent_labels(table):
     surrogate = KNeighborsRegressor(1)
     one = taught(model, X, flags, surrogate=surrogate)
     assert_array_equal(one.predict(X), model.predict(X))
-
-
-def test_grid_search_over_the_surrogate(table):
-    X, _, _ = table
-    y = X[:, 0]
-    tree = DecisionTreeRegressor(random_state=0)
-    inspector = GlobalSurrogate(LinearRegression(), surrogate=tree)
-    grid = {"surrogate__max_depth": [1, 4]}
-
-    def fidelity(fitted, X, y):
-        return fitted.fidelity_score(X)
-
-    search = GridSearchCV(inspector, grid, cv=3, scoring=fidelity).fit(X, y)
-    assert search.best_params_ == {"surrogate__max_depth": 4}
-    assert search.predict(X).shape == (80,)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e6])

@@ -15,11 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, Ridge
 
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
-from sklearn_interpret.surrogates import (
-    ImageExplanation,
-    LimeImage,
-    LimeImageDisplay,
-)
+from sklearn_interpret.surrogates import ImageExplanation, LimeImage, LimeImageDisplay
 
 RNG = np.random.default_rng(0)
 HEIGHT, WIDTH = 6, 8

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_friedman1
@@ -12,11 +13,9 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import r2_score
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
@@ -85,13 +84,13 @@ def test_weights_of_a_linear_model_are_its_own(params):
     ).fit(X, y)
     model, explanation = inspector.estimator_, inspector.explain(X[:4])
     expected = np.broadcast_to(model.coef_, (4, 5))
-    np.testing.assert_allclose(explanation.values, expected, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(explanation.intercepts, model.intercept_, rtol=1e-6)
-    np.testing.assert_allclose(explanation.fidelity, 1)
+    assert_allclose(explanation.values, expected, rtol=1e-6, atol=1e-9)
+    assert_allclose(explanation.intercepts, model.intercept_, rtol=1e-6)
+    assert_allclose(explanation.fidelity, 1)
     prediction = explanation.local_predictions
-    np.testing.assert_allclose(prediction, model.predict(X[:4]), rtol=1e-6)
+    assert_allclose(prediction, model.predict(X[:4]), rtol=1e-6)
     sums = explanation.intercepts + (explanation.values * X[:4]).sum(axis=1)
-    np.testing.assert_allclose(sums, prediction, rtol=1e-6)
+    assert_allclose(sums, prediction, rtol=1e-6)
 
 
 def test_weights_of_bins_are_differences_of_means():
@@ -105,7 +104,7 @@ def test_weights_of_bins_are_differences_of_means():
     explanation = inspector.explain([[7.0, 0.0]])
     squares, ends = np.arange(8.0) ** 2, np.arange(8) > 5
     expected = [squares[ends].mean() - squares[~ends].mean(), 3 * (0.5 - 4.5)]
-    np.testing.assert_allclose(explanation.values[0], expected, rtol=0.01)
+    assert_allclose(explanation.values[0], expected, rtol=0.01)
     assert explanation.texts(0) == ["x0 > 5", "x1 <= 1"]
 
 
@@ -163,12 +162,12 @@ def test_surrogates_of_trees_are_those_of_all_samples(kind, discretize):
             assert len(used) == 2
             by_hand = LinearRegression().fit(seen[:, used], answer, counts)
             found = explanation.effects[at][used]
-            np.testing.assert_allclose(found, by_hand.coef_, atol=1e-9)
+            assert_allclose(found, by_hand.coef_, atol=1e-9)
             if not discretize:
                 by_hand = LinearRegression().fit(drawn[:, used], answer, counts)
             found = explanation.base_values[row].reshape(-1)[output]
-            np.testing.assert_allclose(found, by_hand.intercept_, atol=1e-9)
-    np.testing.assert_array_equal(explanation.standard_errors, 0)
+            assert_allclose(found, by_hand.intercept_, atol=1e-9)
+    assert_array_equal(explanation.standard_errors, 0)
     assert inspector.stability_ == 1
 
 
@@ -218,11 +217,9 @@ def test_fidelity_and_weights_by_hand(curved, params):
         assert len(used) == 3
         design, answers = around.design[:, used], around.responses[:, 0]
         by_hand = LinearRegression().fit(design, answers, sample_weight=around.weights)
-        np.testing.assert_allclose(
-            explanation.effects[row, used], by_hand.coef_, atol=1e-9
-        )
+        assert_allclose(explanation.effects[row, used], by_hand.coef_, atol=1e-9)
         score = r2_score(answers, by_hand.predict(design), sample_weight=around.weights)
-        np.testing.assert_allclose(explanation.fidelity[row], score, atol=1e-12)
+        assert_allclose(explanation.fidelity[row], score, atol=1e-12)
 
 
 def test_weights_of_samples_by_hand(curved):
@@ -232,16 +229,7 @@ def test_weights_of_samples_by_hand(curved):
     own = (X[0] - X.mean(axis=0)) / X.std(axis=0)
     expected = np.exp(-((around.design - own) ** 2).sum(axis=1) / (2 * 0.8**2))
     ratio = around.weights / expected
-    np.testing.assert_allclose(ratio, ratio[0])
-
-
-def test_kernel_width_changes_the_weights(curved):
-    model, X = curved
-    narrow, wide = (
-        lime_of(model, kernel_width=width, method="sampling").fit(X).explain(X[:2])
-        for width in (0.5, 5)
-    )
-    assert np.abs(narrow.values - wide.values).max() > 0.1
+    assert_allclose(ratio, ratio[0])
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
@@ -265,10 +253,10 @@ def test_injected_samples_give_ridge_regressions():
     fit = fit_locally(around, 4, "forward", Ridge(alpha=1))
     used = np.flatnonzero(fit.selected[:, 0])
     ridge = Ridge(alpha=1).fit(design[:, used], answers[:, 0], sample_weight=weights)
-    np.testing.assert_allclose(fit.coefficients[used, 0], ridge.coef_, atol=1e-10)
-    np.testing.assert_allclose(fit.intercept, ridge.intercept_, atol=1e-10)
+    assert_allclose(fit.coefficients[used, 0], ridge.coef_, atol=1e-10)
+    assert_allclose(fit.intercept, ridge.intercept_, atol=1e-10)
     prediction = ridge.predict(np.ones((1, 4)))
-    np.testing.assert_allclose(fit.prediction, prediction, atol=1e-10)
+    assert_allclose(fit.prediction, prediction, atol=1e-10)
 
 
 def test_a_short_tree_as_surrogate(curved):
@@ -277,10 +265,10 @@ def test_a_short_tree_as_surrogate(curved):
     for discretize in (True, False):
         inspector = lime_of(model, surrogate=tree, discretize=discretize).fit(X)
         explanation = inspector.explain(X[:2])
-        np.testing.assert_allclose(explanation.effects.sum(axis=1), 1)
+        assert_allclose(explanation.effects.sum(axis=1), 1)
         around = next(inspector._sampler.neighbourhoods(inspector._inspected))
         mean = np.average(around.responses[:, 0], weights=around.weights)
-        np.testing.assert_allclose(explanation.base_values[0], mean)
+        assert_allclose(explanation.base_values[0], mean)
         assert explanation.standard_errors is None
         assert (explanation.fidelity > 0.1).all()
 
@@ -315,7 +303,7 @@ def test_kernels_of_any_width(curved, width, params):
     assert np.isfinite(explanation.standard_errors).all()
     wide = lime_of(model, kernel_width=1e9, **params).fit(X).explain(X[:3])
     if width > 1:
-        np.testing.assert_allclose(explanation.values, wide.values, atol=1e-12)
+        assert_allclose(explanation.values, wide.values, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["n_features_to_select", "n_samples"])
@@ -367,10 +355,8 @@ def test_weights_follow_the_scale_of_the_response(curved, scale, selection):
     one, other = explained(1.0), explained(scale)
     for name in ("values", "standard_errors", "base_values"):
         expected = scale * getattr(one, name)
-        np.testing.assert_allclose(
-            getattr(other, name), expected, rtol=1e-6, atol=1e-9 * scale
-        )
-    np.testing.assert_allclose(other.fidelity, one.fidelity, rtol=1e-9)
+        assert_allclose(getattr(other, name), expected, rtol=1e-6, atol=1e-9 * scale)
+    assert_allclose(other.fidelity, one.fidelity, rtol=1e-9)
 
 
 @pytest.mark.parametrize("form", ["csr", "bsr"])
@@ -381,7 +367,7 @@ def test_sparse_rows_are_explained_as_dense_ones(form):
     dense = inspector.fit(X, y).explain(X[:3])
     table = sparse.csr_array(X).asformat(form)
     found = inspector.fit(table, y).explain(table)[:3]
-    np.testing.assert_allclose(found.values, dense.values, atol=1e-9)
+    assert_allclose(found.values, dense.values, atol=1e-9)
 
 
 def test_a_surrogate_that_tells_nothing_about_features(curved):
@@ -403,7 +389,7 @@ def test_tables_of_all_kinds(params):
     assert explanation.texts(0)[3] == f"new = {frame['new'][0]}"
     assert np.isfinite(explanation.values).all()
     alone = inspector.explain(frame[4:5])
-    np.testing.assert_array_equal(alone.values[0], explanation.values[4])
+    assert_array_equal(alone.values[0], explanation.values[4])
 
 
 class Recorder(LinearRegression):
@@ -438,10 +424,10 @@ def test_correlated_samples_keep_means_and_covariances():
     X = rng.normal(size=(100, 3)) @ [[1, 0.9, 0], [0, 0.3, 0], [0, 0, 5]] + [0, 4, 0]
     inspector = lime_of(Recorder(), correlated=True, n_samples=4096).fit(X, X[:, 0])
     drawn = max(inspector.estimator_.seen_, key=len)
-    np.testing.assert_allclose(drawn.mean(axis=0), X.mean(axis=0), atol=0.05)
+    assert_allclose(drawn.mean(axis=0), X.mean(axis=0), atol=0.05)
     expected = np.cov(X.T, bias=True)
     sizes = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
-    np.testing.assert_allclose(np.cov(drawn.T) / sizes, expected / sizes, atol=0.02)
+    assert_allclose(np.cov(drawn.T) / sizes, expected / sizes, atol=0.02)
 
 
 def test_classes_have_explanations_of_their_own():
@@ -453,8 +439,8 @@ def test_classes_have_explanations_of_their_own():
     assert explanation.output_names == ("a", "b", "c")
     assert (explanation.selected.sum(axis=1) == 2).all()
     one = inspector.set_params(target="b").fit(X, y).explain(X[::50])
-    np.testing.assert_allclose(one.values, explanation.values[:, :, 1])
-    np.testing.assert_allclose(one.fidelity, explanation.fidelity[:, 1])
+    assert_allclose(one.values, explanation.values[:, :, 1])
+    assert_allclose(one.fidelity, explanation.fidelity[:, 1])
 
 
 @pytest.mark.parametrize("rows", [[0], [3, 3, 3]])
@@ -473,7 +459,7 @@ def test_a_constant_response_has_no_r_squared(curved):
     with pytest.warns(UndefinedFidelityWarning, match="2 of 2 rows.*R² is undefined"):
         explanation = inspector.explain(X[:2])
     assert np.isnan(explanation.fidelity).all()
-    np.testing.assert_allclose(explanation.values, 0, atol=1e-12)
+    assert_allclose(explanation.values, 0, atol=1e-12)
     assert "R² undefined" in repr(explanation)
     assert "<td>R² undefined</td>" in explanation._repr_html_()
     display = LimeDisplay.from_explanation(explanation, row=0)
@@ -523,18 +509,6 @@ def test_stability_of_bad_numbers(curved, params, name):
         lime_of(model).fit(X).stability_score(X[:1], **params)
 
 
-def test_importances_select():
-    X, y = make_friedman1(100, 8, random_state=0)
-    inspector = lime_of(LinearRegression())
-    chosen = SelectFromModel(inspector, max_features=5, threshold=-np.inf).fit(X, y)
-    assert set(np.flatnonzero(chosen.get_support())) >= {3, 4}
-    # Standing in for its model, it is tuned as that is.
-    grid = {"estimator__fit_intercept": [True, False]}
-    search = GridSearchCV(inspector, grid, cv=3).fit(X, y)
-    plain = GridSearchCV(LinearRegression(), {"fit_intercept": [True, False]}, cv=3)
-    assert search.best_score_ == plain.fit(X, y).best_score_
-
-
 @pytest.mark.parametrize(
     "X",
     [np.eye(3)[:2], 1 + np.eye(5)[:, [0, 0]]],
@@ -545,7 +519,7 @@ def test_tables_in_which_little_happens(X, params):
     model = FrozenEstimator(LinearRegression().fit(X, X.sum(axis=1)))
     explanation = lime_of(model, n_samples=16, **params).fit(X).explain(X)
     assert np.isfinite(explanation.values).all()
-    np.testing.assert_allclose(explanation.predictions, X.sum(axis=1))
+    assert_allclose(explanation.predictions, X.sum(axis=1))
 
 
 def test_missing_values_are_a_bin_of_their_own_or_the_mean():
@@ -600,5 +574,5 @@ def test_samples_and_weights_of_lime_give_its_coefficients():
     expected = dict(theirs.local_exp[1])
     assert set(used.tolist()) == set(map(int, expected))
     found = [fit.coefficients[j, 0] for j in expected]
-    np.testing.assert_allclose(found, list(expected.values()), atol=1e-8)
-    np.testing.assert_allclose(fit.fidelity, theirs.score, atol=1e-8)
+    assert_allclose(found, list(expected.values()), atol=1e-8)
+    assert_allclose(fit.fidelity, theirs.score, atol=1e-8)

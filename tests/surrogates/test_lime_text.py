@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
+from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import (
@@ -161,12 +162,10 @@ def test_weights_of_a_linear_model_are_its_own(n_samples, kernel_width):
         assert set(weights) == set(words)
         for word in words:
             assert weights[word] == pytest.approx(known[word], abs=1e-6)
-    np.testing.assert_allclose(explanation.base_values, linear.intercept_[0], atol=1e-6)
-    np.testing.assert_allclose(explanation.fidelity, 1, atol=1e-9)
-    np.testing.assert_allclose(explanation.additivity_error(), 0, atol=1e-6)
-    np.testing.assert_allclose(
-        explanation.local_predictions, explanation.predictions, atol=1e-6
-    )
+    assert_allclose(explanation.base_values, linear.intercept_[0], atol=1e-6)
+    assert_allclose(explanation.fidelity, 1, atol=1e-9)
+    assert_allclose(explanation.additivity_error(), 0, atol=1e-6)
+    assert_allclose(explanation.local_predictions, explanation.predictions, atol=1e-6)
 
 
 def test_fidelity_is_the_weighted_r2_by_hand():
@@ -186,8 +185,8 @@ def test_fidelity_is_the_weighted_r2_by_hand():
     score = linear.score(kept[:, used], answers, sample_weight=weights)
     assert explanation.fidelity[0] == pytest.approx(score, abs=1e-8)
     found = [by_word(explanation, 0)[words[j]] for j in used]
-    np.testing.assert_allclose(found, linear.coef_, atol=1e-8)
-    np.testing.assert_array_equal(explanation.standard_errors, 0)
+    assert_allclose(found, linear.coef_, atol=1e-8)
+    assert_array_equal(explanation.standard_errors, 0)
 
 
 @pytest.mark.parametrize("selection", ["lars", "forward", "highest_weights", "none"])
@@ -299,12 +298,12 @@ def test_a_text_alone_and_among_others():
     many = inspector.explain(texts)
     with parallel_config("threading", n_jobs=2):  # processes take long to start
         several = inspector.explain(texts)
-    np.testing.assert_array_equal(several.values, many.values)
+    assert_array_equal(several.values, many.values)
     for row in range(len(texts)):
         alone = inspector.explain([texts[row]])
         assert by_word(alone, 0) == by_word(many, row)
         for name in ("fidelity", "base_values", "local_predictions", "tokens"):
-            np.testing.assert_equal(getattr(alone, name)[0], getattr(many, name)[row])
+            assert_equal(getattr(alone, name)[0], getattr(many, name)[row])
     backwards = inspector.explain(texts[::-1])
     assert by_word(backwards, 0) == by_word(many, len(texts) - 1)
     assert by_word(many, 0)
@@ -315,7 +314,7 @@ def test_words_are_the_union_in_order_of_appearance():
     assert explanation.feature_names == ("b", "a", "c")
     assert explanation.token_features.tolist() == [(0, -1, 1, -1, 0), (), (2, -1, 1)]
     assert [*map("".join, explanation.tokens)] == ["b a b", "", "c a"]
-    np.testing.assert_array_equal(explanation.values[1], 0)
+    assert_array_equal(explanation.values[1], 0)
     assert explanation.values[0, 2] == explanation.values[2, 0] == 0
     last = explanation[[2, 0]]
     assert last.tokens[0] == ("c", " ", "a")
@@ -339,13 +338,13 @@ def test_texts_without_words():
     with pytest.warns(UndefinedFidelityWarning, match="around 2 of 2 rows"):
         explanation = inspector.explain(["", " ... "])
     assert explanation.values.shape == (2, 0)
-    np.testing.assert_array_equal(explanation.predictions, explanation.base_values)
+    assert_array_equal(explanation.predictions, explanation.base_values)
     assert np.isnan(explanation.fidelity).all()
     assert explanation.to_frame().shape == (2, 0)
     assert "TextExplanation" in repr(explanation)
     assert "R² undefined" in explanation._repr_html_()
     assert " ... " in explanation.to_html(1)
-    np.testing.assert_array_equal(inspector.stability_score([""]), 1)
+    assert_array_equal(inspector.stability_score([""]), 1)
 
 
 def test_several_outputs():
@@ -357,7 +356,7 @@ def test_several_outputs():
     assert explanation.fidelity.shape == (2, 3)
     assert explanation.output_names == ("fine", "praise", "spam")
     one = fitted(model, y=KINDS, target="spam").explain(TEXTS[:2])
-    np.testing.assert_allclose(one.values, explanation.values[:, :, 2], atol=1e-14)
+    assert_allclose(one.values, explanation.values[:, :, 2], atol=1e-14)
     assert one.output_names == ("spam",)
     assert {w for w, _ in explanation.words(0, "spam")} == {w for w, _ in one.words(0)}
     with pytest.raises(ValueError, match="3 outputs"):
@@ -516,7 +515,7 @@ def test_the_model_sees_the_container_of_fit(kind):
     inspector = fitted(Listening(), X=X)
     explanation = inspector.explain(X[:2])
     plain = fitted(Listening()).explain(TEXTS[:2])
-    np.testing.assert_array_equal(explanation.values, plain.values)
+    assert_array_equal(explanation.values, plain.values)
     inspector.explain(TEXTS[:1])  # another container than that of fit
     for seen in inspector.estimator_.seen_:
         assert type(seen) is type(X)
@@ -535,7 +534,7 @@ def test_polars_series():
     inspector = fitted(Listening(), X=polars.Series("comment", TEXTS))
     explanation = inspector.explain(polars.Series("comment", TEXTS[:2]))
     plain = fitted(Listening()).explain(TEXTS[:2])
-    np.testing.assert_array_equal(explanation[1].values, plain[1].values)
+    assert_array_equal(explanation[1].values, plain[1].values)
     assert all(isinstance(seen, polars.Series) for seen in inspector.estimator_.seen_)
 
 
@@ -547,14 +546,14 @@ def test_little_working_memory_changes_nothing():
     plain = inspector.explain(text)
     with config_context(working_memory=0.01):
         small = inspector.explain(text)
-    np.testing.assert_allclose(small.values, plain.values, rtol=0, atol=1e-12)
+    assert_allclose(small.values, plain.values, rtol=0, atol=1e-12)
 
 
 def test_copies_and_seeds():
     inspector = fitted(n_samples=50)
     found = inspector.explain(TEXTS).values
     for other in (pickle.loads(pickle.dumps(inspector)), fitted(n_samples=50)):
-        np.testing.assert_array_equal(other.explain(TEXTS).values, found)
+        assert_array_equal(other.explain(TEXTS).values, found)
     other = clone(inspector).set_params(random_state=1).fit(TEXTS, SPAM)
     assert (other.explain(TEXTS).values != found).any()
     loaded = pickle.loads(pickle.dumps(inspector.explain(TEXTS)))
@@ -567,7 +566,7 @@ def test_global_random_state_is_untouched():
     inspector.explain(TEXTS)
     assert inspector.stability_ <= 1
     after = np.random.get_state()[1]  # noqa: NPY002
-    np.testing.assert_array_equal(after, before)
+    assert_array_equal(after, before)
 
 
 def test_stability():
@@ -593,9 +592,7 @@ def test_stands_in_for_its_model():
     model = counts_model().fit(TEXTS, SPAM)
     inspector = LimeText(FrozenEstimator(model)).fit(TEXTS)
     assert is_classifier(inspector)
-    np.testing.assert_array_equal(
-        inspector.predict_proba(TEXTS), model.predict_proba(TEXTS)
-    )
+    assert_array_equal(inspector.predict_proba(TEXTS), model.predict_proba(TEXTS))
     assert inspector.score(TEXTS, SPAM) == model.score(TEXTS, SPAM)
     assert inspector.classes_.tolist() == ["fine", "spam"]
     assert not hasattr(inspector, "n_features_in_")
@@ -617,9 +614,7 @@ def test_weights_go_to_the_model_and_rows_without_any_are_left_out():
     inspector = LimeText(counts_model(), random_state=0)
     inspector.fit(TEXTS, SPAM, sample_weight=weights)
     model = counts_model().fit(TEXTS, SPAM, logisticregression__sample_weight=weights)
-    np.testing.assert_allclose(
-        inspector.predict_proba(TEXTS), model.predict_proba(TEXTS)
-    )
+    assert_allclose(inspector.predict_proba(TEXTS), model.predict_proba(TEXTS))
 
 
 @pytest.mark.parametrize(
@@ -645,9 +640,7 @@ def test_fit_changes_no_parameter_and_forgets():
     after = inspector.get_params(deep=False)
     assert all(after[name] is value for name, value in before.items())
     fresh = clone(inspector).fit(TEXTS, KINDS)
-    np.testing.assert_array_equal(
-        inspector.explain(TEXTS).values, fresh.explain(TEXTS).values
-    )
+    assert_array_equal(inspector.explain(TEXTS).values, fresh.explain(TEXTS).values)
     state = set(vars(inspector))
     inspector.explain(TEXTS)
     assert set(vars(inspector)) == state

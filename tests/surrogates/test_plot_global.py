@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import make_column_transformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -153,7 +154,7 @@ def test_the_table_has_the_coefficients(regression):
     for row in frame.itertuples():
         assert row.effect == pytest.approx(expected[row.column])
     widths = [patch.get_width() for patch in display.bars_[0].patches]
-    np.testing.assert_allclose(widths, frame["effect"])
+    assert_allclose(widths, frame["effect"])
     plain = drawn(regression, "bar").to_frame().set_index("column")
     assert plain["standard_deviation"]["first"] == pytest.approx(X["first"].std(ddof=0))
 
@@ -167,7 +168,7 @@ def test_coefficients_of_labels(regression):
     )
     learnt = LogisticRegression().fit(X, model.predict(X))
     found = display.to_frame().set_index("column")["coefficient"]
-    np.testing.assert_allclose(found[NAMES], learnt.coef_[2])
+    assert_allclose(found[NAMES], learnt.coef_[2])
     binary = LogisticRegression().fit(X, labels == "top")
     both = [
         GlobalSurrogateDisplay.from_estimator(
@@ -178,16 +179,16 @@ def test_coefficients_of_labels(regression):
         ).to_frame()["effect"]
         for target in (False, True)
     ]
-    np.testing.assert_allclose(both[0], -both[1])
+    assert_allclose(both[0], -both[1])
 
 
 def test_any_other_is_shown_by_its_answers(regression):
     model, X = regression
     display = drawn(regression, "scatter")
     frame = display.to_frame()
-    np.testing.assert_array_equal(frame["model"], model.predict(X))
+    assert_array_equal(frame["model"], model.predict(X))
     points = display.bars_[0].get_offsets()
-    np.testing.assert_array_equal(points, frame[["model", "surrogate"]])
+    assert_array_equal(points, frame[["model", "surrogate"]])
     rng = np.random.default_rng(0)
     many = GlobalSurrogateDisplay(*rng.normal(size=(2, 4000))).plot()
     assert many.bars_[0].get_array().sum() == 4000
@@ -207,8 +208,8 @@ def test_one_tree_of_all_classes_is_drawn_once_with_their_shares(regression, kin
             own = frame[frame["output"] == name]
             if kind == "rules":
                 own = own.sort_values("share", ascending=False, kind="stable")
-            np.testing.assert_allclose(part.datavalues, own[column])
-    np.testing.assert_allclose(sum(part.datavalues for part in bars[:3]), 1)
+            assert_allclose(part.datavalues, own[column])
+    assert_allclose(sum(part.datavalues for part in bars[:3]), 1)
     names = [text.get_text() for text in display.legend_.get_texts()]
     assert names == [r"\$top\$", "_mid", "low"]
     fidelity = GlobalSurrogate(FrozenEstimator(model), random_state=0).fit(X).fidelity_

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -35,7 +36,7 @@ def test_bars_are_the_effects_in_use(classified):
         effects = explanation.effects[0, :, output]
         order = np.argsort(-np.abs(effects))[:3]
         widths = [bar.get_width() for bar in bars]
-        np.testing.assert_allclose(widths, effects[order])
+        assert_allclose(widths, effects[order])
         labels = [text.get_text() for text in display.axes_[output].get_yticklabels()]
         expected = [explanation.texts(0)[j] for j in order]
         assert [text.replace("\n", " ") for text in labels] == expected
@@ -66,8 +67,8 @@ def test_numbers_without_bins_stand_with_their_values():
     assert label.get_text() == "age (31.5)"
     table = display.to_frame()
     assert table["feature"].tolist() == ["age"]
-    np.testing.assert_allclose(table["weight"], 2)
-    np.testing.assert_allclose(table["effect"], 2 * frame["age"].std(ddof=0))
+    assert_allclose(table["weight"], 2)
+    assert_allclose(table["effect"], 2 * frame["age"].std(ddof=0))
 
 
 def test_table_has_every_output(classified):

@@ -1,11 +1,11 @@
 """The display of texts: what is drawn, where, and from what."""
 
 import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgba
+from numpy.testing import assert_allclose
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -75,7 +75,7 @@ def test_words_are_highlighted_by_sign_and_size():
     assert "surrogate =" not in " ".join(texts)
     # HTML has the same colours.
     for rgb, colour in ((UP_RGB, UP_COLOUR), (DOWN_RGB, DOWN_COLOUR)):
-        np.testing.assert_allclose(np.array(rgb) / 255, to_rgba(colour)[:3])
+        assert_allclose(np.array(rgb) / 255, to_rgba(colour)[:3])
 
 
 def test_bars_and_table_have_the_weights():
@@ -88,7 +88,7 @@ def test_bars_and_table_have_the_weights():
     (bars,) = display.bars_
     assert [bar.get_width() for bar in bars] == frame["weight"].tolist()
     ends = [segment[:, 0].tolist() for segment in display.errors_[0].get_segments()]
-    np.testing.assert_allclose(ends, [[0.3, 0.7], [-0.35, -0.15]])
+    assert_allclose(ends, [[0.3, 0.7], [-0.35, -0.15]])
     names = [label.get_text() for label in display.axes_[1, 0].get_yticklabels()]
     assert names == ["free", "charge"]
     assert {"+0.50", "\N{MINUS SIGN}0.25"} <= set(all_texts(display.figure_))
@@ -163,26 +163,6 @@ def test_what_cannot_be_drawn(model):
         LimeTextDisplay.from_explanation(local)
     with pytest.raises(ValueError, match="max_lines=0"):
         LimeTextDisplay.from_explanation(explanation(), max_lines=0)
-
-
-@pytest.mark.parametrize("layout", ["constrained", "none"])
-def test_given_axes(layout):
-    figure, (left, right) = plt.subplots(1, 2, layout=layout)
-    display = LimeTextDisplay.from_explanation(explanation(), ax=left)
-    assert not left.axison
-    figure.canvas.draw()
-    if layout == "none":
-        for ax in display.axes_.flat:
-            assert ax.get_position().x1 <= right.get_position().x0
-    with pytest.raises(ValueError, match="divided by another plot already"):
-        display.plot(ax=left)
-    again = display.plot(ax=display.axes_)
-    assert again is display
-    with pytest.raises(ValueError, match="ax has 1 axes, but there are 2"):
-        display.plot(ax=[right])
-    loose = figure.add_axes([0.1, 0.1, 0.2, 0.2])
-    with pytest.raises(ValueError, match="not one of a grid of subplots"):
-        display.plot(ax=loose)
 
 
 def test_own_figure_and_lines_within_it(model):

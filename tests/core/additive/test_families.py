@@ -5,11 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from sklearn_interpret._core.additive.families import (
-    FAMILIES,
-    LINKS,
-    negative_binomial,
-)
+from sklearn_interpret._core.additive.families import FAMILIES, LINKS, negative_binomial
 
 MEANS = np.array([0.2, 0.5, 0.9])
 FEW, MANY = np.array([0.0, 1.0, 0.0]), np.array([0.0, 3.0, 1.0])

@@ -1,10 +1,14 @@
-"""Accumulated effects and curves against the definitions, and in closed form."""
+"""Accumulated effects: closed forms, empty cells, standard errors, nodes.
+
+That they are those of the definition is tested with the estimator.
+"""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.effects.accumulation import (
     NodeAxis,
@@ -15,201 +19,8 @@ from sklearn_interpret._core.effects.accumulation import (
     neighbour_covariances,
     second_order_effect,
 )
-from sklearn_interpret._core.statistics.grids import (
-    derivative,
-    interpolate,
-    interval_edges,
-    interval_index,
-    look_up,
-)
+from sklearn_interpret._core.statistics.grids import derivative, interpolate, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
-from tests.references import effects as reference
-from tests.references.weighted import repeated
-
-N_LEVELS = 4
-
-
-def bumpy(row):
-    """A function without any structure to lean on."""
-    a, b, c = row[:3]
-    return np.sin(3 * a) * b + a * b**2 + np.exp(c / 3) + (b == 2) * c
-
-
-def make_rows(n=60, seed=0):
-    """Correlated rows (number, level, number) and weights."""
-    rng = np.random.default_rng(seed)
-    a = rng.normal(size=n)
-    level = np.clip(np.round(a + rng.normal(size=n) + 1.5), 0, N_LEVELS - 1)
-    level[:N_LEVELS] = range(N_LEVELS)
-    c = a + rng.normal(size=n)
-    return np.stack([a, level, c], axis=1), rng.integers(1, 4, n).astype(float)
-
-
-def make_side(X, j, weights, n_intervals=5):
-    """Axis and cells of column j, with the reference's way to say the same."""
-    if j == 1:
-        levels = np.arange(N_LEVELS, dtype=float)
-        axis = NodeAxis(levels, by_level=True)
-        return axis, X[:, j].astype(int), levels, ("levels", levels.tolist())
-    edges = interval_edges(X[:, j], weights, n_intervals)
-    axis = NodeAxis(edges, by_level=False)
-    return axis, interval_index(X[:, j], edges), edges, ("edges", edges.tolist())
-
-
-def first_order(f, X, j, weights, *, centred=True):
-    """First-order effect by the core's parts, one output."""
-    axis, cells, nodes, _ = make_side(X, j, weights)
-    visits = axis.visits(cells)
-    answers = np.array(
-        [
-            [reference.at(f, row, {j: nodes[v]}) for v in places]
-            for row, places in zip(X, visits, strict=True)
-        ]
-    )
-    steps, weight, differences = [], [], []
-    for low, high, step in axis.differences(cells):
-        taken = step >= 0
-        steps.append(step[taken])
-        weight.append(weights[taken])
-        differences.append((answers[:, high] - answers[:, low])[taken])
-    local = Moments.of_groups(
-        np.concatenate(differences)[:, None],
-        np.concatenate(steps),
-        axis.n_steps,
-        np.concatenate(weight),
-    )
-    cell_weights = np.bincount(cells, weights, axis.n_cells)
-    return first_order_effect(local.mean.T, cell_weights, axis, centred=centred)[0]
-
-
-def second_order(f, X, pair, weights, n_intervals=5):
-    """Second-order effect by the core's parts, one output, and its weights."""
-    one, two = (make_side(X, j, weights, n_intervals) for j in pair)
-    total = np.zeros((one[0].n_steps, two[0].n_steps))
-    step_weights = np.zeros_like(total)
-    for row, w, cell1, cell2 in zip(X, weights, one[1], two[1], strict=True):
-        corners = np.array(
-            [
-                [
-                    reference.at(f, row, {pair[0]: one[2][a], pair[1]: two[2][b]})
-                    for b in two[0].visits(np.array([cell2]))[0]
-                ]
-                for a in one[0].visits(np.array([cell1]))[0]
-            ]
-        )
-        for low1, high1, step1 in one[0].differences(np.array([cell1])):
-            for low2, high2, step2 in two[0].differences(np.array([cell2])):
-                if step1[0] >= 0 and step2[0] >= 0:
-                    upper = corners[high1, high2] - corners[low1, high2]
-                    lower = corners[high1, low2] - corners[low1, low2]
-                    total[step1[0], step2[0]] += w * (upper - lower)
-                    step_weights[step1[0], step2[0]] += w
-    local = total / np.where(step_weights > 0, step_weights, 1)
-    cells = np.zeros((one[0].n_cells, two[0].n_cells))
-    np.add.at(cells, (one[1], two[1]), weights)
-    axes = (one[0], two[0])
-    return second_order_effect(local[None], step_weights, cells, axes)[0], cells, axes
-
-
-@pytest.mark.parametrize("centred", [True, False])
-@pytest.mark.parametrize("j", [0, 2])
-@pytest.mark.parametrize("seed", range(3))
-def test_first_order_of_numbers_follows_the_definition(seed, j, centred):
-    X, weights = make_rows(seed=seed)
-    edges = make_side(X, j, weights)[2]
-    np.testing.assert_allclose(
-        first_order(bumpy, X, j, weights, centred=centred),
-        reference.first_order_numeric(bumpy, X, j, edges, weights, centred=centred),
-        rtol=1e-10,
-        atol=1e-12,
-    )
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_first_order_of_levels_follows_the_definition(seed):
-    X, weights = make_rows(seed=seed)
-    np.testing.assert_allclose(
-        first_order(bumpy, X, 1, weights),
-        reference.first_order_levels(bumpy, X, 1, list(range(N_LEVELS)), weights),
-        rtol=1e-10,
-        atol=1e-12,
-    )
-
-
-@pytest.mark.parametrize("pair", [(0, 2), (0, 1), (1, 2)])
-@pytest.mark.parametrize("seed", range(3))
-def test_second_order_follows_the_definition(seed, pair):
-    X, weights = make_rows(seed=seed)
-    axes = [make_side(X, j, weights)[3] for j in pair]
-    np.testing.assert_allclose(
-        second_order(bumpy, X, pair, weights)[0],
-        reference.second_order(bumpy, X, pair, axes, weights),
-        rtol=1e-9,
-        atol=1e-11,
-    )
-
-
-@pytest.mark.parametrize("pair", [(0, 2), (0, 1)])
-def test_second_order_of_weights_is_that_of_repeated_rows(pair):
-    X, weights = make_rows()
-    again = repeated(X, weights)
-    np.testing.assert_allclose(
-        second_order(bumpy, X, pair, weights)[0],
-        second_order(bumpy, again, pair, np.ones(len(again)))[0],
-        rtol=1e-9,
-        atol=1e-11,
-    )
-
-
-@pytest.mark.parametrize("j", [0, 1])
-def test_first_order_of_weights_is_that_of_repeated_rows(j):
-    X, weights = make_rows()
-    again = repeated(X, weights)
-    np.testing.assert_allclose(
-        first_order(bumpy, X, j, weights),
-        first_order(bumpy, again, j, np.ones(len(again))),
-        rtol=1e-10,
-        atol=1e-12,
-    )
-
-
-@pytest.mark.parametrize("j", [0, 1, 2])
-def test_the_effect_in_an_additive_function_is_its_part(j):
-    """Up to a constant, exactly at the nodes, however the features hang together."""
-    parts = (np.sin, lambda b: b**2 - b, np.exp)
-    X, weights = make_rows()
-    found = first_order(
-        lambda row: sum(part(v) for part, v in zip(parts, row, strict=True)),
-        X,
-        j,
-        weights,
-    )
-    expected = parts[j](make_side(X, j, weights)[2])
-    np.testing.assert_allclose(
-        found - found[0], expected - expected[0], rtol=0, atol=1e-12
-    )
-
-
-@pytest.mark.parametrize("pair", [(0, 2), (0, 1), (1, 2), (2, 0)])
-def test_the_pure_interaction_of_an_additive_function_is_zero(pair):
-    X, weights = make_rows()
-    found, *_ = second_order(
-        lambda row: np.sin(row[0]) + row[1] ** 2 * 3 - row[2], X, pair, weights
-    )
-    np.testing.assert_allclose(found, 0, atol=1e-12)
-
-
-@pytest.mark.parametrize("pair", [(0, 2), (0, 1)])
-def test_main_effects_do_not_change_the_pure_interaction(pair):
-    X, weights = make_rows()
-    alone, *_ = second_order(bumpy, X, pair, weights)
-    beside, *_ = second_order(
-        lambda row: bumpy(row) + 5 * row[0] ** 3 - np.cos(row[1]) + row[2],
-        X,
-        pair,
-        weights,
-    )
-    np.testing.assert_allclose(alone, beside, atol=1e-11)
 
 
 @pytest.mark.parametrize("first", ["intervals", "levels"])
@@ -227,27 +38,7 @@ def test_the_product_of_independent_features_in_closed_form(first):
         for axis, x, w in zip(axes, nodes, margins, strict=True)
     ]
     expected = np.outer(nodes[0] - means[0], nodes[1] - means[1])
-    np.testing.assert_allclose(found, expected, atol=1e-13)
-
-
-@pytest.mark.parametrize("pair", [(0, 2), (0, 1), (1, 2)])
-def test_a_second_order_effect_is_centred_and_has_no_main_effect_left(pair):
-    X, weights = make_rows()
-    found, cells, axes = second_order(bumpy, X, pair, weights)
-    assert abs(centring_constant(found[None], cells, axes)[0]) < 1e-12
-    for which, (axis, other) in enumerate((axes, axes[::-1])):
-        steps = other.cell_values(np.diff(found, axis=which), 1 - which)
-        weighted = steps * axis.step_weights(cells, which)
-        np.testing.assert_allclose(weighted.sum(axis=1 - which), 0, atol=1e-9)
-
-
-def test_the_pair_may_be_turned_round():
-    X, weights = make_rows()
-    np.testing.assert_allclose(
-        second_order(bumpy, X, (0, 2), weights)[0],
-        second_order(bumpy, X, (2, 0), weights)[0].T,
-        atol=1e-11,
-    )
+    assert_allclose(found, expected, atol=1e-13)
 
 
 def test_empty_rectangles_take_their_nearest_neighbour():
@@ -259,7 +50,7 @@ def test_empty_rectangles_take_their_nearest_neighbour():
     local = np.array([[[1.0, np.nan, np.nan], [np.nan, 7.0, np.nan]]])
     weights = np.array([[4.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
     filled = np.array([[[1.0, 1.0, 7.0], [7.0, 7.0, 7.0]]])
-    np.testing.assert_array_equal(
+    assert_array_equal(
         second_order_effect(local, weights, weights, axes),
         second_order_effect(filled, np.ones((2, 3)), weights, axes),
     )
@@ -273,7 +64,7 @@ def test_ties_of_nearest_neighbours_go_to_the_first():
     weights = np.isfinite(local[0]).astype(float)
     filled = np.array([[[1.0, 1.0, 1.0], [2.0, 1.0, 3.0], [2.0, 4.0, 3.0]]])
     cells = np.ones((3, 3))
-    np.testing.assert_array_equal(
+    assert_array_equal(
         second_order_effect(local, weights, cells, axes),
         second_order_effect(filled, np.ones((3, 3)), cells, axes),
     )
@@ -284,7 +75,7 @@ def test_without_any_rectangle_the_interaction_is_zero():
     found = second_order_effect(
         np.full((2, 2, 3), np.nan), np.zeros((2, 3)), np.zeros((2, 4)), axes
     )
-    np.testing.assert_array_equal(found, np.zeros((2, 3, 4)))
+    assert_array_equal(found, np.zeros((2, 3, 4)))
 
 
 @pytest.mark.parametrize("by_level", [True, False])
@@ -292,7 +83,7 @@ def test_an_axis_of_one_node_has_no_effect(by_level):
     axis = NodeAxis(np.array([2.0]), by_level)
     weights = np.full(axis.n_cells, 3.0)
     found = first_order_effect(np.empty((2, 0)), weights, axis)
-    np.testing.assert_array_equal(found, np.zeros((2, 1)))
+    assert_array_equal(found, np.zeros((2, 1)))
 
 
 def test_outputs_do_not_mix():
@@ -303,7 +94,7 @@ def test_outputs_do_not_mix():
     together = second_order_effect(local, weights, cells, axes)
     for output in range(3):
         alone = second_order_effect(local[[output]], weights, cells, axes)
-        np.testing.assert_allclose(together[[output]], alone, atol=1e-14)
+        assert_allclose(together[[output]], alone, atol=1e-14)
 
 
 @given(
@@ -316,7 +107,7 @@ def test_outputs_do_not_mix():
 def test_accumulating_undoes_differences(values):
     for axis in (0, 1, -1):
         started = values - np.take(values, [0], axis)
-        np.testing.assert_allclose(
+        assert_allclose(
             accumulate(np.diff(values, axis=axis), axis), started, atol=1e-9
         )
 
@@ -330,14 +121,10 @@ def test_a_centred_effect_has_mean_zero_over_the_rows(local, weights, by_level):
     nodes = np.arange(5.0 if by_level else 6.0)
     axis = NodeAxis(nodes, by_level)
     effects = first_order_effect(local[:, : axis.n_steps], weights, axis)
-    np.testing.assert_allclose(
-        centring_constant(effects, weights, [axis]), 0, atol=1e-9
-    )
+    assert_allclose(centring_constant(effects, weights, [axis]), 0, atol=1e-9)
     shifted = first_order_effect(local[:, : axis.n_steps], weights, axis, centred=False)
     assert not shifted[:, 0].any()
-    np.testing.assert_allclose(
-        effects - effects[:, :1], shifted - shifted[:, :1], atol=1e-9
-    )
+    assert_allclose(effects - effects[:, :1], shifted - shifted[:, :1], atol=1e-9)
 
 
 def test_standard_errors_follow_the_effect_as_a_linear_map():
@@ -350,7 +137,7 @@ def test_standard_errors_follow_the_effect_as_a_linear_map():
         np.sqrt(sum((slopes[k] * errors[output, k]) ** 2 for k in range(5)))
         for output in range(2)
     ]
-    np.testing.assert_allclose(
+    assert_allclose(
         accumulated_standard_errors(errors, weights, axis), expected, rtol=1e-12
     )
 
@@ -358,7 +145,7 @@ def test_standard_errors_follow_the_effect_as_a_linear_map():
 def test_standard_error_of_one_interval_is_half_of_it_at_both_ends():
     axis = NodeAxis(np.array([0.0, 1.0]), by_level=False)
     found = accumulated_standard_errors(np.array([[0.6]]), np.array([9.0]), axis)
-    np.testing.assert_allclose(found, [[0.3, 0.3]])
+    assert_allclose(found, [[0.3, 0.3]])
 
 
 def test_standard_errors_over_levels_count_the_rows_that_two_steps_share():
@@ -394,15 +181,15 @@ def test_standard_errors_over_levels_count_the_rows_that_two_steps_share():
             given[row, level] = (above[row] - moments.mean[level, 0]) / scale[level]
     slopes = first_order_effect(np.eye(3), cell_weights, axis)
     expected = np.sqrt(weights @ (given @ slopes) ** 2)
-    np.testing.assert_allclose(found[0], expected, rtol=1e-12)
+    assert_allclose(found[0], expected, rtol=1e-12)
 
 
 def test_visits_of_intervals_are_their_edges_and_of_levels_their_neighbours():
     cells = np.array([0, 1, 2])
-    np.testing.assert_array_equal(
+    assert_array_equal(
         NodeAxis(np.arange(4.0), False).visits(cells), [[0, 1], [1, 2], [2, 3]]
     )
-    np.testing.assert_array_equal(
+    assert_array_equal(
         NodeAxis(np.arange(3.0), True).visits(cells), [[0, 0, 1], [0, 1, 2], [1, 2, 2]]
     )
 
@@ -410,8 +197,8 @@ def test_visits_of_intervals_are_their_edges_and_of_levels_their_neighbours():
 def test_steps_of_levels_end_at_the_first_and_last():
     low, high = NodeAxis(np.arange(3.0), True).differences(np.array([0, 1, 2]))
     assert (low[:2], high[:2]) == ((0, 1), (1, 2))
-    np.testing.assert_array_equal(low[2], [-1, 0, 1])
-    np.testing.assert_array_equal(high[2], [0, 1, -1])
+    assert_array_equal(low[2], [-1, 0, 1])
+    assert_array_equal(high[2], [0, 1, -1])
 
 
 @given(
@@ -422,7 +209,7 @@ def test_interpolation_is_linear_between_nodes_and_flat_beyond(nodes, values):
     nodes = np.sort(nodes)
     curves = np.stack([2 * nodes + 1, nodes])
     inside = np.clip(values, nodes[0], nodes[-1])
-    np.testing.assert_allclose(
+    assert_allclose(
         interpolate(values, nodes, curves),
         np.stack([2 * inside + 1, inside], axis=1),
         atol=1e-9,
@@ -431,26 +218,24 @@ def test_interpolation_is_linear_between_nodes_and_flat_beyond(nodes, values):
 
 def test_interpolation_keeps_missing_values_missing():
     found = interpolate(np.array([0.5, np.nan]), np.array([0.0, 1.0]), np.eye(2))
-    np.testing.assert_array_equal(found, [[0.5, 0.5], [np.nan, np.nan]])
+    assert_array_equal(found, [[0.5, 0.5], [np.nan, np.nan]])
 
 
 def test_look_up_of_levels_and_of_unknown_ones():
     found = look_up(np.array([1, -1, 0]), np.array([[3, 4], [5, 6]]))
-    np.testing.assert_array_equal(found, [[4, 6], [np.nan, np.nan], [3, 5]])
+    assert_array_equal(found, [[4, 6], [np.nan, np.nan], [3, 5]])
 
 
 def test_derivatives_of_a_line_and_of_a_parabola():
     nodes = np.array([0.0, 0.5, 2.0, 3.0])
     curves = np.stack([3 * nodes, nodes**2])
     found = derivative(curves, nodes)
-    np.testing.assert_allclose(found[0], 3.0)
-    np.testing.assert_allclose(found[1, 1:-1], 2 * nodes[1:-1])
+    assert_allclose(found[0], 3.0)
+    assert_allclose(found[1, 1:-1], 2 * nodes[1:-1])
 
 
 def test_derivatives_of_short_curves():
-    np.testing.assert_array_equal(
+    assert_array_equal(
         derivative(np.array([[1.0, 3.0]]), np.array([0.0, 4.0])), [[0.5, 0.5]]
     )
-    np.testing.assert_array_equal(
-        derivative(np.ones((2, 1)), np.ones(1)), np.zeros((2, 1))
-    )
+    assert_array_equal(derivative(np.ones((2, 1)), np.ones(1)), np.zeros((2, 1)))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from sklearn_interpret._core.statistics.grids import (
     grid_position,
@@ -21,7 +22,7 @@ def test_sums_by_point_give_the_mean_and_variance_of_interpolated_curves(n_point
     sums = grid_sums(*grid_position(values, nodes), n_points, weights)
     at_rows = np.repeat(interpolate(values, nodes, curves), weights.astype(int), axis=0)
     found = curves @ masses_of_sums(sums)
-    np.testing.assert_allclose(found, at_rows.mean(axis=0), rtol=1e-12)
+    assert_allclose(found, at_rows.mean(axis=0), rtol=1e-12)
     for level in (0.0, 1e6):
         found = variance_of_sums(level + curves, sums)
-        np.testing.assert_allclose(found, at_rows.var(axis=0), rtol=1e-8, atol=1e-18)
+        assert_allclose(found, at_rows.var(axis=0), rtol=1e-8, atol=1e-18)

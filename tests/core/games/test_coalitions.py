@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from sklearn_interpret._core.games.coalitions import n_pairs_of, paired_design
 
@@ -75,5 +76,5 @@ def test_every_player_is_drawn_as_often(n_players):
 
 
 def test_the_same_generator_draws_the_same():
-    np.testing.assert_array_equal(drawn(30, 100, 3), drawn(30, 100, 3))
+    assert_array_equal(drawn(30, 100, 3), drawn(30, 100, 3))
     assert (drawn(30, 100, 3) != drawn(30, 100, 4)).any()

@@ -1,4 +1,4 @@
-"""Games whose coalitions have all been asked about: Shapley's formula and axioms."""
+"""Games whose coalitions have all been asked about: Shapley's formula."""
 
 import numpy as np
 import pytest
@@ -43,15 +43,6 @@ def test_coalitions_are_numbered_by_their_members(p):
 
 
 @settings(max_examples=25, deadline=None)
-@given(games(5), games(5))
-def test_efficiency_and_linearity(one, other):
-    shares = values_of_all(one)
-    assert_allclose(shares.sum(axis=0), one[-1] - one[0], atol=1e-12)
-    both = values_of_all(2 * one - other)
-    assert_allclose(both, 2 * shares - values_of_all(other), atol=1e-12)
-
-
-@settings(max_examples=25, deadline=None)
 @given(games(4))
 def test_a_player_who_adds_nothing_gets_nothing(values):
     """To the last bit, and the others share as if it were not there."""
@@ -60,18 +51,3 @@ def test_a_player_who_adds_nothing_gets_nothing(values):
     assert_array_equal(shares[4], 0)
     assert_allclose(shares[:4], values_of_all(values), atol=1e-12)
     assert_array_equal(interactions_of_all(widened)[4], 0)
-
-
-@settings(max_examples=25, deadline=None)
-@given(games(5))
-def test_players_who_change_places_change_their_shares(values):
-    numbers = np.arange(32)
-    swapped = (numbers & 0b11100) | (numbers & 1) << 1 | (numbers & 2) >> 1
-    order = [1, 0, 2, 3, 4]
-    assert_allclose(
-        values_of_all(values[swapped]), values_of_all(values)[order], atol=1e-12
-    )
-    pairs = interactions_of_all(values)
-    assert_allclose(
-        interactions_of_all(values[swapped]), pairs[order][:, order], atol=1e-12
-    )

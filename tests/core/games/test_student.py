@@ -1,6 +1,7 @@
 """Standard errors of few draws."""
 
 import numpy as np
+from numpy.testing import assert_allclose
 from scipy import stats
 
 from sklearn_interpret._core.games.gaussian_conditionals import Block
@@ -14,5 +15,5 @@ def test_intervals_of_few_draws_are_students():
     drawn = (draws @ deviations[0])[:, :, 0]
     low, high = stats.t.interval(0.95, 5, drawn.mean(axis=0), stats.sem(drawn))
     half = (high - low) / 2
-    np.testing.assert_allclose(stats.norm.ppf(0.975) * errors[0, :, 0], half)
+    assert_allclose(stats.norm.ppf(0.975) * errors[0, :, 0], half)
     assert student_factor(1e9) < 1 + 1e-8

@@ -259,13 +259,7 @@ def test_columns_that_say_the_same():
 def test_all_rows_stand_alone():
     start = np.zeros((4, 1))
     model = ScoreModel(
-        np.eye(4)[:2],
-        np.ones((2, 1)),
-        np.ones(2),
-        start,
-        start,
-        HalfSquared(),
-        start,
+        np.eye(4)[:2], np.ones((2, 1)), np.ones(2), start, start, HalfSquared(), start
     ).polished()
     found, _ = model.without(each(2))
     assert_allclose(found, [model.parameters] * 2, atol=1e-12)

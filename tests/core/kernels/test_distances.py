@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_interpret._core.kernels.distances import (
-    gower_distances,
-    squared_distances,
-)
+from sklearn_interpret._core.kernels.distances import gower_distances, squared_distances
 
 
 @pytest.mark.parametrize("n_rows", [1, 8, 9, 30])

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.local.anchors import AnchorSearch, Neighbours, kl_bounds
 from tests.references.anchors import PlainAnchors, bound
@@ -150,11 +151,11 @@ def test_kl_bounds(level):
     low, high = kl_bounds(n_kept, n_draws, level)
     pairs = zip(n_kept / n_draws, level / n_draws, strict=True)
     expected = np.array([[bound(p, most, end) for end in (0, 1)] for p, most in pairs])
-    np.testing.assert_allclose(low, expected[:, 0], atol=1e-8)
-    np.testing.assert_allclose(high, expected[:, 1], atol=1e-8)
+    assert_allclose(low, expected[:, 0], atol=1e-8)
+    assert_allclose(high, expected[:, 1], atol=1e-8)
 
 
 def test_kl_bounds_of_nothing_but_successes():
     low, high = kl_bounds(np.array([60]), np.array([60]), np.log(20))
-    np.testing.assert_allclose(low, 20 ** (-1 / 60), atol=1e-8)
-    np.testing.assert_array_equal(high, 1)
+    assert_allclose(low, 20 ** (-1 / 60), atol=1e-8)
+    assert_array_equal(high, 1)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import comb
 
 from sklearn_interpret._core.local.masks import (
@@ -21,15 +22,15 @@ def test_all_sets_where_there_are_few(draw, n_parts):
     assert masks.complete
     assert len(np.unique(masks.kept, axis=0)) == len(masks.kept) == 2**n_parts
     assert masks.kept[0].all()
-    np.testing.assert_allclose(masks.shares.sum(), 1)
+    assert_allclose(masks.shares.sum(), 1)
 
 
 def test_shares_of_all_sets():
     rng = np.random.default_rng(0)
-    np.testing.assert_array_equal(independent_masks(4, 16, rng).shares, 1 / 16)
+    assert_array_equal(independent_masks(4, 16, rng).shares, 1 / 16)
     masks = sized_masks(4, 16, rng)
     sizes = masks.kept.sum(axis=1)
-    np.testing.assert_allclose(masks.shares, 1 / (5 * comb(4, sizes)))
+    assert_allclose(masks.shares, 1 / (5 * comb(4, sizes)))
 
 
 @pytest.mark.parametrize("draw", DRAWS)
@@ -38,20 +39,20 @@ def test_draws_are_even(draw):
     assert not masks.complete
     assert masks.kept.shape == (1025, 30)
     assert masks.kept[0].all()
-    np.testing.assert_allclose(masks.kept[1:].mean(axis=0), 0.5, atol=0.02)
-    np.testing.assert_allclose(masks.shares, 1 / 1025)
+    assert_allclose(masks.kept[1:].mean(axis=0), 0.5, atol=0.02)
+    assert_allclose(masks.shares, 1 / 1025)
 
 
 def test_sizes_come_up_equally_often():
     masks = sized_masks(9, 1 + 2**8, np.random.default_rng(1))
     counts = np.bincount(masks.kept[1:].sum(axis=1), minlength=10)
-    np.testing.assert_allclose(counts, 25.6, atol=2)
+    assert_allclose(counts, 25.6, atol=2)
 
 
 def test_distances_from_the_whole():
     kept = np.array([[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0]], dtype=bool)
-    np.testing.assert_allclose(cosine_distances(kept), [0, 0.5, 1])
-    np.testing.assert_array_equal(cosine_distances(kept[:, :0]), 0)
+    assert_allclose(cosine_distances(kept), [0, 0.5, 1])
+    assert_array_equal(cosine_distances(kept[:, :0]), 0)
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (7, 3), (64, 5), (20, 1100), (5, 0)])
@@ -78,5 +79,5 @@ def test_points_hang_on_the_seed_alone():
     one, same, other = (
         quasi_random_points(30, 4, np.random.default_rng(seed)) for seed in (1, 1, 2)
     )
-    np.testing.assert_array_equal(one, same)
+    assert_array_equal(one, same)
     assert not np.array_equal(one, other)

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from sklearn_interpret._core.search.boxes import BoxSums
 
@@ -43,14 +44,14 @@ def test_sums_and_profiles(n_columns):
     points = rng.integers(0, 3, size=(5, n_columns))
     points[0] = 0  # meets all conditions of the longest box
     points[1] = 2  # misses all
-    np.testing.assert_allclose(boxes.sums(points), plain_sums(boxes, points))
+    assert_allclose(boxes.sums(points), plain_sums(boxes, points))
     profiles = boxes.profiles(points).reshape(2, 5, n_columns, 4)
     for j in {0, n_columns // 2, n_columns - 1}:
         for cell in range(3):
             moved = points.copy()
             moved[:, j] = cell
             expected = plain_sums(boxes, moved).T
-            np.testing.assert_allclose(profiles[:, :, j, cell], expected, atol=1e-12)
+            assert_allclose(profiles[:, :, j, cell], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_columns", [1, 4])
@@ -62,4 +63,4 @@ def test_points_in_the_same_boxes_are_left_out(n_columns):
     same = ((boxes.low[around] <= points) & (points <= boxes.high[around])).all(axis=1)
     rest = boxes.without(point)
     assert (rest.sums(points[same]) < rest.needs).all()
-    np.testing.assert_allclose(rest.sums(points[~same]), boxes.sums(points[~same]))
+    assert_allclose(rest.sums(points[~same]), boxes.sums(points[~same]))

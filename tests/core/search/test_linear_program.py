@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from sklearn_interpret._core.search.linear_program import Moves
@@ -39,7 +40,7 @@ def test_few_columns_moved(seed):
     for size in range(1, 5):
         units = moves.cheapest(needs, np.ones((1, 4)), np.array([size]))
         cost = np.inf if units is None else units @ moves.costs
-        np.testing.assert_allclose(cost, least[size], rtol=1e-6)
+        assert_allclose(cost, least[size], rtol=1e-6)
         if units is not None:
             assert len(np.unique(moves.column[units > 0])) <= size
             assert (moves.gains.T @ units >= needs - 1e-6).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog, minimize
 
 from sklearn_interpret._core.search.norm_balls import (
@@ -171,7 +171,7 @@ def test_shortest_steps(norm, seed):
     expected = [
         shortest(*each, norm) for each in zip(slopes, low, high, needs, strict=True)
     ]
-    np.testing.assert_array_equal(enough, np.isfinite(expected))
+    assert_array_equal(enough, np.isfinite(expected))
     norms = np.linalg.norm(steps, norm, axis=1)
     assert_allclose(norms[enough], np.array(expected)[enough], rtol=1e-5, atol=1e-6)
     gains = np.einsum("nmp,np->nm", slopes, steps)
@@ -186,8 +186,8 @@ def test_one_function_is_the_closed_form(norm):
         slopes[:, :1], low, high, np.abs(needs[:, :1]), norm
     )
     expected = nearest_beyond(slopes[:, 0], low, high, np.abs(needs[:, 0]), norm)
-    np.testing.assert_array_equal(steps, expected[0])
-    np.testing.assert_array_equal(enough, expected[1])
+    assert_array_equal(steps, expected[0])
+    assert_array_equal(enough, expected[1])
 
 
 @pytest.mark.parametrize("norm", ORDERS)

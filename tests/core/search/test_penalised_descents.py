@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from sklearn_interpret._core.search.penalised_descents import (
@@ -143,7 +144,7 @@ def test_endless_room():
         np.full((1, 3), -np.inf),
         np.full((1, 3), np.inf),
     )
-    np.testing.assert_allclose(found, [[0, -2, 0]], atol=1e-8)
+    assert_allclose(found, [[0, -2, 0]], atol=1e-8)
 
 
 def test_a_descent_finds_the_nearest_point_of_a_ball():
@@ -158,7 +159,7 @@ def test_a_descent_finds_the_nearest_point_of_a_ball():
         np.zeros((1, 2)), -endless, endless, evaluate, aim=1e-3, max_iter=200
     )
     # Both coordinates cost the same: the nearest point lies on the diagonal.
-    np.testing.assert_allclose(found.sum(), 5 - np.sqrt(2), rtol=2e-3)
+    assert_allclose(found.sum(), 5 - np.sqrt(2), rtol=2e-3)
     assert evaluate(found, None)[1][0] >= 0
     assert 1 <= n_steps < 200
 

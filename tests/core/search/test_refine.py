@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.search.refine import Refinement
 
@@ -43,7 +44,7 @@ def test_undone_as_one_by_one(seed):
     refinement.undo()
     for found, value in zip(refinement.values, values, strict=True):
         expected = undone_one_by_one(value, np.zeros(6), costs, holds)
-        np.testing.assert_array_equal(found, expected)
+        assert_array_equal(found, expected)
 
 
 def test_a_share_is_undone_where_there_are_units():
@@ -61,7 +62,7 @@ def test_a_share_is_undone_where_there_are_units():
         has_units=np.array([True, False, False, True]),
     )
     refinement.undo(share=0.5)
-    np.testing.assert_array_equal(refinement.values, [[2.0, 4.0, 0.0, 1.0]])
+    assert_array_equal(refinement.values, [[2.0, 4.0, 0.0, 1.0]])
 
 
 def test_shrunk_to_the_bound():
@@ -70,7 +71,7 @@ def test_shrunk_to_the_bound():
 
     refinement = refinement_of(np.array([[9.0, 9.0]]), np.zeros((1, 2)), holds)
     refinement.refine()
-    np.testing.assert_allclose(refinement.values, [[0.0, 1.5]], rtol=1e-5)
+    assert_allclose(refinement.values, [[0.0, 1.5]], rtol=1e-5)
     assert holds(refinement.values, None)
 
 
@@ -82,7 +83,7 @@ def test_steps_are_shrunk_together():
 
     refinement = refinement_of(np.full((4, 3), 10.0), np.zeros((4, 3)), holds)
     refinement.refine()
-    np.testing.assert_allclose(refinement.values, [[0.25, 0.5, 0.75]] * 4, rtol=1e-5)
+    assert_allclose(refinement.values, [[0.25, 0.5, 0.75]] * 4, rtol=1e-5)
     assert holds(refinement.values, None).all()
 
 
@@ -118,7 +119,7 @@ def test_what_is_missing_stays():
     values, origins = np.array([[np.nan, 2.0]]), np.array([[np.nan, 0.0]])
     refinement = refinement_of(values, origins, lambda values, index: values[:, 1] >= 1)
     refinement.refine()
-    np.testing.assert_allclose(refinement.values, [[np.nan, 1.0]], rtol=1e-5)
+    assert_allclose(refinement.values, [[np.nan, 1.0]], rtol=1e-5)
 
 
 def test_each_point_asks_for_itself():
@@ -131,7 +132,7 @@ def test_each_point_asks_for_itself():
 
     refinement = refinement_of(np.full((3, 1), 8.0), np.zeros((3, 1)), holds)
     refinement.refine()
-    np.testing.assert_allclose(refinement.values[:, 0], bounds, rtol=1e-5)
+    assert_allclose(refinement.values[:, 0], bounds, rtol=1e-5)
     assert (refinement.values[:, 0] >= bounds).all()
     assert {size % 3 for size in seen} == {0}
 

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from sklearn_interpret._core.search.boxes import BoxSums
 from sklearn_interpret._core.search.programs import (
@@ -106,7 +107,7 @@ def test_attained_in_several_changes():
         change_weights=np.zeros((0, 2)),
         most_changed=np.zeros(0),
     )
-    np.testing.assert_array_equal(boxes.attained(np.zeros((1, 2), dtype=int)), [1, 1])
+    assert_array_equal(boxes.attained(np.zeros((1, 2), dtype=int)), [1, 1])
 
 
 def test_an_infeasible_program_is_a_proof(monkeypatch):

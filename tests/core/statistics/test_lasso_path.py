@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, softmax
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import lars_path
@@ -94,9 +95,9 @@ def test_the_corners_of_least_angles(seed):
     alphas, _, coefs = lars_path(
         (X - X.mean(axis=0)) / scale, y - y.mean(), method="lasso"
     )
-    np.testing.assert_allclose(path.penalties, alphas, atol=1e-6)
+    assert_allclose(path.penalties, alphas, atol=1e-6)
     found = path.coefficients[:, :, 0] * scale
-    np.testing.assert_allclose(found, coefs.T, atol=1e-5)
+    assert_allclose(found, coefs.T, atol=1e-5)
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3])
@@ -110,7 +111,7 @@ def test_it_stops_on_the_first_stretch_of_so_many_features(kind, n_classes):
         assert path.sizes[-1] == size
         assert (path.sizes[:-1] <= size).all()
         before = slice(len(path.penalties) - 1)
-        np.testing.assert_array_equal(path.penalties[before], whole.penalties[before])
+        assert_array_equal(path.penalties[before], whole.penalties[before])
 
 
 def test_half_way_where_a_feature_leaves():
@@ -121,7 +122,7 @@ def test_half_way_where_a_feature_leaves():
     end = len(path.penalties) - 1
     assert whole.sizes[end] == 9
     middle = whole.penalties[end - 1 : end + 1].mean()
-    np.testing.assert_allclose(path.penalties[-1], middle)
+    assert_allclose(path.penalties[-1], middle)
     assert path.sizes[-1] == 10
     assert max(violations(path, X, y, weights, SquaredError())) < 1e-6
 

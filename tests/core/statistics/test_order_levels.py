@@ -4,10 +4,9 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from sklearn_interpret._core.statistics.seriation import order_levels
-from tests.references import categories as reference
-from tests.references.weighted import repeated
 
 
 def sample(n=400, n_levels=5, seed=0):
@@ -19,50 +18,6 @@ def sample(n=400, n_levels=5, seed=0):
     numeric = [places[codes] + rng.normal(size=size), rng.normal(size=size).round(1)]
     categorical = [(codes + rng.integers(0, 3, size)) % 4, rng.integers(0, 2, size)]
     return codes, numeric, categorical, rng.integers(1, 4, size).astype(float)
-
-
-def literal_order(codes, n_levels, numeric, categorical, weights):
-    """The order from distances taken pair by pair."""
-    distances = np.zeros((n_levels, n_levels))
-    for a in range(n_levels):
-        for b in range(n_levels):
-            for values in numeric:
-                points = np.quantile(
-                    repeated(values, weights),
-                    np.arange(1, 101) / 100,
-                    method="inverted_cdf",
-                )
-                distances[a, b] += reference.kolmogorov_smirnov(
-                    codes, values, weights, a, b, points
-                )
-            for companion in categorical:
-                distances[a, b] += reference.total_variation(
-                    codes, companion, weights, a, b
-                )
-    scores = reference.first_coordinate(distances)
-    return np.argsort(-scores if scores[0] > 0 else scores)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_order_follows_the_definition(seed):
-    codes, numeric, categorical, weights = sample(seed=seed)
-    np.testing.assert_array_equal(
-        order_levels(codes, 5, numeric, categorical, weights),
-        literal_order(codes, 5, numeric, categorical, weights),
-    )
-
-
-def test_weights_are_repeated_rows():
-    codes, numeric, categorical, weights = sample()
-    again = [
-        [repeated(values, weights) for values in part]
-        for part in (numeric, categorical)
-    ]
-    ones = np.ones(int(weights.sum()))
-    np.testing.assert_array_equal(
-        order_levels(codes, 5, numeric, categorical, weights),
-        order_levels(repeated(codes, weights), 5, *again, ones),
-    )
 
 
 @pytest.mark.parametrize("kind", ["numeric", "categorical"])
@@ -98,7 +53,7 @@ def test_missing_numbers_are_left_out():
     with_gaps = numeric[0].copy()
     with_gaps[::7] = np.nan
     known = np.isfinite(with_gaps)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         order_levels(codes, 5, [with_gaps], [], weights),
         order_levels(codes[known], 5, [numeric[0][known]], [], weights[known]),
     )
@@ -108,9 +63,8 @@ def test_missing_numbers_are_left_out():
 def test_without_anything_to_tell_levels_apart_the_given_order_stays(n_levels):
     codes = np.arange(12) % n_levels
     for numeric in ([], [np.ones(12)], [np.full(12, np.nan)]):
-        np.testing.assert_array_equal(
-            order_levels(codes, n_levels, numeric, [], np.ones(12)),
-            np.arange(n_levels),
+        assert_array_equal(
+            order_levels(codes, n_levels, numeric, [], np.ones(12)), np.arange(n_levels)
         )
 
 

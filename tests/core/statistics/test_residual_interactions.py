@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal, assert_array_less
 
 from sklearn_interpret._core.statistics.residual_interactions import (
     quantile_codes,
@@ -22,7 +23,7 @@ def test_codes_follow_the_values(values):
     assert set(codes) == set(range(codes.max() + 1))
     known = np.isfinite(values)
     for left in np.flatnonzero(known):
-        np.testing.assert_array_less(codes[values < values[left]], codes[left] + 1)
+        assert_array_less(codes[values < values[left]], codes[left] + 1)
         assert (codes[values == values[left]] == codes[left]).all()
     if not known.all() and known.any():
         assert len(set(codes[~known])) == 1
@@ -60,7 +61,7 @@ def test_the_partner_is_found(features, partner, scale):
     assert np.argmax(strengths) == partner - 1
     assert strengths[partner - 1] > 0.3
     others = np.delete(strengths, partner - 1)
-    np.testing.assert_array_equal(others, 0)
+    assert_array_equal(others, 0)
 
 
 def test_being_missing_may_be_what_interacts(features):
@@ -72,7 +73,7 @@ def test_being_missing_may_be_what_interacts(features):
 def test_own_missing_values_are_a_group(features):
     attributions = np.where(np.isnan(features[4]), features[5], 0.0)
     strengths = residual_strengths(attributions, features[4], features[:4])
-    np.testing.assert_array_equal(strengths, 0)
+    assert_array_equal(strengths, 0)
     strengths = residual_strengths(attributions, features[4], features[[0, 5]])
     assert strengths[1] > 0.9
 
@@ -80,11 +81,11 @@ def test_own_missing_values_are_a_group(features):
 @pytest.mark.parametrize("shape", [np.sin, np.exp, np.sign, np.zeros_like])
 def test_a_function_of_its_own_value_has_no_partner(features, shape):
     strengths = residual_strengths(shape(features[0]), features[0], features[1:])
-    np.testing.assert_array_equal(strengths, 0)
+    assert_array_equal(strengths, 0)
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 5])
 def test_few_rows(features, n_rows):
     X = features[:, :n_rows]
     strengths = residual_strengths(X[0] * X[1], X[0], X[1:])
-    np.testing.assert_array_equal(strengths, 0)
+    assert_array_equal(strengths, 0)

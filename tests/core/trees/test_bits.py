@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.trees.structure.bits import (
     Conditions,
@@ -38,7 +39,7 @@ def test_lefts_are_the_rows_that_go_left(n_rows, n_categorical):
     found = members(RowBits(trees, codes).lefts(nodes), n_rows)
     for node, rows in zip(nodes, found, strict=True):
         expected = trees.goes_left(np.full(n_rows, node), codes[:, trees.feature[node]])
-        np.testing.assert_array_equal(rows, expected)
+        assert_array_equal(rows, expected)
 
 
 def test_some_features_are_enough_for_their_splits():
@@ -46,7 +47,7 @@ def test_some_features_are_enough_for_their_splits():
     codes = trees.codes(telling_rows(trees, 90, n_categorical=1))
     nodes = np.flatnonzero(np.isin(trees.feature, [0, 2]))
     some = RowBits(trees, codes[:, [2, 0]], [2, 0]).lefts(nodes)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         members(some, 90), members(RowBits(trees, codes).lefts(nodes), 90)
     )
 
@@ -71,7 +72,7 @@ def test_conditions_are_met_by_rows_that_go_this_way_at_all_their_splits(players
                 left = trees.goes_left(np.full(n_rows, parent), codes_there)
                 expected &= left == (trees.left[parent] == below)
             below = parent
-        np.testing.assert_array_equal(rows, expected)
+        assert_array_equal(rows, expected)
 
 
 @pytest.mark.parametrize("d", range(5))
@@ -81,14 +82,14 @@ def test_all_but_one_and_all(d):
     for slot in range(d + 1):
         others = [sets[s] for s in range(d) if s != slot]
         expected = np.bitwise_and.reduce([np.tile(valid, (7, 1)), *others], axis=0)
-        np.testing.assert_array_equal(found[slot], expected)
+        assert_array_equal(found[slot], expected)
 
 
 def test_set_bits():
     sets = random_sets(1, 9, 4)
     which, row = set_bits(sets)
     expected = np.nonzero(members(sets, 256))
-    np.testing.assert_array_equal((which, row), expected)
+    assert_array_equal((which, row), expected)
     assert all(len(found) == 0 for found in set_bits(np.zeros((3, 2), np.uint64)))
 
 
@@ -100,7 +101,7 @@ def test_weights_of_sets(n_rows, equal):
     valid = first_bits(n_rows)
     sets = random_sets(2, 3, 6, len(valid)) & valid
     found = RowWeights(weights).of(sets)
-    np.testing.assert_allclose(found, members(sets, n_rows) @ weights, rtol=1e-13)
+    assert_allclose(found, members(sets, n_rows) @ weights, rtol=1e-13)
 
 
 def test_blocks_hold_whole_trees():

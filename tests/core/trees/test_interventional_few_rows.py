@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from sklearn_interpret._core.trees.shapley import games
 from sklearn_interpret._core.trees.shapley import interventional_few_rows as pairs
@@ -9,12 +10,7 @@ from sklearn_interpret._core.trees.shapley.games import InterventionalGame
 from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.references.shapley import leaf_by_leaf
-from tests.references.trees import (
-    goes_left,
-    random_ensemble,
-    random_tree,
-    telling_rows,
-)
+from tests.references.trees import goes_left, random_ensemble, random_tree, telling_rows
 
 CLOSE = {"rtol": 0, "atol": 1e-12}
 
@@ -49,7 +45,7 @@ def test_backgrounds_of_any_size(n_others, order, way, monkeypatch):
     found, expected = compared_and_looked_up(
         trees, rows[:5], rows[5:], order, monkeypatch, way
     )
-    np.testing.assert_allclose(found, expected, **CLOSE)
+    assert_allclose(found, expected, **CLOSE)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +58,7 @@ def test_any_number_of_players(n_features, order, way, monkeypatch):
     found, expected = compared_and_looked_up(
         trees, rows[:1], rows[1:], order, monkeypatch, way
     )
-    np.testing.assert_allclose(found, expected, **CLOSE)
+    assert_allclose(found, expected, **CLOSE)
 
 
 @pytest.mark.parametrize("depth", [0, 1])
@@ -72,7 +68,7 @@ def test_trees_of_one_or_two_leaves(depth, way, monkeypatch):
     found, expected = compared_and_looked_up(
         trees, rows[:4], rows[4:], 1, monkeypatch, way
     )
-    np.testing.assert_allclose(found, expected, **CLOSE)
+    assert_allclose(found, expected, **CLOSE)
     assert found.any() == (depth > 0)
 
 
@@ -90,7 +86,7 @@ def test_trees_of_different_depths(way, monkeypatch):
     found, expected = compared_and_looked_up(
         trees, rows[:4], rows[4:], 1, monkeypatch, way
     )
-    np.testing.assert_allclose(found, expected, **CLOSE)
+    assert_allclose(found, expected, **CLOSE)
 
 
 def chain(n_features):
@@ -128,7 +124,7 @@ def test_more_conditions_than_bits(way, monkeypatch):
             trees, lambda *condition: tuple(factors(*condition)), 66
         )
     assert expected.any()
-    np.testing.assert_allclose(found[0, :, 0], expected, **CLOSE)
+    assert_allclose(found[0, :, 0], expected, **CLOSE)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """Pairs, sets and outcomes of random trees against altered rows."""
 
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.trees.effects import curves as tree_curves
 from sklearn_interpret._core.trees.effects import feature_sets as tree_sets
@@ -71,28 +72,26 @@ def check_pairs(trees, codes, weights, groups, pairs):
     assert len(found) == len(pairs)
     expected = expected_terms(trees, codes, weights, groups, pairs)
     for term, right in zip(found, expected, strict=True):
-        np.testing.assert_allclose(term, right, rtol=0, atol=1e-12)
+        assert_allclose(term, right, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("k", [1, 3])
-def test_pairs(k, weighted, groups):
-    trees = random_ensemble(21, k=k, n_categorical=1, depth=6)
-    codes, weights = sample(trees, 70, 1, weighted=weighted)
-    pairs = list(combinations(range(len(groups)), 2))
+any_trees = given(
+    seed=st.integers(0, 2**16),
+    n_categorical=st.integers(0, 3),
+    k=st.sampled_from([1, 3]),
+    n_rows=st.sampled_from([12, 70]),  # within a word of bits, and beyond
+)
+
+
+@settings(max_examples=25, deadline=None)
+@any_trees
+def test_pairs_of_any_trees(seed, n_categorical, k, n_rows):
+    trees = random_ensemble(seed, n_categorical=n_categorical, k=k)
+    codes, weights = sample(trees, n_rows, n_categorical, weighted=seed % 2)
+    groups, random = GROUPS[seed % 3], np.random.default_rng(seed)
+    pairs = random.permutation(list(combinations(range(len(groups)), 2)))
+    pairs = [tuple(random.permutation(pair)) for pair in pairs]
     check_pairs(trees, codes, weights, groups, pairs)
-
-
-@settings(max_examples=25)
-@given(seed=st.integers(0, 2**16), n_categorical=st.integers(0, 3))
-def test_pairs_of_any_trees(seed, n_categorical):
-    trees = random_ensemble(seed, n_categorical=n_categorical)
-    codes, weights = sample(trees, 12, n_categorical)
-    order = np.random.default_rng(seed).permutation(12)
-    pairs = [list(permutations(range(4), 2))[place] for place in order]
-    pairs = [pair for pair in pairs if pair[::-1] not in pairs[: pairs.index(pair)]]
-    check_pairs(trees, codes, weights, GROUPS[0], pairs)
 
 
 @settings(max_examples=25)
@@ -105,7 +104,7 @@ def test_sets_of_any_trees(seed, n_categorical):
         sets = TreeSets(trees, trees.value, features, 64)
         found = sets.outputs(codes, sets.leaf_weights(codes, weights)) + trees.base
         expected = mean_given(trees.raw_of_codes, codes, weights, features)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+        assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 def check_outcomes(trees, codes, weights, groups):
@@ -126,28 +125,21 @@ def check_outcomes(trees, codes, weights, groups):
     for which, features in enumerate(groups):
         others = [j for j in everything if j not in features]
         expected = mean_given(trees.raw_of_codes, codes, weights, others)
-        np.testing.assert_allclose(means[:, which], expected, rtol=0, atol=1e-12)
+        assert_allclose(means[:, which], expected, rtol=0, atol=1e-12)
         answers = []
         for point in effects.parts[which].codes:
             altered = codes.copy()
             altered[:, features] = point
             answers.append(trees.raw_of_codes(altered))
         expected = np.stack(answers, axis=1)
-        np.testing.assert_allclose(curves[which], expected, rtol=0, atol=1e-12)
+        assert_allclose(curves[which], expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize("k", [1, 3])
-def test_outcomes(k, groups):
-    trees = random_ensemble(22, k=k, n_categorical=1, depth=6)
-    check_outcomes(trees, *sample(trees, 70, 1), groups)
-
-
-@settings(max_examples=25)
-@given(seed=st.integers(0, 2**16), n_categorical=st.integers(0, 3))
-def test_outcomes_of_any_trees(seed, n_categorical):
-    trees = random_ensemble(seed, n_categorical=n_categorical)
-    check_outcomes(trees, *sample(trees, 9, n_categorical), GROUPS[seed % 3])
+@settings(max_examples=15, deadline=None)
+@any_trees
+def test_outcomes_of_any_trees(seed, n_categorical, k, n_rows):
+    trees = random_ensemble(seed, n_categorical=n_categorical, k=k)
+    check_outcomes(trees, *sample(trees, n_rows, n_categorical), GROUPS[seed % 3])
 
 
 def check_everything(trees, n_rows):
@@ -191,7 +183,7 @@ def test_portions_do_not_matter(monkeypatch):
     sets = TreeSets(trees, trees.value, np.array([0, 3]), 64)
     found = sets.outputs(codes, sets.leaf_weights(codes, weights)) + trees.base
     expected = mean_given(trees.raw_of_codes, codes, weights, [0, 3])
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 def test_leaves_and_steps_are_counted():
@@ -205,7 +197,7 @@ def test_leaves_and_steps_are_counted():
         own = paths.of_nodes(np.array([leaf]))[:, 0]
         met = paths.player[own]
         expected[np.ix_(met, met)] += 1
-    np.testing.assert_array_equal(counts, expected)
+    assert_array_equal(counts, expected)
     steps = steps_of_parts(effects)
     assert np.all((steps > 0) & (steps < 5))
     shape = [part.n_points for part in effects.parts[:2]]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._core.trees.structure.paths import TreePaths
@@ -46,7 +47,7 @@ def test_conditions_keep_their_slots_further_down():
         (above,) = paths.of_nodes(trees.parents[[node]]).T
         assert here[paths.slot[node]] == node
         kept = np.arange(len(above)) != paths.slot[node]
-        np.testing.assert_array_equal(here[: len(above)][kept], above[kept])
+        assert_array_equal(here[: len(above)][kept], above[kept])
 
 
 def test_a_single_leaf_needs_nothing():

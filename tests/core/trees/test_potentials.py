@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from sklearn_interpret._core.trees.shapley.potentials import (
     comparison_potentials,
@@ -30,4 +31,4 @@ def test_potentials_of_comparisons_give_their_tables(d, order):
     rng = np.random.default_rng(d)
     shares = rng.uniform(size=(3, 2**d)) * (rng.uniform(size=(3, 2**d)) < 0.3)
     found = of_potentials(comparison_potentials(shares, order), order)
-    np.testing.assert_allclose(found, comparison_tables(shares, order), atol=1e-14)
+    assert_allclose(found, comparison_tables(shares, order), atol=1e-14)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from sklearn_interpret._core.trees.effects.pairwise_interactions import QuadrantSums
 
@@ -18,7 +19,7 @@ def check(seed, n, m, shape, k):
     sums.add(cells[0][:half], cells[1][:half], amounts[:half])
     sums.add(cells[0][half:], cells[1][half:], amounts[half:])
     below = (cells[0] <= u[:, None]) & (cells[1] <= v[:, None])
-    np.testing.assert_allclose(sums.sums(), below @ amounts, rtol=0, atol=1e-11)
+    assert_allclose(sums.sums(), below @ amounts, rtol=0, atol=1e-11)
 
 
 @settings(max_examples=60)

@@ -1,6 +1,7 @@
 """Rows put side by side that trees treat alike."""
 
 import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.trees.effects import leaf_weights
 from sklearn_interpret._core.trees.effects import tree_effects as module
@@ -23,7 +24,7 @@ def test_order_holds_every_row_once_and_blocks_reach_fewer_leaves():
     trees = random_ensemble(0, n_trees=5)
     codes = many_rows(trees, 2000)
     order = order_of_likeness(trees, codes)
-    np.testing.assert_array_equal(np.sort(order), np.arange(2000))
+    assert_array_equal(np.sort(order), np.arange(2000))
     ordered = leaves_per_block(trees, codes[order])
     assert ordered < 0.9 * leaves_per_block(trees, codes)
 
@@ -44,4 +45,4 @@ def test_averages_depend_on_neither_order_nor_portions(monkeypatch):
     for one, other in zip(
         effects.averages(arrived, weights.sum()), expected, strict=True
     ):
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+        assert_allclose(one, other, rtol=0, atol=1e-12)

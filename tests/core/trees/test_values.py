@@ -1,21 +1,17 @@
 """Shapley and interaction values of trees against the definition of the game."""
 
 import pickle
-from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_interpret._core.trees.shapley import (
-    games,
-    subtrees,
-)
-from sklearn_interpret._core.trees.shapley import (
-    patterns as tree_patterns,
-)
-from sklearn_interpret._core.trees.shapley import (
-    values as tree_shapley,
-)
+from sklearn_interpret._core.trees.shapley import games, subtrees
+from sklearn_interpret._core.trees.shapley import patterns as tree_patterns
+from sklearn_interpret._core.trees.shapley import values as tree_shapley
 from sklearn_interpret._core.trees.shapley.games import (
     InterventionalGame,
     PathDependentGame,
@@ -26,30 +22,27 @@ from tests.references.shapley import (
     interventional_game,
     path_dependent_game,
 )
-from tests.references.trees import goes_left, random_ensemble, raw, telling_rows
+from tests.references.trees import (
+    goes_left,
+    random_ensemble,
+    raw,
+    telling_rows,
+    with_cover,
+)
 
 N_CATEGORICAL = 1
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
-PLAYERS = {"features": np.arange(5), "groups": np.array([1, 0, 1, 2, 0])}
+PLAYERS = {
+    "features": np.arange(5),
+    "groups": np.array([1, 0, 1, 2, 0]),
+    "one player": np.zeros(5, dtype=int),
+}
 
 
 def ensemble_with_cover(seed, depth=6, k=2, n_features=5, **options):
-    trees = random_ensemble(
-        seed,
-        n_trees=3,
-        depth=depth,
-        k=k,
-        n_features=n_features,
-        n_categorical=N_CATEGORICAL,
-        **options,
-    )
-    rng = np.random.default_rng(seed)
-    cover = np.zeros(trees.n_nodes)
-    cover[trees.is_leaf] = rng.integers(0, 4, trees.is_leaf.sum())
-    for level in reversed(trees.levels()):
-        inner = level[~trees.is_leaf[level]]
-        cover[inner] = cover[trees.left[inner]] + cover[trees.right[inner]]
-    return replace(trees, cover=cover)
+    options |= {"depth": depth, "k": k, "n_features": n_features}
+    trees = random_ensemble(seed, n_trees=3, n_categorical=N_CATEGORICAL, **options)
+    return with_cover(trees, seed)
 
 
 def full(pairs, singles):
@@ -64,12 +57,15 @@ def rows_of(trees, n):
     return telling_rows(trees, n, n_categorical=N_CATEGORICAL)
 
 
-@pytest.fixture(params=["pairs", "tables", "deep", "deeper", "wide", "single leaves"])
+REGIMES = ["few rows", "tables", "deep", "deeper", "wide", "single leaves"]
+
+
+@pytest.fixture(params=REGIMES)
 def regime(request, monkeypatch):
     """The ways in which leaves are valued; all give the same."""
-    compared = request.param == "pairs"
-    monkeypatch.setattr(games, "carrying_is_cheaper", lambda *_: False)
-    monkeypatch.setattr(games, "is_cheaper", lambda *_: compared)
+    few = request.param == "few rows"
+    monkeypatch.setattr(games, "carrying_is_cheaper", lambda *_: few)
+    monkeypatch.setattr(games, "is_cheaper", lambda *_: few)
     if request.param == "wide":
         monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", 2)
     if request.param == "deeper":
@@ -81,61 +77,75 @@ def regime(request, monkeypatch):
         monkeypatch.setattr(tree_shapley, "_SPLITS_PER_UNIT", 0)
 
 
-@pytest.mark.parametrize("players", PLAYERS)
-@pytest.mark.parametrize("seed", range(2))
-def test_path_dependent_values_are_those_of_the_enumerated_game(seed, players, regime):
-    trees = ensemble_with_cover(seed)
-    player_of = PLAYERS[players]
-    plan = TreePlan.of_ensemble(trees, player_of)
-    game = PathDependentGame(trees, plan.paths)
-    rows = rows_of(trees, 5)
-    singles = shapley_values(plan, game, trees.codes(rows))
-    pairs = full(shapley_values(plan, game, trees.codes(rows), order=2), singles)
+def check_values(trees, plan, game, rows, value_of):
+    """Values and interaction values are those of the game, coalition by coalition."""
+    codes, n_players = trees.codes(rows), plan.paths.n_players
+    singles, pairs = (shapley_values(plan, game, codes, order) for order in (1, 2))
+    assert not np.tril(np.moveaxis(pairs, -1, 0)).any()
+    pairs = full(pairs, singles)
     for i, row in enumerate(rows):
-        value = path_dependent_game(trees, goes_left, row, player_of)
-        expected = enumerated(value, plan.paths.n_players)
-        np.testing.assert_allclose(singles[..., i].T, expected, atol=1e-12)
-        expected = enumerated(value, plan.paths.n_players, order=2)
-        np.testing.assert_allclose(
-            pairs[..., i].transpose(1, 2, 0), expected, atol=1e-12
-        )
-        np.testing.assert_allclose(game.base_values(), value(frozenset()), atol=1e-12)
+        value = value_of(row)
+        expected = enumerated(value, n_players, order=2)
+        assert_allclose(pairs[..., i].transpose(1, 2, 0), expected, atol=1e-12)
+        assert_allclose(singles[..., i].T, expected.sum(axis=1), atol=1e-12)
+        assert_allclose(game.base_values(), value(frozenset()), atol=1e-12)
 
 
-@pytest.mark.parametrize("players", PLAYERS)
-@pytest.mark.parametrize("seed", range(2))
-def test_interventional_values_are_those_of_the_enumerated_game(seed, players, regime):
-    trees = ensemble_with_cover(seed)
-    player_of = PLAYERS[players]
+def check_path_dependent(seed, player_of, **options):
+    trees = ensemble_with_cover(seed, **options)
+    plan = TreePlan.of_ensemble(trees, player_of)
+
+    def value_of(row):
+        return path_dependent_game(trees, goes_left, row, player_of)
+
+    game = PathDependentGame(trees, plan.paths)
+    check_values(trees, plan, game, rows_of(trees, 5), value_of)
+
+
+def check_interventional(seed, player_of, **options):
+    trees = ensemble_with_cover(seed, **options)
     plan = TreePlan.of_ensemble(trees, player_of)
     rows, background = rows_of(trees, 4), rows_of(trees, 12)[4:]
     weights = np.random.default_rng(seed).uniform(0.1, 2, len(background))
-    game = InterventionalGame(trees, plan.paths, trees.codes(background), weights)
-    singles = shapley_values(plan, game, trees.codes(rows))
-    pairs = full(shapley_values(plan, game, trees.codes(rows), order=2), singles)
     members = [
         np.flatnonzero(player_of == player) for player in range(max(player_of) + 1)
     ]
-    for i, row in enumerate(rows):
-        value = interventional_game(
-            lambda X: raw(trees, X), row, background, weights, members
-        )
-        expected = enumerated(value, len(members))
-        np.testing.assert_allclose(singles[..., i].T, expected, atol=1e-12)
-        expected = enumerated(value, len(members), order=2)
-        np.testing.assert_allclose(
-            pairs[..., i].transpose(1, 2, 0), expected, atol=1e-12
-        )
-        np.testing.assert_allclose(game.base_values(), value(frozenset()), atol=1e-12)
+
+    def value_of(row):
+        ask = partial(raw, trees)
+        return interventional_game(ask, row, background, weights, members)
+
+    game = InterventionalGame(trees, plan.paths, trees.codes(background), weights)
+    check_values(trees, plan, game, rows, value_of)
+
+
+CHECKS = [check_path_dependent, check_interventional]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("players", PLAYERS)
+def test_values_are_those_of_the_enumerated_game(players, check, regime):
+    check(0, PLAYERS[players])
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_values_of_any_trees(check):
+    """Hence also efficiency, symmetry, linearity, and zero for unused features."""
+
+    @settings(max_examples=25, deadline=None)
+    @given(seed=st.integers(0, 2**16), depth=st.integers(0, 5), k=st.integers(1, 3))
+    def holds(seed, depth, k):
+        check(seed, np.arange(4), depth=depth, k=k, n_features=4)
+
+    holds()
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     ("most", "potentials", "longest"), [(8, 12, 62), (3, 12, 62), (2, 3, 62), (2, 3, 3)]
 )
 def test_a_row_gets_the_same_alone_and_among_many(
-    seed, order, most, potentials, longest, monkeypatch
+    order, most, potentials, longest, monkeypatch
 ):
     monkeypatch.setattr(games, "is_cheaper", lambda *sizes: sizes[3] < 20)
     monkeypatch.setattr(games, "_MOST_WITH_POTENTIALS", potentials)
@@ -143,7 +153,7 @@ def test_a_row_gets_the_same_alone_and_among_many(
     monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", most)
     monkeypatch.setattr(tree_shapley, "_UNITS_PER_PART", 2)
     monkeypatch.setattr(games, "carrying_is_cheaper", lambda *sizes: sizes[2] <= 16)
-    trees = ensemble_with_cover(seed, depth=7)
+    trees = ensemble_with_cover(2, depth=7)
     plan = TreePlan.of_ensemble(trees)
     codes = trees.codes(rows_of(trees, 100))
     for game in (
@@ -153,9 +163,9 @@ def test_a_row_gets_the_same_alone_and_among_many(
         together = shapley_values(plan, game, codes, order)
         for row in range(0, 100, 9):
             alone = shapley_values(plan, game, codes[[row]], order)
-            np.testing.assert_allclose(alone[..., 0], together[..., row], **CLOSE)
+            assert_allclose(alone[..., 0], together[..., row], **CLOSE)
         few = shapley_values(plan, game, codes[50:62], order)
-        np.testing.assert_allclose(few, together[..., 50:62], **CLOSE)
+        assert_allclose(few, together[..., 50:62], **CLOSE)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -173,7 +183,7 @@ def test_values_do_not_hang_on_how_much_is_worked_on_at_once(most, order, monkey
     monkeypatch.setattr(tree_shapley, "_ADDED_AT_ONCE", 7)
     for game, expected in zip((one, other), at_once, strict=True):
         values = shapley_values(plan, game, codes, order, rows_at_once=40)
-        np.testing.assert_allclose(values, expected, **CLOSE)
+        assert_allclose(values, expected, **CLOSE)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -195,4 +205,4 @@ def test_trees_that_travel_give_the_same(regime, monkeypatch, background, order)
     assert len(plan.shares(game)) > 1
     found = shapley_values(plan, game, codes, order, run=travelled)
     expected = shapley_values(plan, game, codes, order)
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)

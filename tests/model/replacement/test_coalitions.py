@@ -1,18 +1,14 @@
 """Games of coalitions: the definition, and no row too many."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import logit
 from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LinearRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 from sklearn_interpret._model.replacement.coalitions import CoalitionGame
 from sklearn_interpret._model.response import make_response
@@ -86,22 +82,6 @@ def test_each_coalition_costs_one_row_for_each_of_the_background():
     assert len(model.seen) == 1
 
 
-@pytest.mark.parametrize("working_memory", [1024, 0.001])
-def test_a_row_alone_gets_what_it_gets_among_others(working_memory):
-    X = RNG.normal(size=(9, 4))
-    y = X[:, 0] * X[:, 1] > 0
-    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y)
-    coalitions = np.array([[1, 0, 1, 0], [0, 1, 1, 0]], dtype=bool)
-    with config_context(working_memory=working_memory):
-        _, game = made(X[:5], [(0,), (1,), (2,), (3,)], model=model)
-        which = np.repeat(np.arange(9), 2)
-        among = game.play(as_rows(X)).values(which, np.tile(coalitions, (9, 1)))
-        for row in range(9):
-            alone = game.play(as_rows(X[row : row + 1]))
-            found = alone.values(np.zeros(2, dtype=int), coalitions)
-            assert_array_equal(found, among[2 * row : 2 * row + 2])
-
-
 def test_active_players_are_those_that_differ_somewhere():
     background = np.array([[1.0, np.nan, 3.0, 0.0], [1.0, np.nan, 3.0, 1.0]])
     rows = np.array([[1.0, np.nan, 3.0, 0.0], [2.0, 1.0, 3.0, 0.0]])
@@ -133,29 +113,6 @@ def test_designs_are_coalitions_of_active_players():
         coalitions = np.eye(3, dtype=bool)[alone]
         which = np.full(len(alone), row)
         assert_array_equal(values, played.values(which, coalitions))
-
-
-def test_the_model_sees_frames_with_their_categories():
-    kinds = pd.CategoricalDtype(["u", "v", "w"])
-    table = pd.DataFrame(
-        {
-            "kind": pd.Series(["u", "v", "u", "w"], dtype=kinds),
-            "size": [1, 2, 3, 4],
-        }
-    )
-    model = make_pipeline(
-        make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough"),
-        LinearRegression(),
-    ).fit(table, [1.0, 2.0, 4.0, 3.0])
-    rows = pd.DataFrame({"kind": pd.Series(["w"], dtype="category"), "size": [1.5]})
-    _, game = made(table, [(0,), (1,)], model=model)
-    played = game.play(as_rows(rows))
-    one = np.zeros(1, dtype=int)
-    found = played.values(one, np.array([[True, False]]))
-    expected = model.predict(table.assign(kind=pd.Series(["w"] * 4, dtype=kinds)))
-    assert_allclose(found, [[expected.mean()]])
-    found = played.values(one, np.array([[False, True]]))
-    assert_allclose(found, [[model.predict(table.assign(size=1.5)).mean()]])
 
 
 def test_links():

@@ -9,10 +9,7 @@ from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.ensemble import (
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-)
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
 from sklearn_interpret._model.replacement.hybrid import (
@@ -77,6 +74,11 @@ def alone_in(n_columns):
     return [(j,) for j in range(n_columns)]
 
 
+def grouped(n_columns):
+    """A column, a group of two where there are so many, and columns of no player."""
+    return [(0,), (2, 1)] if n_columns > 2 else [(0,)]
+
+
 def sets_of(n_players):
     """All pairs, and some triples."""
     pairs = list(combinations(range(n_players), 2))[:60]
@@ -110,58 +112,36 @@ def test_columns_of_no_player_take_little_memory():
     assert peak_memory(made) < 1.5 * X.nbytes
 
 
+@pytest.mark.parametrize("players_of", [alone_in, grouped])
 @pytest.mark.parametrize("name", TABLES)
-def test_the_definition_with_no_row_sent_twice(name):
+def test_the_definition_with_no_row_sent_twice(name, players_of):
     X = TABLES[name]
     n_rows, n_columns = X.shape
     weights = RNG.integers(1, 4, n_rows).astype(float)
-    players = alone_in(n_columns)
-    sets = sets_of(n_columns)
+    players = players_of(n_columns)
+    sets = sets_of(len(players))
     model = Recording()
     answers = HybridResponses(make_response(model), as_rows(X), weights, players)
     alone, all_but = averages(answers)
     joint = list(answers.joint(sets))
     sent = np.concatenate(model.seen)
     needed = [X]
-    for player in range(n_columns):
-        mixed = mixtures(X, [player])
+
+    def mean_of(columns):
+        mixed = mixtures(X, columns)
         needed.append(mixed.reshape(-1, n_columns))
-        assert_allclose(alone[:, player], mean_over(model, mixed, weights))
-        others = [j for j in range(n_columns) if j != player]
-        assert_allclose(
-            all_but[:, player], mean_over(model, mixtures(X, others), weights)
-        )
+        return mean_over(model, mixed, weights)
+
+    for place, own in enumerate(players):
+        others = [j for j in range(n_columns) if j not in own]
+        assert_allclose(alone[:, place], mean_of(list(own)))
+        assert_allclose(all_but[:, place], mean_of(others))
     for chosen, found in zip(sets, joint, strict=True):
-        mixed = mixtures(X, list(chosen))
-        needed.append(mixed.reshape(-1, n_columns))
-        assert_allclose(found, mean_over(model, mixed, weights), atol=1e-12)
+        assert_allclose(found, mean_of(columns_of(players, chosen)), atol=1e-12)
     assert_allclose(answers.predictions, model.predict(X))
-    assert len(np.unique(sent, axis=0)) == len(sent)
-    assert_array_equal(
-        np.unique(sent, axis=0), np.unique(np.concatenate(needed), axis=0)
-    )
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_groups_and_columns_of_no_player(name):
-    X = TABLES[name]
-    players = [(0,), (2, 1)] if X.shape[1] > 2 else [(0,)]
-    weights = np.ones(len(X))
-    model = Recording()
-    answers = HybridResponses(make_response(model), as_rows(X), weights, players)
-    alone, all_but = averages(answers)
-    pairs = [(0, 1)] if len(players) == 2 else []
-    (*joint,) = answers.joint(pairs)
-    sent = np.concatenate(model.seen)
-    assert len(np.unique(sent, axis=0)) == len(sent)
-    for place, columns in enumerate(players):
-        others = [j for j in range(X.shape[1]) if j not in columns]
-        for found, moved in ((alone, list(columns)), (all_but, others)):
-            expected = mean_over(model, mixtures(X, moved), weights)
-            assert_allclose(found[:, place], expected)
-    for chosen, found in zip(pairs, joint, strict=True):
-        mixed = mixtures(X, columns_of(players, chosen))
-        assert_allclose(found, mean_over(model, mixed, weights))
+    different = np.unique(sent, axis=0)
+    assert len(different) == len(sent)
+    assert_array_equal(different, np.unique(np.concatenate(needed), axis=0))
 
 
 def collect(player, index, answers):

@@ -1,12 +1,14 @@
 """Rows whose values come from each other: trees against the models themselves."""
 
 import pickle
-from itertools import combinations
+from itertools import combinations, cycle
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import (
@@ -80,41 +82,19 @@ def sums():
         remainder=StandardScaler(),
     )
     piped = make_pipeline(columns, HistGradientBoostingRegressor(**boosted))
-    several = np.column_stack([y, -(y**2)])
+    several = RandomForestRegressor(**forest).fit(X, np.column_stack([y, -(y**2)]))
+    two = RandomForestClassifier(**forest).fit(X, cut(y, 2))
     by_level = HistGradientBoostingRegressor(**boosted, categorical_features=[3])
-    scores = HistGradientBoostingClassifier(**boosted)
+    scores = HistGradientBoostingClassifier(**boosted).fit(holes, cut(y, 3))
     return {
-        "boosting": (boosting.fit(X, y), X, {}),
-        "forest of two targets": (
-            RandomForestRegressor(**forest).fit(X, several),
-            X,
-            {},
-        ),
-        "probabilities": (RandomForestClassifier(**forest).fit(X, cut(y, 3)), X, {}),
-        "one probability": (
-            RandomForestClassifier(**forest).fit(X, cut(y, 2)),
-            X,
-            {"target": "a"},
-        ),
+        "boosting": (clone(boosting).fit(X, y), X, {}),
+        "forest of two targets": (several, X, {}),
+        "one probability": (two, X, {"target": "a"}),
         "missing levels": (by_level.fit(holes, y), holes, {}),
-        "scores": (
-            scores.fit(holes, cut(y, 3)),
-            holes,
-            {"response_method": "decision_function"},
-        ),
+        "scores": (scores, holes, {"response_method": "decision_function"}),
         "frame": (piped.fit(named, y), named, {}),
-        "constant column": (
-            GradientBoostingRegressor(n_estimators=3, random_state=0).fit(constant, y),
-            constant,
-            {},
-        ),
-        "single leaves": (
-            GradientBoostingRegressor(n_estimators=3, random_state=0).fit(
-                X, np.full(N_ROWS, 2.0)
-            ),
-            X,
-            {},
-        ),
+        "constant column": (clone(boosting).fit(constant, y), constant, {}),
+        "single leaves": (clone(boosting).fit(X, np.full(N_ROWS, 2.0)), X, {}),
     }
 
 
@@ -186,7 +166,7 @@ def check_means(observed, ask, X, players, weights):
         rest = [column for column in range(5) if column not in own]
         for found, columns in ((alone, own), (all_but, rest)):
             expected = mean_given(ask, X, weights, columns)
-            np.testing.assert_allclose(found[:, which], expected, rtol=0, atol=1e-10)
+            assert_allclose(found[:, which], expected, rtol=0, atol=1e-10)
 
 
 def check_joint(observed, ask, X, players, weights, sets):
@@ -195,28 +175,29 @@ def check_joint(observed, ask, X, players, weights, sets):
     for members, means in zip(sets, found, strict=True):
         columns = columns_of(players, *members)
         expected = mean_given(ask, X, weights, columns)
-        np.testing.assert_allclose(means, expected, rtol=0, atol=1e-10)
+        assert_allclose(means, expected, rtol=0, atol=1e-10)
 
 
 def check_outcomes(observed, ask, X, players):
     found = observed.outcomes(lambda player, index, answers: (index, answers.copy()))
     for which, (blocks, at) in enumerate(zip(found, observed.positions, strict=True)):
         index = np.concatenate([rows for rows, _ in blocks])
-        np.testing.assert_array_equal(index, np.arange(len(X)))
+        assert_array_equal(index, np.arange(len(X)))
         answers = np.concatenate([part for _, part in blocks])
         assert answers.shape[1] == observed.n_points[which]
         for row in range(0, len(X), 5):
             expected = outcomes(ask, X, row, columns_of(players, which))
-            np.testing.assert_allclose(answers[row, at], expected, rtol=0, atol=1e-10)
+            assert_allclose(answers[row, at], expected, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("players", [SINGLE, GROUPS, SOME])
-@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize(
+    ("name", "players"), [*zip(SUMS, cycle([SINGLE, GROUPS, SOME]), strict=False)]
+)
 def test_sums_of_trees(name, players):
     model, X, asked = SUMS[name]
     weights = weights_of(name) if players is not SOME else np.ones(N_ROWS)
     observed, ask = observe(model, X, asked, players, weights)
-    np.testing.assert_allclose(observed.predictions, ask(X), rtol=0, atol=1e-10)
+    assert_allclose(observed.predictions, ask(X), rtol=0, atol=1e-10)
     check_means(observed, ask, X, players, weights)
     pairs = list(combinations(range(len(players)), 2))[:4]
     sets = [*pairs, (2, 0), (0, 2, 1), (1, 2)]
@@ -229,7 +210,7 @@ def test_functions_of_sums(name):
     model, X, asked = LINKS[name]
     weights = weights_of(name)
     observed, ask = observe(model, X, asked, GROUPS, weights)
-    np.testing.assert_allclose(observed.predictions, ask(X), rtol=0, atol=1e-10)
+    assert_allclose(observed.predictions, ask(X), rtol=0, atol=1e-10)
     check_outcomes(observed, ask, X, GROUPS)
     if asked.get("response_method") != "predict":
         check_means(observed, ask, X, GROUPS, weights)
@@ -275,16 +256,7 @@ def test_functions_of_sums_in_small_pieces(monkeypatch):
     brute = HybridResponses(make_response(model, **asked), as_rows(X), weights, SINGLE)
     expected = np.stack([*brute.joint(sets)])
     for found in (joint(), joint(n_jobs=2)):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
-
-
-def test_one_row():
-    model, X, asked = SUMS["boosting"]
-    observed, ask = observe(model, X[:1], asked, SINGLE, np.ones(1))
-    assert observed.n_points == [1] * 5
-    check_means(observed, ask, X[:1], SINGLE, np.ones(1))
-    check_joint(observed, ask, X[:1], SINGLE, np.ones(1), [(0, 1), (2, 3, 4)])
-    check_outcomes(observed, ask, X[:1], SINGLE)
+        assert_allclose(found, expected, rtol=0, atol=1e-10)
 
 
 def test_points_are_what_the_trees_tell_apart():
@@ -297,7 +269,7 @@ def test_points_are_what_the_trees_tell_apart():
             alike = np.flatnonzero(at == point)
             moved = X.copy()
             moved[alike, player] = X[alike[0], player]
-            np.testing.assert_array_equal(ask(moved), ask(X))
+            assert_array_equal(ask(moved), ask(X))
 
 
 def test_numbers_depend_neither_on_workers_nor_on_memory(monkeypatch):
@@ -317,11 +289,11 @@ def test_numbers_depend_neither_on_workers_nor_on_memory(monkeypatch):
     expected = numbers(on_block=lambda: blocks.append(1))
     assert len(blocks) > 5
     for found, right in zip(numbers(n_jobs=2), expected, strict=True):
-        np.testing.assert_array_equal(found, right)
+        assert_array_equal(found, right)
     with config_context(working_memory=0.01):
         little = numbers()
     for found, right in zip(little, expected, strict=True):
-        np.testing.assert_allclose(found, right, rtol=0, atol=1e-10)
+        assert_allclose(found, right, rtol=0, atol=1e-10)
 
 
 def test_blocks_of_outcomes_follow_the_memory():
@@ -344,7 +316,7 @@ def test_logarithms_of_zero_are_refused_as_those_of_the_model_are():
     certain = np.array([[[0.5, 0.25, 0.25]], [[1.0, 0.0, 0.0]]])
     with pytest.raises(NonFiniteResponseError, match="not finite"):
         trees.of_sums(certain)
-    np.testing.assert_allclose(trees.of_sums(certain[:1]), np.log(certain[:1]))
+    assert_allclose(trees.of_sums(certain[:1]), np.log(certain[:1]))
 
 
 def test_models_that_are_no_function_of_trees_are_refused():

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from joblib import parallel_config
+from numpy.testing import assert_array_equal
 from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
@@ -116,7 +117,7 @@ def test_answers_are_those_of_single_rows(model, n_outputs, memory):
     with working_memory(memory):
         found = responses(make_response(model), rows, asked, keep)
     for replacement, blocks in zip(asked, found, strict=True):
-        np.testing.assert_array_equal(
+        assert_array_equal(
             assembled(rows, replacement, blocks, n_outputs),
             literal_answers(model, rows, replacement),
         )
@@ -137,9 +138,9 @@ def test_blocks_do_not_depend_on_the_number_of_workers(memory):
         for blocks, again in zip(found[0], other, strict=True):
             assert len(blocks) == len(again)
             for block, same in zip(blocks, again, strict=True):
-                np.testing.assert_array_equal(block[0], same[0])
+                assert_array_equal(block[0], same[0])
                 assert block[1] == same[1]
-                np.testing.assert_array_equal(block[2], same[2])
+                assert_array_equal(block[2], same[2])
 
 
 def test_blocks_come_in_the_order_of_rows_and_variants():
@@ -278,7 +279,7 @@ def test_plain_responses_are_those_of_all_rows(memory):
     model = Counting()
     with working_memory(memory):
         found = plain_responses(make_response(model), as_rows(X))
-    np.testing.assert_array_equal(found, model.predict(X))
+    assert_array_equal(found, model.predict(X))
 
 
 @pytest.mark.parametrize("kind", CONTAINERS)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from sklearn_interpret._core.statistics.grids import conditioning_edges
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -39,7 +40,7 @@ def test_levels_of_every_column_of_every_container(kind):
         assert keys(axis.values) == keys(axis.levels[0])
         codes = axis.codes(rows)
         assert keys(axis.values[codes]) == keys([row[j] for row in source])
-        np.testing.assert_array_equal(axis.cells(rows), codes)
+        assert_array_equal(axis.cells(rows), codes)
 
 
 @pytest.mark.parametrize("kind", ["object_mixed", "pandas_categories", "polars"])
@@ -80,14 +81,14 @@ def test_levels_of_ones_own_in_ones_own_order(kind, column, custom):
         else -1
         for row in cells(rows.native)
     ]
-    np.testing.assert_array_equal(axis.codes(rows), expected)
+    assert_array_equal(axis.codes(rows), expected)
 
 
 def test_rows_of_an_unknown_level_have_no_code():
     fitted = as_rows(np.array([["a"], ["b"]], dtype=object))
     axis = level_axis(fitted, (0,), "x0")
     later = as_rows(np.array([["b"], ["c"], [None], ["a"]], dtype=object))
-    np.testing.assert_array_equal(axis.codes(later), [1, -1, -1, 0])
+    assert_array_equal(axis.codes(later), [1, -1, -1, 0])
 
 
 def test_missing_is_a_level_of_its_own():
@@ -95,7 +96,7 @@ def test_missing_is_a_level_of_its_own():
     assert keys(axis.values) == ["a", "b", label_key(None)]
     later = as_rows(np.array([[np.nan], [None], ["a"]], dtype=object))
     moved = type(axis)(axis.name, (0,), axis.values, axis.levels, True)
-    np.testing.assert_array_equal(moved.codes(later), [2, 2, 0])
+    assert_array_equal(moved.codes(later), [2, 2, 0])
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,7 @@ def test_groups_take_tuples_of_ones_own():
     rows = as_rows(CONTAINERS["pandas_categories"]())
     axis = level_axis(rows, (0, 1), "f", custom=[("c", "mid"), ["b", "low"]])
     assert keys(axis.values) == [("c", "mid"), ("b", "low")]
-    np.testing.assert_array_equal(axis.codes(rows), [1, -1, -1, 1, -1, -1])
+    assert_array_equal(axis.codes(rows), [1, -1, -1, 1, -1, -1])
 
 
 @pytest.mark.parametrize("kind", CONTAINERS)
@@ -132,9 +133,7 @@ def test_grids_of_every_numeric_column_are_its_few_values(kind):
     for j in np.flatnonzero(~rows.detected_categorical):
         axis = grid_axis(rows, j, None, **GRID)
         numbers = rows.numbers(j)
-        np.testing.assert_array_equal(
-            axis.values, np.unique(numbers[~np.isnan(numbers)])
-        )
+        assert_array_equal(axis.values, np.unique(numbers[~np.isnan(numbers)]))
         assert not axis.categorical
         assert axis.values.dtype == np.float64
         assert np.asarray(axis.levels[0]).astype(float).tolist() == axis.values.tolist()
@@ -167,7 +166,7 @@ def test_single_precision_is_reported_as_the_model_sees_it():
     values = np.random.default_rng(0).normal(size=(500, 1)).astype(np.float32)
     axis = grid_axis(as_rows(values), 0, None, resolution=10, percentiles=(0, 1))
     assert axis.levels[0].dtype == np.float32
-    np.testing.assert_array_equal(axis.values, axis.levels[0].astype(np.float64))
+    assert_array_equal(axis.values, axis.levels[0].astype(np.float64))
 
 
 def test_points_that_single_precision_cannot_tell_apart_are_one():
@@ -177,8 +176,8 @@ def test_points_that_single_precision_cannot_tell_apart_are_one():
     tails = np.linspace(0, 1e9, 30).astype(np.float32)
     values = np.concatenate([np.full(400, low), np.full(400, high), tails])[:, None]
     axis = grid_axis(as_rows(values), 0, None, resolution=10, percentiles=(0.2, 0.8))
-    np.testing.assert_array_equal(axis.values, [low, high])
-    np.testing.assert_array_equal(axis.levels[0], [low, high])
+    assert_array_equal(axis.values, [low, high])
+    assert_array_equal(axis.levels[0], [low, high])
 
 
 def test_weights_count_as_repeated_rows():
@@ -196,9 +195,7 @@ def test_weights_count_as_repeated_rows():
             rows, 0, weights, n_intervals=9, make_edges=conditioning_edges
         ),
     ):
-        np.testing.assert_array_equal(
-            make(rows, weights).values, make(again, None).values
-        )
+        assert_array_equal(make(rows, weights).values, make(again, None).values)
 
 
 @pytest.mark.parametrize("kind", ["numpy", "pandas", "nullable", "polars"])
@@ -222,20 +219,18 @@ def test_without_any_observed_value_there_is_no_point(kind):
 
 def test_a_constant_has_one_point():
     rows = as_rows(np.full((5, 1), 2.5))
-    np.testing.assert_array_equal(grid_axis(rows, 0, None, **GRID).values, [2.5])
+    assert_array_equal(grid_axis(rows, 0, None, **GRID).values, [2.5])
     axis = interval_axis(rows, 0, None, n_intervals=5)
-    np.testing.assert_array_equal(axis.values, [2.5])
+    assert_array_equal(axis.values, [2.5])
 
 
 def test_points_and_edges_of_ones_own():
     rows = as_rows(np.arange(10.0)[:, None])
     custom = [2.5, -1, 40]
-    np.testing.assert_array_equal(
-        grid_axis(rows, 0, None, **GRID, custom=custom).values, custom
-    )
+    assert_array_equal(grid_axis(rows, 0, None, **GRID, custom=custom).values, custom)
     axis = interval_axis(rows, 0, None, n_intervals=5, custom=[2, 4, 7])
-    np.testing.assert_array_equal(axis.values, [2.0, 4.0, 7.0])
-    np.testing.assert_array_equal(axis.cells(rows), [-1, -1, 0, 0, 0, 1, 1, 1, -1, -1])
+    assert_array_equal(axis.values, [2.0, 4.0, 7.0])
+    assert_array_equal(axis.cells(rows), [-1, -1, 0, 0, 0, 1, 1, 1, -1, -1])
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,7 @@ def test_default_names_are_scikit_learns():
 
 
 @pytest.mark.parametrize(
-    "feature, index",
-    [(0, 0), (3, 3), (np.int8(2), 2), ("bmi", 2), (np.str_("age"), 0)],
+    "feature, index", [(0, 0), (3, 3), (np.int8(2), 2), ("bmi", 2), (np.str_("age"), 0)]
 )
 def test_a_feature_by_position_or_name(feature, index):
     found = feature_index(feature, NAMES)

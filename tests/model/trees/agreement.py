@@ -1,6 +1,7 @@
 """What a reader has to get right: the numbers that the model itself returns."""
 
 import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import issparse
 
 from sklearn_interpret._model.trees import read_trees
@@ -53,11 +54,11 @@ def assert_same_outputs(model, estimator, X, *, rtol=1e-12):
     if model.raw_method is not None:
         asked = model.raw_response(estimator, X)
         scale = max(1.0, np.abs(asked).max(initial=0.0))
-        np.testing.assert_allclose(raw, asked, rtol=rtol, atol=rtol * scale)
+        assert_allclose(raw, asked, rtol=rtol, atol=rtol * scale)
     if model.link is not None:
         answer = getattr(estimator, model.response_method)(X)
         answer = np.hstack(answer) if isinstance(answer, list) else np.asarray(answer)
-        np.testing.assert_allclose(
+        assert_allclose(
             model.response(raw),
             answer.reshape(len(answer), -1),
             rtol=10 * rtol,
@@ -134,7 +135,7 @@ def assert_cover_adds_up(trees, rtol=1e-6):
     """What reaches a node goes on to its children."""
     inner = np.flatnonzero(~trees.is_leaf)
     children = trees.cover[trees.left[inner]] + trees.cover[trees.right[inner]]
-    np.testing.assert_allclose(children, trees.cover[inner], rtol=rtol)
+    assert_allclose(children, trees.cover[inner], rtol=rtol)
 
 
 def assert_same_leaves(model, X, leaves, tree_nodes=None):
@@ -148,4 +149,4 @@ def assert_same_leaves(model, X, leaves, tree_nodes=None):
         found = found - model.ensemble.roots
     else:
         found = tree_nodes[found]
-    np.testing.assert_array_equal(found, np.reshape(leaves, found.shape))
+    assert_array_equal(found, np.reshape(leaves, found.shape))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._model.trees import read_trees
@@ -88,7 +89,7 @@ def test_classifiers(parameters, n_classes):
     estimator = classifier(**parameters).fit(X, labels(y, n_classes, names=True))
     model = assert_read(estimator, X, infinite=True)
     assert model.ensemble.n_outputs == (1 if n_classes == 2 else 3)
-    np.testing.assert_array_equal(model.classes, estimator.classes_)
+    assert_array_equal(model.classes, estimator.classes_)
 
 
 def test_one_class_against_the_others():
@@ -134,7 +135,7 @@ def test_cover_is_the_weight_of_training_rows():
     reached = np.bincount(
         leaves.ravel(), np.repeat(weights, leaves.shape[1]), minlength=trees.n_nodes
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         reached[trees.is_leaf], trees.cover[trees.is_leaf], rtol=1e-5, atol=1e-6
     )
 
@@ -150,7 +151,7 @@ def test_frames_and_columns_that_are_no_numbers():
     mixed.insert(1, "same", ["one"] * len(frame))
     estimator = regressor(cat_features=["same"]).fit(mixed, y)
     model = read_trees(estimator)
-    np.testing.assert_array_equal(model.columns, [0, 2, 3, 4, 5])
+    assert_array_equal(model.columns, [0, 2, 3, 4, 5])
     assert_same_outputs(model, estimator, mixed)
 
 

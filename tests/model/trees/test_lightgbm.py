@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.ensemble import BaggingRegressor, VotingRegressor
 from sklearn.exceptions import NotFittedError
@@ -89,7 +90,7 @@ def test_forests_of_classes(n_classes):
     estimator = classifier(boosting_type="rf", subsample=0.5, subsample_freq=1)
     model = assert_read(estimator.fit(X, labels(y, n_classes)), X)
     assert model.raw_method is None
-    np.testing.assert_allclose(
+    assert_allclose(
         10 * model.raw(X),
         np.reshape(estimator.predict(X, raw_score=True), (len(X), -1)),
     )
@@ -249,7 +250,7 @@ def test_cover_is_the_number_of_rows():
     weights = np.random.default_rng(0).uniform(0.5, 2, size=len(y))
     trees = assert_read(regressor().fit(X, y, sample_weight=weights), X).ensemble
     reached = np.bincount(trees.apply(X).ravel(), minlength=trees.n_nodes)
-    np.testing.assert_array_equal(reached[trees.is_leaf], trees.cover[trees.is_leaf])
+    assert_array_equal(reached[trees.is_leaf], trees.cover[trees.is_leaf])
 
 
 # Frames and categories

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -215,7 +216,7 @@ def test_cover_of_hist_boosting():
     estimator = HistGradientBoostingRegressor(max_iter=3).fit(X, y)
     trees = read_trees(estimator).ensemble
     reached = np.bincount(trees.apply(X).ravel(), minlength=trees.n_nodes)
-    np.testing.assert_array_equal(reached[trees.is_leaf], trees.cover[trees.is_leaf])
+    assert_array_equal(reached[trees.is_leaf], trees.cover[trees.is_leaf])
 
 
 def test_warm_start_of_boosting():
@@ -233,7 +234,7 @@ def test_single_leaves():
     X, _ = table()
     for kind in (GradientBoostingRegressor, HistGradientBoostingRegressor):
         model = assert_read(kind().fit(X, np.full(len(X), 2.5)), X, missing=False)
-        np.testing.assert_allclose(model.raw(X), 2.5)
+        assert_allclose(model.raw(X), 2.5)
 
 
 def test_weighted_training():
@@ -275,7 +276,7 @@ def test_categories_in_arrays(kind, missing):
     model = assert_read(estimator, X)
     assert (model.ensemble.category_set >= 0).any()
     # The model's own preprocessing puts categories first.
-    np.testing.assert_array_equal(model.columns, [0, 3, 1, 2, 4])
+    assert_array_equal(model.columns, [0, 3, 1, 2, 4])
     assert_same_outputs(model, estimator, categorical_rows(X, columns))
 
 
@@ -295,7 +296,7 @@ def test_categories_in_frames(kind):
         max_iter=15, categorical_features=["colour"]
     ).fit(frames[0], y)
     model = assert_read(estimator, frames[0])
-    np.testing.assert_array_equal(model.columns, [5, 0, 1, 2, 3, 4])
+    assert_array_equal(model.columns, [5, 0, 1, 2, 3, 4])
     for frame in frames[1:]:
         assert_same_outputs(model, estimator, frame)
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -23,7 +25,6 @@ from sklearn.ensemble import (
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._model.trees import read_trees
@@ -34,24 +35,20 @@ from tests.model.trees.data import labels, table
 # Bagging
 
 
+FOREST = RandomForestRegressor(3, random_state=0)
+BOOSTING = GradientBoostingRegressor(n_estimators=4, max_depth=2, random_state=0)
+BAGGING = BaggingRegressor(n_estimators=2, max_features=0.5, random_state=0)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
-        {},
         {"max_features": 0.6},
         {"max_features": 0.8, "bootstrap_features": True},
-        {"estimator": RandomForestRegressor(3, random_state=0), "max_features": 3},
-        {
-            "estimator": GradientBoostingRegressor(
-                n_estimators=4, max_depth=2, random_state=0
-            )
-        },
+        {"estimator": FOREST, "max_features": 3},
+        {"estimator": BOOSTING},
         {"estimator": HistGradientBoostingRegressor(max_iter=4), "max_features": 4},
-        {
-            "estimator": BaggingRegressor(
-                n_estimators=2, max_features=0.5, random_state=0
-            )
-        },
+        {"estimator": BAGGING},
     ],
     ids=str,
 )
@@ -59,7 +56,7 @@ def test_bagging_regressors(parameters):
     X, y = table()
     estimator = BaggingRegressor(n_estimators=4, random_state=0, **parameters)
     model = assert_read(estimator.fit(X, y), X, missing=False)
-    np.testing.assert_array_equal(model.columns, range(5))
+    assert_array_equal(model.columns, range(5))
 
 
 def test_bagging_on_missing_values():
@@ -87,7 +84,7 @@ def test_bagging_classifiers(parameters, n_classes):
         estimator.fit(X, labels(y, n_classes, names=True)), X, missing=False
     )
     assert model.raw_method == "predict_proba"
-    np.testing.assert_array_equal(model.classes, estimator.classes_)
+    assert_array_equal(model.classes, estimator.classes_)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -116,7 +113,7 @@ def test_bagging_of_models_with_categories():
     # Each way to encode the columns has features of its own.
     assert model.ensemble.n_features == 6 * 3
     for place, columns in enumerate(estimator.estimators_features_):
-        np.testing.assert_array_equal(model.columns[3 * place : 3 * place + 3], columns)
+        assert_array_equal(model.columns[3 * place : 3 * place + 3], columns)
     X[:, 0] = np.arange(400) % 30
     assert_same_outputs(model, estimator, X)
 
@@ -148,7 +145,7 @@ def test_voting_regressor():
     model = assert_read(estimator, X, missing=False)
     # Trees that compare in single and in double precision, in one ensemble.
     assert model.ensemble.precision == np.float64
-    np.testing.assert_array_equal(model.columns, range(5))
+    assert_array_equal(model.columns, range(5))
     assert model.cover == "mixed"
     rows = telling_inputs(
         read_trees(estimator.estimators_[0]), X, n_rows=1000, missing=False
@@ -167,7 +164,7 @@ def test_voting_of_trees_with_and_without_categories():
         ]
     ).fit(X, y)
     model = assert_read(estimator, X)
-    np.testing.assert_array_equal(model.columns, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4])
+    assert_array_equal(model.columns, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -213,43 +210,24 @@ def test_ada_boost_that_stops_early():
 # What can't be read
 
 
+TREE = DecisionTreeRegressor(random_state=0)
+COUNTS = HistGradientBoostingRegressor(loss="poisson", max_iter=2)
+
+
 @pytest.mark.parametrize(
     "estimator, reason",
     [
-        (AdaBoostRegressor(n_estimators=2, random_state=0), "weighted median"),
+        (AdaBoostRegressor(TREE, n_estimators=2), "weighted median"),
+        (BaggingRegressor(LinearRegression()), "its member LinearRegression"),
+        (BaggingRegressor(COUNTS), "predict of its members is not a plain sum"),
         (
-            BaggingRegressor(LinearRegression(), random_state=0),
+            VotingRegressor([("a", TREE), ("b", LinearRegression())]),
             "its member LinearRegression",
         ),
-        (
-            BaggingRegressor(
-                HistGradientBoostingRegressor(loss="poisson", max_iter=2),
-                random_state=0,
-            ),
-            "predict of its members is not a plain sum",
-        ),
-        (
-            VotingRegressor(
-                [
-                    ("a", DecisionTreeRegressor(random_state=0)),
-                    ("b", LinearRegression()),
-                ]
-            ),
-            "its member LinearRegression",
-        ),
-        (
-            StackingRegressor([("a", DecisionTreeRegressor(random_state=0))]),
-            "not a known model of trees",
-        ),
-        (
-            make_pipeline(StandardScaler(), LinearRegression()),
-            "its last step LinearRegression",
-        ),
+        (StackingRegressor([("a", TREE)]), "not a known model of trees"),
+        (make_pipeline(LinearRegression()), "its last step LinearRegression"),
         (LinearRegression(), "not a known model of trees"),
-        (
-            RandomTreesEmbedding(n_estimators=2, random_state=0),
-            "not a known model of trees",
-        ),
+        (RandomTreesEmbedding(n_estimators=2), "not a known model of trees"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -260,33 +238,23 @@ def test_refused_regressors(estimator, reason):
         read_trees(estimator.fit(X, np.abs(y)))
 
 
+STUMPS = RandomForestClassifier(2, max_depth=1, random_state=0)
+OF_SCORES = HistGradientBoostingClassifier(max_iter=2)
+
+
 @pytest.mark.parametrize(
     "estimator, reason",
     [
+        (VotingClassifier([("a", STUMPS)], voting="hard"), "voting='soft' is"),
         (
-            VotingClassifier(
-                [("a", DecisionTreeClassifier(random_state=0))], voting="hard"
-            ),
-            "voting='soft' is",
-        ),
-        (
-            VotingClassifier(
-                [("a", HistGradientBoostingClassifier(max_iter=2))], voting="soft"
-            ),
+            VotingClassifier([("a", OF_SCORES)], voting="soft"),
             "predict_proba of its members is not a plain sum",
         ),
         (
-            AdaBoostClassifier(
-                RandomForestClassifier(2, max_depth=1, random_state=0),
-                n_estimators=2,
-                random_state=0,
-            ),
+            AdaBoostClassifier(STUMPS, n_estimators=2, random_state=0),
             "only the votes of single trees",
         ),
-        (
-            BaggingClassifier(LogisticRegression(), n_estimators=2, random_state=0),
-            "its member Log",
-        ),
+        (BaggingClassifier(LogisticRegression(), n_estimators=2), "its member Log"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -313,17 +281,18 @@ def test_the_message_says_what_can_be_read():
 @pytest.mark.parametrize(
     "estimator",
     [
-        DecisionTreeRegressor(random_state=0),
-        RandomForestClassifier(random_state=0),
-        IsolationForest(random_state=0),
-        GradientBoostingRegressor(random_state=0),
+        TREE,
+        FOREST,
+        IsolationForest(),
+        BOOSTING,
         HistGradientBoostingClassifier(),
-        BaggingRegressor(random_state=0),
-        VotingRegressor([("a", DecisionTreeRegressor(random_state=0))]),
-        AdaBoostClassifier(random_state=0),
+        BAGGING,
+        VotingRegressor([("a", TREE)]),
+        AdaBoostClassifier(),
+        make_pipeline("passthrough", TREE),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_what_is_not_fitted_says_so(estimator):
     with pytest.raises(NotFittedError):
-        read_trees(estimator)
+        read_trees(clone(estimator))

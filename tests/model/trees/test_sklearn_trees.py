@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -76,7 +77,7 @@ def test_classifiers(name, missing, n_classes):
     model = assert_read(estimator, X, missing=name in TAKES_MISSING)
     assert model.raw_method == "predict_proba"
     assert model.ensemble.n_outputs == n_classes
-    np.testing.assert_array_equal(model.classes, estimator.classes_)
+    assert_array_equal(model.classes, estimator.classes_)
 
 
 @pytest.mark.parametrize("kind", [DecisionTreeRegressor, RandomForestRegressor])
@@ -157,8 +158,8 @@ def test_sparse_rows(kind):
     X, y = kind(dense), dense.sum(axis=1)
     estimator = RandomForestRegressor(5, random_state=0).fit(X, y)
     model = read_trees(estimator)
-    np.testing.assert_allclose(model.raw(X)[:, 0], estimator.predict(X), rtol=1e-12)
-    np.testing.assert_array_equal(model.raw(X), model.raw(dense))
+    assert_allclose(model.raw(X)[:, 0], estimator.predict(X), rtol=1e-12)
+    assert_array_equal(model.raw(X), model.raw(dense))
     assert_same_leaves(model, X, estimator.apply(X))
 
 
@@ -174,7 +175,7 @@ def test_frames():
     assert_same_leaves(read_trees(estimator), polars, estimator.apply(frame))
     whole = frame.fillna(0).astype({"a": "Int64"})
     whole.loc[3, "a"] = None
-    np.testing.assert_allclose(
+    assert_allclose(
         read_trees(estimator).raw(whole)[:, 0], estimator.predict(whole), rtol=1e-12
     )
 
@@ -189,8 +190,8 @@ def test_cover_is_the_weight_of_training_rows():
     leaves = model.ensemble.apply(model.encode(X))[:, 0]
     reached = np.bincount(leaves, weights, minlength=model.ensemble.n_nodes)
     leaf = model.ensemble.is_leaf
-    np.testing.assert_allclose(model.ensemble.cover[leaf], reached[leaf])
-    np.testing.assert_allclose(model.ensemble.cover[0], weights.sum())
+    assert_allclose(model.ensemble.cover[leaf], reached[leaf])
+    assert_allclose(model.ensemble.cover[0], weights.sum())
 
 
 def test_warm_start():
@@ -208,7 +209,7 @@ def test_frozen_estimators_and_subclasses():
     X, y = table()
     estimator = FrozenEstimator(FrozenEstimator(OwnForest(3).fit(X, y)))
     model = read_trees(estimator)
-    np.testing.assert_allclose(model.raw(X)[:, 0], estimator.predict(X))
+    assert_allclose(model.raw(X)[:, 0], estimator.predict(X))
 
 
 # Isolation forests
@@ -250,7 +251,7 @@ def test_raw_output_of_an_isolation_forest_is_a_path_length():
     """Two rows in each tree: one split isolates each of them."""
     X = np.array([[0.0], [1.0]])
     estimator = IsolationForest(n_estimators=5, random_state=0).fit(X)
-    np.testing.assert_allclose(read_trees(estimator).raw(X), 1.0)
+    assert_allclose(read_trees(estimator).raw(X), 1.0)
 
 
 def test_no_method_returns_a_path_length():

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import (
-    ExtraTreesClassifier,
     GradientBoostingClassifier,
-    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     IsolationForest,
@@ -34,48 +33,26 @@ def hist_classifier(y):
     return HistGradientBoostingClassifier(max_iter=5).fit(X, y)
 
 
+TREE = DecisionTreeClassifier(**SEEDED).fit(X, THREE)
+SEVERAL = RandomForestRegressor(5, **SEEDED).fit(X, several(Y))
+FOREST = RandomForestClassifier(5, **SEEDED).fit(X, TWO)
+OF_BOTH = RandomForestClassifier(5, **SEEDED).fit(X, BOTH)
+NUMBERS = HistGradientBoostingRegressor(max_iter=5).fit(X, Y)
+SCORES = {"response_method": "decision_function"}
 ADDITIVE = {
-    "regression tree": (DecisionTreeRegressor(**SEEDED).fit(X, Y), {}),
-    "several targets": (
-        RandomForestRegressor(5, **SEEDED).fit(X, several(Y)),
-        {},
-    ),
-    "one of several": (
-        RandomForestRegressor(5, **SEEDED).fit(X, several(Y)),
-        {"target": 1},
-    ),
-    "boosted": (
-        GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, Y),
-        {},
-    ),
+    "several targets": (SEVERAL, {}),
+    "one of several": (SEVERAL, {"target": 1}),
     "frozen": (
-        FrozenEstimator(HistGradientBoostingRegressor(max_iter=5).fit(X, Y)),
+        FrozenEstimator(NUMBERS),
         {"response_method": ["decision_function", "predict"]},
     ),
-    "probability": (RandomForestClassifier(5, **SEEDED).fit(X, TWO), {}),
-    "of the first class": (
-        RandomForestClassifier(5, **SEEDED).fit(X, TWO),
-        {"target": 0},
-    ),
-    "probabilities": (ExtraTreesClassifier(5, **SEEDED).fit(X, THREE), {}),
-    "of a class": (
-        DecisionTreeClassifier(random_state=0).fit(X, THREE),
-        {"target": "late"},
-    ),
-    "of several targets": (RandomForestClassifier(5, **SEEDED).fit(X, BOTH), {}),
-    "one column of these": (
-        RandomForestClassifier(5, **SEEDED).fit(X, BOTH),
-        {"target": 2},
-    ),
-    "scores": (hist_classifier(THREE), {"response_method": "decision_function"}),
-    "score": (
-        GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, TWO),
-        {"response_method": "decision_function"},
-    ),
-    "against the score": (
-        hist_classifier(TWO),
-        {"response_method": "decision_function", "target": 0},
-    ),
+    "probability": (FOREST, {}),
+    "of the first class": (FOREST, {"target": 0}),
+    "of a class": (TREE, {"target": "late"}),
+    "of several targets": (OF_BOTH, {}),
+    "one column of these": (OF_BOTH, {"target": 2}),
+    "scores": (hist_classifier(THREE), SCORES),
+    "against the score": (hist_classifier(TWO), {**SCORES, "target": 0}),
 }
 
 
@@ -87,7 +64,7 @@ def test_the_response_is_the_sum(name):
     ensemble = trees.ensemble
     codes = ensemble.codes(trees.model.encode(X))
     added = ensemble.base + ensemble.value[ensemble.apply_codes(codes)].sum(axis=1)
-    np.testing.assert_allclose(added, response(X), rtol=0, atol=1e-12)
+    assert_allclose(added, response(X), rtol=0, atol=1e-12)
     trees.check(X, codes)
 
 
@@ -101,13 +78,13 @@ NOT_ADDITIVE = {
         'plain sum of its trees; response_method="decision_function" is',
     ),
     "labels": (
-        RandomForestClassifier(2, random_state=0).fit(X, TWO),
+        FOREST,
         {"response_method": "predict"},
         'response_method="predict" of RandomForestClassifier .* '
         'response_method="predict_proba" is',
     ),
     "logarithms": (
-        RandomForestClassifier(2, random_state=0).fit(X, TWO),
+        FOREST,
         {"response_method": "centered_log_proba"},
         'response_method="centered_log_proba" of RandomForestClassifier',
     ),
@@ -196,4 +173,4 @@ def test_margins_of_zero_are_the_class_that_the_model_predicts(model):
     trees = tree_response(make_response(model.fit(X, y), "predict"))
     sums = trees.ensemble.raw(X)
     assert not sums.any()
-    np.testing.assert_array_equal(trees.of_sums(sums)[:, 0], model.predict(X))
+    assert_array_equal(trees.of_sums(sums)[:, 0], model.predict(X))

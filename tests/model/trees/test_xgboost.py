@@ -4,10 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.ensemble import VotingRegressor
 from sklearn.exceptions import NotFittedError
-from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.trees import read_trees
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -135,12 +134,8 @@ def test_several_labels():
     Y = np.column_stack([labels(y, 2), X[:, 0] > 0]).astype(int)
     model = read_trees(classifier().fit(X, Y))
     estimator = classifier().fit(X, Y)
-    np.testing.assert_allclose(
-        model.raw(X), model.raw_response(estimator, X), rtol=1e-5
-    )
-    np.testing.assert_allclose(
-        model.response(model.raw(X)), estimator.predict_proba(X), rtol=1e-5
-    )
+    assert_allclose(model.raw(X), model.raw_response(estimator, X), rtol=1e-5)
+    assert_allclose(model.response(model.raw(X)), estimator.predict_proba(X), rtol=1e-5)
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -226,7 +221,7 @@ def test_cover_is_the_sum_of_second_derivatives():
     for tree in range(2):
         reached = np.bincount(leaves[:, tree], weights, minlength=trees.n_nodes)
         at = np.unique(leaves[:, tree])
-        np.testing.assert_allclose(trees.cover[at], reached[at], rtol=1e-5)
+        assert_allclose(trees.cover[at], reached[at], rtol=1e-5)
 
 
 def test_number_that_stands_for_missing():
@@ -330,9 +325,7 @@ def test_categories_in_arrays(one_hot):
     X = np.column_stack([number, code * 7.0])
     X[::9, 1] = np.nan
     estimator = regressor(
-        enable_categorical=True,
-        max_cat_to_onehot=one_hot,
-        feature_types=["q", "c"],
+        enable_categorical=True, max_cat_to_onehot=one_hot, feature_types=["q", "c"]
     ).fit(X, y)
     model = assert_read_single(estimator, X)
     odd = np.resize([np.nan, 1, 7.9, 70, 1000, 2**24 - 1, 1e9, -0.0, 0.5], len(X))
@@ -351,7 +344,7 @@ def test_a_model_of_arrays_takes_a_frame_s_categories_by_position():
     frame = pd.DataFrame({"n": number, "c": names})
     model = read_trees(estimator)
     assert_same_outputs(model, estimator, frame, rtol=SINGLE)
-    np.testing.assert_array_equal(model.raw(frame), model.raw(X))
+    assert_array_equal(model.raw(frame), model.raw(X))
 
 
 def test_names_that_the_library_does_not_tell_apart_are_refused():
@@ -374,23 +367,6 @@ def test_wrong_number_of_columns_of_a_frame():
 
 
 # Inside of other models, and refusals
-
-
-def test_inside_of_a_voting_regressor():
-    """Splits of the kinds x < t and x <= t, in one ensemble."""
-    X, y = table()
-    estimator = VotingRegressor(
-        [
-            ("tree", DecisionTreeRegressor(max_depth=4, random_state=0)),
-            ("boosting", regressor()),
-        ]
-    ).fit(X, y)
-    model = assert_read_single(estimator, X, missing=False)
-    assert not model.ensemble.strict
-    rows = telling_inputs(
-        read_trees(estimator.estimators_[1]), X, n_rows=1000, missing=False
-    )
-    assert_same_outputs(model, estimator, rows, rtol=SINGLE)
 
 
 def test_linear_boosters_are_refused():
