@@ -615,7 +615,7 @@ def models(inspector_class):
         return OF_ONE_KIND[inspector_class]
     if inspector_class in OF_TREES:
         # Whole samples, for the weight of a row to be as good as its copies.
-        whole = {"bootstrap": False, "max_features": None}
+        whole = {"bootstrap": False, "max_features": None, "random_state": 0}
         forest = RandomForestClassifier(3, max_depth=4, **whole)
         return [of_trees[0], forest, of_trees[1]]
     if inspector_class in ADVERSARIAL:

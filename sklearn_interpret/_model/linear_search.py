@@ -13,17 +13,19 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 # Number of known rows at which the linear function is compared with sums of effects.
 _SPOTS = 50
+# Relative difference from a sum of effects above which a model is not linear.
 _TOLERANCE = 1e-7
 _DOUBLE = np.finfo(np.float64).eps
-# Excess over the needs, in rounding errors and as a share of the needs: more where the
-# model misses the target all the same, less where there is no room for that.
+# Safety margins in the order of trial: multiples of the rounding errors, and shares of
+# the need. They grow, in case the model still misses the target, then shrink, in case
+# they leave no room.
 _EXCESS = ((2, 0.0), (4, 1e-9), (256, 1e-7), (0.25, 0.0), (0, 0.0))
 # Largest excess over constraints, relative to the size of their terms.
 _ROUNDING = 1e-13
 
 
 def precision(actionability):
-    """The precision of the least precise column of numbers."""
+    """Largest machine epsilon of the columns of numbers."""
     numbers = np.flatnonzero(~actionability.categorical)
     kinds = {actionability.dtypes[j] for j in numbers}
     return float(
@@ -32,23 +34,34 @@ def precision(actionability):
 
 
 class ColumnEffects:
-    """Slopes of numbers and effects of levels, of a linear model of encoded columns.
-
-    `slopes` and `levels` have one entry for each column, None where it is of the other
-    kind. `errors` (n_columns, k) are the errors of a unit of each number, or of a
-    level, `precision` is that of the columns, and `rounding` the relative rounding
-    error of the model's sums in it.
+    """Slopes of numbers and values at levels, of a linear model of encoded columns.
 
     Parameters
     ----------
     known : SearchProblem
-        Known rows; an UnreadableModelError says why the model is not linear in their
-        columns.
+        Known rows.
+
+    Attributes
+    ----------
+    slopes, levels : list of ndarray or None
+        Slope of each of the k linear functions, (k,), by column of numbers; values of
+        the functions at each level, (n_levels, k), by column of categories.
+    errors : ndarray of shape (n_columns, k)
+        Error bounds per unit of a number, or of the value at a level.
+    precision : float
+        Largest machine epsilon of the columns.
+    rounding : float
+        Bound of the relative error of a sum of the model.
+
+    Raises
+    ------
+    UnreadableModelError
+        If the model is not linear in the columns.
     """
 
     def __init__(self, known):
         rows = known.rows
-        # Where pairs of classes vote, the formula of their scores is not the model's.
+        # Refuses pairs of classes that vote: a linear score does not decide there.
         explained_linear(known.outcome.estimator).check(rows)
         self.model = read_linear(known.outcome.estimator)
         self._known, self._values = known, known.values
@@ -56,7 +69,7 @@ class ColumnEffects:
         if not len(self._whole):
             raise UnreadableModelError("every row of X has missing values.")
         self.precision = precision(known.actionability)
-        # A term takes a few operations, and terms are added one after the other.
+        # Errors of n terms added one by one grow like n / 2; a term has two more.
         self.rounding = (len(self.model.columns) / 2 + 2) * self.precision
         first = self._whole[:1]
         self._size = self._sizes(self.model.derived(rows.take(first).native))[0]
@@ -81,7 +94,7 @@ class ColumnEffects:
         return SumTarget.of(outcome, n_sums, link, 1.0, margin, precision=precision)
 
     def _link_of_probability(self, response):
-        """ "logistic" where the probabilities are that of one sum, else None."""
+        """ "logistic" if probabilities are the expit of one function, else None."""
         rows = self._known.rows
         some = rows.take(np.arange(min(rows.n_rows, 20))).native
         margins = self.margins(some)
@@ -94,11 +107,11 @@ class ColumnEffects:
         """The linear functions of rows in the model's container, (n_rows, k)."""
         return self.model.margin(self.model.derived(native))
 
-    def margins_and_doubts(self, native, values):
-        """Linear functions of rows, and their rounding errors, (n, k)."""
+    def margins_and_errors(self, native, values):
+        """Linear functions of rows, and bounds of their rounding errors, (n, k)."""
         derived = self.model.derived(native)
         sizes = self._sizes(derived)
-        if self.model.steps:  # sizes of the numbers before the steps
+        if self.model.steps:  # numbers before the pipeline's steps round too
             sizes += np.abs(np.nan_to_num(values)) @ self._absolute_slopes
         return self.model.margin(derived), self.rounding * sizes
 
@@ -108,10 +121,7 @@ class ColumnEffects:
         return terms + np.abs(self.model.intercept)
 
     def _effects(self, j):
-        """Slope (k,) of a number, or the functions at the levels (n_levels, k).
-
-        And the error of either.
-        """
+        """Entries of `slopes`, `levels` and `errors` for a column."""
         rounding = self.rounding * _DOUBLE / self.precision * self._size
         actionability = self._known.actionability
         if actionability.categorical[j]:
@@ -120,6 +130,7 @@ class ColumnEffects:
         known = self._values[self._whole, j]
         low, high = known.min(), known.max()
         if low == high:
+            # Any other whole number of about the same size.
             high = low + 1 if abs(low) < 2 else np.rint(low / 2)
         below, above = self._margins_at(j, np.array([low, high]))
         slopes = (above - below) / (high - low)
@@ -137,11 +148,11 @@ class ColumnEffects:
         return self.margins(self._known.decode(values, index))
 
     def _check(self):
-        """Raise if the functions at known rows are no sums of the effects."""
+        """Raise if the functions at known rows are not the sums of their effects."""
         some = self._whole[:: max(1, len(self._whole) // _SPOTS)]
         rows = self._known.rows
         native = rows.take(some).native
-        expected, doubts = self.margins_and_doubts(native, self._values[some])
+        expected, doubts = self.margins_and_errors(native, self._values[some])
         first = self._whole[0]
         found = np.repeat(self.margins(rows.take([first]).native), len(some), 0)
         size = np.abs(found) + np.abs(expected)
@@ -155,7 +166,7 @@ class ColumnEffects:
             size += np.abs(change)
         if (np.abs(found - expected) > _TOLERANCE * (1 + size) + doubts).any():
             raise UnreadableModelError(
-                "a step of the pipeline is no linear function of the numbers. What can "
+                "the model is not a sum of one linear effect for each column. What can "
                 f"be read: {READABLE}."
             )
 
@@ -168,12 +179,12 @@ class LinearSearch:
     known : SearchProblem
         Known rows.
     margin : float
-        Excess of the linear functions over their needs.
+        Amount by which the linear functions must exceed the target's limits.
 
     Attributes
     ----------
     relative_gap : float
-        Relative difference from the lower bound up to which a distance is the least.
+        A distance within this relative gap of its lower bound counts as optimal.
     """
 
     def __init__(self, known, margin):
@@ -182,14 +193,17 @@ class LinearSearch:
         self.relative_gap = max(SAME, np.sqrt(self.effects.precision))
 
     def found(self, problem, row, goal):
-        """Encoded row or None, and a lower bound that is infinite if there is none."""
+        """Encoded row or None, and a lower bound of the distance.
+
+        The bound is infinite if no row can reach the target.
+        """
         origin, index = problem.values[[row]], np.array([row])
         moves, targets = self._moves(problem, row)
         n_constraints = len(problem.actionability.bounds)
         best, nearest, bounds = None, np.inf, []
         ways = self._ways(problem, row, moves, targets)
-        for surely, way, needs, doubts in ways:
-            least = _units(surely, needs - doubts, goal, origin.shape[1])
+        for relaxed, nominal, needs, doubts in ways:
+            least = _units(relaxed, needs - doubts, goal, origin.shape[1])
             if least is None:
                 continue
             bound = least @ moves.costs * (1 - GAP)
@@ -197,7 +211,7 @@ class LinearSearch:
             if bounds[-1] >= nearest:
                 continue
             for raised in self._raised(needs, doubts, n_constraints):
-                units = _units(way, raised, goal, origin.shape[1], least)
+                units = _units(nominal, raised, goal, origin.shape[1], least)
                 values = _moved(origin, moves, units, targets)
                 if not np.isfinite(values[~np.isnan(origin)]).all():
                     continue
@@ -211,20 +225,21 @@ class LinearSearch:
         return best, min([*bounds, nearest])
 
     def _ways(self, problem, row, moves, targets):
-        """Ways to reach the target: needs of functions, then of constraints.
+        """The systems of inequalities, any of which reaches the target.
 
-        Each with upper bounds of the gains, the gains, the needs and their errors.
+        Each as moves with the largest gains that errors allow, moves with the gains,
+        and needs with their errors: of the functions, then of the constraints.
         """
         actionability, origin = problem.actionability, problem.values[[row]]
         native = problem.rows.take([row]).native
-        (start,), (doubt,) = self.effects.margins_and_doubts(native, origin)
+        (start,), (doubt,) = self.effects.margins_and_errors(native, origin)
         (beyond,), (terms,) = actionability.excess(origin)
         constrained = -(actionability.coefficients[:, moves.column] * targets).T
         errors = self.effects.errors[moves.column]
         for weights, needs, _, rounding in self.target.ways(problem.own_of(row)):
             short, gains = needs - weights @ start, moves.gains @ weights.T
             most = gains + errors @ np.abs(weights).T
-            # Without gains all rows have the same answer.
+            # No change of the row reaches a limit, or changes the answer.
             if np.isinf(needs).any() or not most.any():
                 continue
             doubts = np.abs(weights) @ doubt + rounding
@@ -237,11 +252,7 @@ class LinearSearch:
             )
 
     def _raised(self, needs, doubts, n_constraints):
-        """Needs of functions and constraints, raised more and more, then less.
-
-        More is for models that miss the target by rounding and for single precision,
-        less for targets that leave no room.
-        """
+        """Needs of functions and constraints with the safety margins of `_EXCESS`."""
         functions = np.arange(len(needs)) < len(needs) - n_constraints
         for multiple, share in _EXCESS:
             excess = np.maximum(multiple * doubts, share * np.abs(needs))
@@ -252,7 +263,7 @@ class LinearSearch:
     def region(self, problem, row, values, goal):
         """Ends of a box around an encoded row in which all rows satisfy the target."""
         actionability, changed = problem.actionability, values != problem.values[row]
-        (start,), (doubt,) = self.effects.margins_and_doubts(
+        (start,), (doubt,) = self.effects.margins_and_errors(
             problem.decode(values[None], np.array([row])), values[None]
         )
         (least,), (most,) = actionability.limits(problem.values[[row]])

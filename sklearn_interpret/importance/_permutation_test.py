@@ -264,11 +264,11 @@ def _copies(sample):
     The same draws then serve weighted rows and their copies, in any order.
     """
     distinct = sample.distinct()
-    counts = np.rint(distinct.weights).astype(np.intp)
+    counts = np.rint(distinct.weights)
     few = counts.sum() <= _MOST_COPIES * sample.rows.n_rows
     if not (few and np.array_equal(counts, distinct.weights)):
         return sample
-    index = np.repeat(np.arange(len(counts)), counts)
+    index = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
     rows, y = distinct.rows.take(index), distinct.y[index]
     return Sample(rows, y, np.ones(len(index)), kept=distinct.index[index])
 

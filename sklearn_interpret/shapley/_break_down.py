@@ -18,8 +18,8 @@ from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 
 # Interactions below this, relative to the responses, are rounding errors.
 _ROUNDING = 1e-12
-# Decimals, relative to the largest, to which squares are rounded, so that ties stay
-# ties.
+# Squares, relative to the largest, are rounded to this number of decimals, so that
+# rounding errors do not break ties.
 _DIGITS = 12
 
 
@@ -91,7 +91,7 @@ class BreakDownExplanation(Explanation):
         Returns
         -------
         list of tuple of int
-            One position for most steps, two for those of a pair.
+            One position for most steps, two if a pair was added together.
         """
         numbers = self.step_numbers[row]
         return [
@@ -129,8 +129,7 @@ class BreakDown(BaseCoalitional):
 
     v(S) is the mean response with the row's own values of the features in S, and the
     others taken jointly from the rows of the background. Base value and attributions
-    sum to
-    the prediction.
+    sum to the prediction.
 
     Parameters
     ----------
@@ -140,10 +139,11 @@ class BreakDown(BaseCoalitional):
     order : "greedy" or list, default="greedy"
         "greedy" sorts the features of each row by the change of the mean response that
         each causes alone, the largest first. A list of all features and groups, by name
-        or position, is the order for all rows; a pair in it is one step.
+        or position, is the order for all rows; a tuple of two adds both in one
+        step.
     interactions : bool, default=False
-        Whether pairs whose interaction is larger than both single effects are added in
-        one step of a greedy order.
+        Whether a greedy order may add two features in one step, where their interaction
+        is larger than both single effects.
     link : {"identity", "logit"}, default="identity"
         Function of the mean responses that are attributed; "logit" maps probabilities
         to log-odds, and 0 and 1 to -36 and 36 with a warning.
@@ -151,14 +151,14 @@ class BreakDown(BaseCoalitional):
         Rows that replace absent features; all are used, with equal weights. None draws
         `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
-        Features that are one player of the game.
+        Named groups of features that are added together and share one attribution.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
         taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all.
+        Output to keep. None keeps a single output, the positive class of a binary
+        classifier, or else all outputs.
     subsample : int, float or None, default=100
         Number or share of the rows of `fit` in the background; None takes all.
     random_state : int, RandomState or None, default=None
@@ -189,7 +189,8 @@ class BreakDown(BaseCoalitional):
     Raises
     ------
     ValueError
-        In `fit`: an order that lacks or repeats a feature, or `interactions` with one.
+        In `fit`: an order that lacks or repeats a feature, or ``interactions=True``
+        with a given order.
 
     Warns
     -----
@@ -204,14 +205,14 @@ class BreakDown(BaseCoalitional):
     -----
     The values depend on the order; Shapley values are their average over all orders.
     Features with the same value in the row and in all of the background have no effect,
-    and come last in a greedy order. Several outputs have a common order, by the mean
-    square over outputs; with `target` the order is that of one output.
+    and come last in a greedy order. Several outputs share one order: effects are ranked
+    by their mean square over outputs. With `target` the order is that of one output.
 
     With interactions, single effects :math:`v(i) - v(\\emptyset)` and interactions
-    :math:`v(ij) - v(i) - v(j) + v(\\emptyset)` are sorted in one list by size, and a
-    feature is added with the first entry that has it. In ``values`` a pair shares the
-    contribution of its step equally; `explain` returns a :class:`BreakDownExplanation`,
-    whose ``steps(row)`` shows the pairs.
+    :math:`v(ij) - v(i) - v(j) + v(\\emptyset)` are sorted in one list by size. Features
+    are added down the list; entries with a feature that was added before are skipped.
+    In ``values`` a pair shares the contribution of its step equally; `explain` returns
+    a :class:`BreakDownExplanation`, whose ``steps(row)`` shows the pairs.
 
     For p features the model gets about 2 p times the background's rows for each
     explained row, or about :math:`p^2 / 2` times with interactions.

@@ -253,6 +253,19 @@ def test_profiles_far_from_normal():
     assert_allclose([low[0], high[0]], [0.185737954859, 4.187586193253], rtol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("power", [1.5, 2])
+def test_profiles_of_few_rows_end(power, seed):
+    """Far below the targets curvatures are many times the expected ones."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(12, 3))
+    y = rng.gamma(2, np.exp(x @ [0.5, -0.3, 0.0]))
+    model = TweedieRegressor(power=power, link="log", **NO_PENALTY, tol=1e-9)
+    inspector = CoefficientInference(model, interval="profile").fit(x, y)
+    assert (inspector.intervals_low_ < inspector.coef_).all()
+    assert (inspector.intervals_high_ > inspector.coef_).all()
+
+
 @pytest.mark.parametrize("covariance", ["model", "HC0", "HC1", "HC2", "HC3"])
 @pytest.mark.parametrize("name", ["least squares", *MODELS])
 def test_weights_are_copies(name, covariance):

@@ -48,7 +48,7 @@ def test_nothing_to_draw_but_a_feature():
 
 def test_bad_input():
     with pytest.raises(TypeError, match="OneRClassifier"):
-        RuleFitDisplay.from_estimator(OneRClassifier())
+        RuleFitDisplay.from_estimator(OneRClassifier().fit([[0], [1]] * 9, [0, 1] * 9))
     with pytest.raises(ValueError, match="2 rules, 1 coefficients"):
         RuleFitDisplay(["a", "b"], [1.0], [1.0, 2.0], [1.0]).plot()
 

@@ -125,6 +125,11 @@ class _Profile:
 
     def _hessian(self, place):
         scores = self._scores_at(place)
-        curvatures = self.loss.curvatures(self.loss.means(scores), scores)
-        weights = self.weights * curvatures[:, 0, 0]
+        # Far from the targets the expected curvatures, which are all positive, are too
+        # small or too large by orders of magnitude.
+        expected, observed = (
+            self.loss.curvatures(targets, scores)[:, 0, 0]
+            for targets in (self.loss.means(scores), self.targets)
+        )
+        weights = self.weights * np.where(observed > 0, observed, expected)
         return (self.columns.T * weights) @ self.columns

@@ -11,33 +11,39 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 # Number of known rows at which slopes are tested for being zero.
 _SOME_ROWS = 20
-# Share of slopes that differ from zero below which a response changes in steps.
+# A response with a smaller share of nonzero slopes is taken as piecewise constant.
 _SLOPING = 0.25
-_FOR_STEPS = (
-    "MinimalPerturbation finds the smallest change of tree models by a program, and "
-    "HopSkipJump asks any model for its labels alone."
+_ALTERNATIVES = (
+    "MinimalPerturbation searches trees by mixed-integer programs, and HopSkipJump "
+    "needs no more than predicted labels."
 )
 
 
 class Margins:
-    """Margins of a target as functions with slopes, in the units of `Actionability`.
+    """Signed margins of a target, positive where it is reached, and their slopes.
 
-    The target of any other class has a margin for each class: it is satisfied where the
-    largest is positive. A class or an interval has one against each other class, or for
-    each end: it is satisfied where the smallest is. Where pairs of classes vote, a
-    class is sure to win that beats every other: its margin is that against the hardest.
+    The target "any other class" has one margin for each class over the row's own class:
+    it is reached where the largest is positive. A target class has one margin over each
+    other class, an interval one for each end: they are reached where the smallest is
+    positive. Where pairs of classes vote, a class that beats each other class wins: its
+    margin is the smallest over these.
 
     Parameters
     ----------
     known : SearchProblem
-        Known rows; an UnreadableModelError says that the model has no slopes there.
+        Known rows, at which slopes are tested for being zero.
 
     Attributes
     ----------
     n_rivals : int
-        Number of classes, or of ends of the interval.
+        Number of margins: of classes, the row's own among them, or of ends.
     by_formula : bool
-        Whether slopes come from the model's formula; else from differences.
+        Whether slopes come from the model's formula; else from finite differences.
+
+    Raises
+    ------
+    UnreadableModelError
+        If the model is made of trees, predicts labels alone, or is piecewise constant.
     """
 
     def __init__(self, known):
@@ -54,11 +60,12 @@ class Margins:
                 name = type(unfrozen(outcome.estimator)).__name__
                 raise UnreadableModelError(
                     f"{name} predicts labels alone, which have no slopes to follow. "
-                    f"{_FOR_STEPS}"
+                    f"{_ALTERNATIVES}"
                 ) from error
             self.by_formula = False
         if outcome.interval is not None:
-            # A formula has all outputs, a response those of the target.
+            # Scores by formula have a column for each output, a response those of
+            # the target alone.
             some = self.scores.function(known.rows.take([0]).native)
             target = outcome.response.target if self.by_formula else None
             self._of_output = np.eye(some.shape[1])[target or 0]
@@ -77,7 +84,7 @@ class Margins:
         return {key: part for key, part in vars(self).items() if key != "scores"}
 
     def _responses(self, native):
-        """Responses as scores; of probabilities their logarithms."""
+        """Responses, or logarithms of responses that are probabilities."""
         outcome = self.outcome
         if not self.n_classes or outcome.response.method == "decision_function":
             return outcome.response(native)
@@ -86,7 +93,7 @@ class Margins:
         return np.log(np.maximum(shares, np.finfo(float).tiny))
 
     def _refuse_steps(self, known):
-        """Raise where slopes of known rows are zero though their scores differ."""
+        """Raise if most slopes of known rows are zero though their scores differ."""
         n_rows = known.rows.n_rows
         rows = np.linspace(0, n_rows - 1, min(n_rows, _SOME_ROWS)).astype(np.intp)
         native = known.rows.take(rows).native
@@ -99,13 +106,13 @@ class Margins:
             name = type(unfrozen(self.outcome.estimator)).__name__
             raise UnreadableModelError(
                 f"Responses of {name} change in steps, and have no slopes to follow. "
-                f"{_FOR_STEPS}"
+                f"{_ALTERNATIVES}"
             )
 
     def margins(self, native, own):
-        """Margins (n, n_rivals); -inf, or inf, against the class itself.
+        """Margins (n, n_rivals); the class itself has -inf, or inf, and never decides.
 
-        `own` are positions of the rows' classes, for the target of any other.
+        `own` are positions of the rows' classes, for the target "any other class".
         """
         scores, outcome = self.scores.function(native), self.outcome
         if outcome.interval is not None:
@@ -141,21 +148,21 @@ class Margins:
         return margins
 
     def binding(self, margins):
-        """The rival (n,) of the largest margin for any other class, else of the least.
+        """Position and value of the margin that decides, (n,) each.
 
-        And its margin.
+        The largest for "any other class", else the smallest.
         """
         rival = (margins.argmax if self.outcome.is_other else margins.argmin)(axis=1)
         return rival, margins[np.arange(len(margins)), rival]
 
     def at(self, problem, values, index):
-        """Binding rivals, their margins and all margins of encoded rows."""
+        """Positions and values of deciding margins, and all margins."""
         own = problem.own_of(index)
         margins = self.margins(problem.decode(values, index), own)
         return *self.binding(margins), margins
 
     def slopes(self, problem, values, index, rival):
-        """Slopes (n, n_columns) of margins against a rival each, per unit of columns.
+        """Slopes (n, n_columns) of rows' margins over their rivals, per unit of cost.
 
         Zero where cells may not vary. `values` are encoded copies of the rows of a
         problem at `index`.
@@ -176,7 +183,7 @@ class Margins:
         return gradients / actionability.costs
 
     def _weights(self, own, rival):
-        """Weights (n, k) of scores in the margin against a rival each."""
+        """Weights (n, k) of scores in the margin of each row over its `rival`."""
         outcome = self.outcome
         if outcome.interval is not None:
             return np.where(rival == 0, 1, -1)[:, None] * self._of_output
@@ -185,7 +192,7 @@ class Margins:
         return self.scores.differences(outcome.wanted, rival, self.n_classes)
 
     def _differences(self, problem, values, index, weights):
-        """Gradients by central differences, between projected cells."""
+        """Gradients by differences between the allowed values below and above."""
         gradients = np.zeros(values.shape)
         # Column by column, which needs less memory.
         for j in np.flatnonzero(problem.actionability.moving):
@@ -205,5 +212,5 @@ def _refuse_trees(estimator, error):
         return
     name = type(unfrozen(estimator)).__name__
     raise UnreadableModelError(
-        f"{name} is made of trees, which have no slopes. {_FOR_STEPS}"
+        f"{name} is made of trees, which have no slopes. {_ALTERNATIVES}"
     ) from error
