@@ -134,7 +134,7 @@ def without_labels(app, what, name, obj, options, lines):
 
 
 def setup(app):
-    """Connect the above, and gather the changes into a page."""
+    """Connect the above, and gather the Markdown pages."""
     app.connect("autodoc-skip-member", skip_machinery)
     app.connect("autodoc-process-docstring", without_labels)
     app.connect("builder-inited", gather, priority=100)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sklearn_interpret import __version__
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
     "project"
@@ -40,3 +42,25 @@ def test_extras_agree_on_pandas():
     ]
     assert len(asked) >= 2
     assert set(asked) == {dict(PINS)["pandas"]}
+
+
+def test_version_is_the_newest_in_the_release_notes_and_the_citation():
+    """A release changes all three."""
+    notes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(r"^## ([\d.]+) \(", notes, re.MULTILINE)[1] == __version__
+    assert re.search(r"^version: (.*)$", citation, re.MULTILINE)[1] == __version__
+
+
+def test_workflows_start_at_the_oldest_python():
+    """The matrix of tests begins with what ``requires-python`` promises."""
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text("utf-8")
+    (oldest,) = re.findall(r'python: \["([\d.]+)"', workflow)
+    assert PROJECT["requires-python"] == f">={oldest}"
+
+
+def test_hooks_need_no_network():
+    """Every hook runs a tool of the environment."""
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert set(re.findall(r"repo: (\w+)", hooks)) == {"local"}
+    assert hooks.count("- id:") == hooks.count("language: system")

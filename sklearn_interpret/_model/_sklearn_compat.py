@@ -83,6 +83,16 @@ def warn(message, category):
     warnings.warn(message, category, stacklevel=level)
 
 
+def warn_deprecated(name, since, replacement):
+    """Warn of a name that is removed two minor versions after `since`, as "0.2"."""
+    major, minor = map(int, since.split("."))
+    warn(
+        f"Use {replacement}: {name} is deprecated since version {since} and will be "
+        f"removed in {major}.{minor + 2}.",
+        FutureWarning,
+    )
+
+
 def root_callback_context(estimator, max_subtasks):
     """Root callback context of a `fit`, or None before scikit-learn 1.9."""
     if not HAS_CALLBACKS:
