@@ -328,11 +328,7 @@ def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
     }
     estimates: dict[str, Case] = {
         f"functions-{model}{size}": partial(
-            functions,
-            model=model,
-            n_rows=n_rows,
-            n_columns=n_columns,
-            timing=timing,
+            functions, model=model, n_rows=n_rows, n_columns=n_columns, timing=timing
         )
         for model in MODELS
         for size, (n_rows, n_columns) in tables.items()

@@ -185,9 +185,7 @@ def against_artemis(
     model, X = sizes.model_of_frames(), frame(new_rows(sizes.few_rows))
 
     def artemis():
-        from artemis.interactions_methods.model_agnostic import (
-            FriedmanHStatisticMethod,
-        )
+        from artemis.interactions_methods.model_agnostic import FriedmanHStatisticMethod
 
         peer = FriedmanHStatisticMethod()
         peer.fit(model, X)

@@ -14,12 +14,7 @@ from typing import Any
 import numpy as np
 from command_line import parser, run_chosen
 from pair import Case, Pair, Result, run_pair, spread
-from sklearn.datasets import (
-    load_breast_cancer,
-    load_diabetes,
-    load_digits,
-    make_blobs,
-)
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, make_blobs
 from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import StandardScaler
 

@@ -120,9 +120,7 @@ class Table(RegressorMixin, BaseEstimator):
         return self.values[number, (X > 0) @ 2 ** np.arange(X.shape[1])]
 
 
-def tabled(
-    values: np.ndarray,
-) -> tuple[FrozenEstimator, np.ndarray, np.ndarray]:
+def tabled(values: np.ndarray) -> tuple[FrozenEstimator, np.ndarray, np.ndarray]:
     """Return a table of games, its background, and the row of each game."""
     n_games, n_coalitions = values.shape
     n_players = n_coalitions.bit_length() - 1
@@ -386,11 +384,7 @@ def memory(name: str, *, sizes: Sizes) -> Result:
         return inspector.fit(X[:2]).explain(X[:3]).values
 
     return bounded_memory(
-        name,
-        partial(work, 100),
-        partial(work, len(X)),
-        working_memory=64,
-        limit=1.0,
+        name, partial(work, 100), partial(work, len(X)), working_memory=64, limit=1.0
     )
 
 

@@ -371,10 +371,9 @@ def large_work(
         return partial(our_pd, model, X, even_grids(X), method="auto", **params)
     if quantity == "ale":
         return partial(our_ale, model, X, **params)
-    background = {
-        "path": None,
-        "interventional": sizes.reference(n_background),
-    }[quantity]
+    background = {"path": None, "interventional": sizes.reference(n_background)}[
+        quantity
+    ]
     return partial(our_shap, VALUES, model, X, background, **params)
 
 

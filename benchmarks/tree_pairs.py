@@ -98,9 +98,7 @@ VALUES = Quantity(
     {"check_additivity": False},
 )
 INTERACTIONS = Quantity(
-    "shap_interaction_values",
-    lambda inspector, X: inspector.interaction_values(X),
-    {},
+    "shap_interaction_values", lambda inspector, X: inspector.interaction_values(X), {}
 )
 
 

@@ -267,7 +267,7 @@ class IntervalsMixin:
     """Axes of intervals: accumulated local effects and the M-plot."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_intervals": [Interval(Integral, 1, None, closed="left"), None],
+        "n_intervals": [Interval(Integral, 1, None, closed="left"), None]
     }
     _make_edges = staticmethod(grids.interval_edges)
 

@@ -22,12 +22,7 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     warn,
 )
-from sklearn_interpret._model.parallel import (
-    limit_threads,
-    run,
-    slices,
-    worker_slices,
-)
+from sklearn_interpret._model.parallel import limit_threads, run, slices, worker_slices
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector

@@ -205,14 +205,7 @@ def test_table_has_the_strongest_features_first():
 
 
 @pytest.mark.parametrize(
-    "n_features, long",
-    [
-        (1, False),
-        (2, True),
-        (12, True),
-        (40, True),
-        (90, False),
-    ],
+    "n_features, long", [(1, False), (2, True), (12, True), (40, True), (90, False)]
 )
 def test_labels_of_the_network_do_not_overlap(n_features, long):
     names = [f"{'a long name of ' * long}feature {i}" for i in range(n_features)]

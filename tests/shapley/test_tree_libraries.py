@@ -37,8 +37,7 @@ every_library = pytest.mark.parametrize(
     "library",
     [
         pytest.param(
-            name,
-            marks=pytest.mark.skipif(find_spec(name) is None, reason=f"no {name}"),
+            name, marks=pytest.mark.skipif(find_spec(name) is None, reason=f"no {name}")
         )
         for name in SMALL
     ],

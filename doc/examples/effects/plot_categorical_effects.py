@@ -59,9 +59,7 @@ model = FrozenEstimator(model.fit(X, y))
 # the weather that it had. Which months are neighbours is found from the rows: those of
 # alike temperature stand next to each other.
 local = AccumulatedLocalEffects(
-    model,
-    features=["month", "sky", ("sky", "working day")],
-    confidence_level=0.95,
+    model, features=["month", "sky", ("sky", "working day")], confidence_level=0.95
 ).fit(X)
 mixed = ConditionalDependence(model, features=["month"]).fit(X)
 _ = EffectComparisonDisplay.from_estimator([mixed, local], X, feature="month")

@@ -89,7 +89,5 @@ worst = int(np.argmin(truth))
 print(f"Probability of the true label of patient {worst}: {truth[worst]:.2f}")
 one = slice(worst, worst + 1)
 _ = InfluenceDisplay.from_explanation(
-    inspector.explain(X_test[one], y_test[one]),
-    features=["worst area"],
-    max_entries=10,
+    inspector.explain(X_test[one], y_test[one]), features=["worst area"], max_entries=10
 )

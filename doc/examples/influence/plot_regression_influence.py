@@ -13,10 +13,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_interpret.influence import (
-    RegressionInfluence,
-    RegressionInfluenceDisplay,
-)
+from sklearn_interpret.influence import RegressionInfluence, RegressionInfluenceDisplay
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 y[[10, 30]] += 300

@@ -112,11 +112,7 @@ class AnchorsDisplay(FeaturesDisplay):
         return super()._from_inspector(inspector, data, **choices)
 
     def plot(
-        self,
-        ax: Any = None,
-        *,
-        n_cols: int = 3,
-        span_kw: dict[str, Any] | None = None,
+        self, ax: Any = None, *, n_cols: int = 3, span_kw: dict[str, Any] | None = None
     ) -> Self:
         """Draw the rule.
 

@@ -372,10 +372,7 @@ default="auto"
         explanation, reader, feature = self._read()
         own = self._own_values(reader, feature)
         number = "interaction_value" if _is_pair(self.feature) else self._column
-        columns = {
-            "x": own.cells(),
-            number: self._drawn(explanation, feature)[0],
-        }
+        columns = {"x": own.cells(), number: self._drawn(explanation, feature)[0]}
         companion = self._companion(explanation, reader, feature, own)
         if companion is not None:
             columns["color"] = companion.cells()

@@ -245,9 +245,7 @@ def force_edges(prediction, contributions):
     up = np.maximum(contributions, 0.0)
     down = np.maximum(-contributions, 0.0)
     before = np.where(
-        contributions > 0,
-        up - np.cumsum(up, axis=-1),
-        np.cumsum(down, axis=-1) - down,
+        contributions > 0, up - np.cumsum(up, axis=-1), np.cumsum(down, axis=-1) - down
     )
     near = np.asarray(prediction)[..., None] + before
     return near - contributions, near
