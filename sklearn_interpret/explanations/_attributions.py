@@ -325,6 +325,37 @@ class AttributionTransformerMixin(TransformerMixin):
 
     A subclass has `explain`, `output_names_` and `_attributed`, the features of its
     attributions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.base import BaseInspector
+    >>> from sklearn_interpret.explanations import (
+    ...     AttributionTransformerMixin,
+    ...     Explanation,
+    ... )
+    >>> class Terms(AttributionTransformerMixin, BaseInspector):
+    ...     def __init__(self, estimator, *, response_method="predict"):
+    ...         self.estimator = estimator
+    ...         self.response_method = response_method
+    ...
+    ...     def _inspect(self, sample, response, on_block):
+    ...         self.output_names_ = ["prediction"]
+    ...
+    ...     def _attributed(self):
+    ...         return [([j], f"x{j}") for j in range(self.n_features_in_)]
+    ...
+    ...     def explain(self, X):
+    ...         names = [name for _, name in self._attributed()]
+    ...         terms = np.asarray(X) * self.estimator_.coef_
+    ...         base = np.full(len(terms), self.estimator_.intercept_)
+    ...         return Explanation(terms, base, feature_names=names)
+    >>> terms = Terms(LinearRegression()).fit([[0, 1], [1, 1], [2, 3]], [1, 3, 5])
+    >>> terms.transform([[1, 2]]).round(2)
+    array([[2., 0.]])
+    >>> terms.get_feature_names_out().tolist()
+    ['x0', 'x1']
     """
 
     @abstractmethod
