@@ -144,8 +144,8 @@ class PermutationTest(RefittingImportance):
 
     The cost is 5 x (`n_permutations` + 1) + 1 fits of the model, or `n_permutations` +
     1 with the model's own importances. Weights that are whole numbers count copies of
-    rows; with others, a row gets a shuffled target from a row drawn with probability
-    proportional to its weight.
+    rows, if these are at most ten times the rows; with others, a row gets a shuffled
+    target from a row drawn with probability proportional to its weight.
 
     A small p-value shows that the model uses a feature more than by chance, not how
     much; of correlated features the model may use any one.
@@ -222,9 +222,12 @@ class PermutationTest(RefittingImportance):
 
     def _parameters_of_copies(self, sample):
         """Parameters of the estimator's `fit`, with the weights of these rows."""
-        params = self._fit_parameters(sample.index)
-        name = weight_parameter(self.estimator)
-        return {**params, name: sample.weights} if name in params else params
+        # Where metadata is routed, a pipeline takes the plain name.
+        names = weight_parameter(self.estimator), "sample_weight"
+        return {
+            name: sample.weights if name in names else values
+            for name, values in self._fit_parameters(sample.index).items()
+        }
 
     def _warn_of_fixed_sum(self, observed):
         """Warn if importances have a fixed sum, which makes p-values depend."""
@@ -259,9 +262,9 @@ class PermutationTest(RefittingImportance):
 
 
 def _copies(sample):
-    """A row for each unit of weight, sorted; the distinct rows of other weights.
+    """A row for each unit of weight, sorted, if weights are whole and not large.
 
-    The same draws then serve weighted rows and their copies, in any order.
+    Weighted rows and their copies, in any order, then have the same draws.
     """
     distinct = sample.distinct()
     counts = np.rint(distinct.weights)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -17,7 +18,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
@@ -394,3 +395,19 @@ def test_weights_count_copies():
     assert_allclose(null, again, rtol=0, atol=1e-9)
     many = clone(test).fit(X, y, sample_weight=99 * weights).null_importances_
     assert np.abs(many - null).max() > 1e-3  # targets are drawn
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_copies_have_no_weights_in_pipelines(routing):
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.random((15, 2)), rng.normal(size=15), rng.integers(1, 4, 15)
+    with config_context(enable_metadata_routing=routing):
+        last = LinearRegression()
+        if routing:
+            last.set_fit_request(sample_weight=True)
+        model = make_pipeline(FunctionTransformer(), last)
+        test = PermutationTest(model, n_permutations=5, random_state=0)
+        null = clone(test).fit(X, y, sample_weight=weights).null_importances_
+        copies = np.arange(15).repeat(weights)
+        again = test.fit(X[copies], y[copies]).null_importances_
+    assert_allclose(null, again, rtol=0, atol=1e-9)
