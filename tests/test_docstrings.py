@@ -171,7 +171,7 @@ def fitted():
     """The instances of the table, fitted, by class."""
     X = np.random.default_rng(0).normal(size=(40, 5)).round(1)
     y = X[:, 0] + X[:, 1]
-    labels = np.where(y > 0, "up", "down")
+    labels = np.where(X[:, 0] > 0, "up", "down")
     of_tables = {
         public_class: [
             estimator.fit(X, labels if is_classifier(estimator) else y)
