@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.validation import check_is_fitted
@@ -35,6 +34,7 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
+from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.additive._terms import TermReader
 from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import gamma, nbinom, t
-from sklearn.base import RegressorMixin
 
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS, negative_binomial
 from sklearn_interpret._core.additive.inference import overdispersion_pvalue
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
+from sklearn_interpret._model.sklearn_bases import RegressorMixin
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics import grids
@@ -26,6 +25,7 @@ from sklearn_interpret._model.rows.axes import (
     level_axis,
 )
 from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 

@@ -7,13 +7,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
+from sklearn_interpret._model.sklearn_bases import SelectorMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 

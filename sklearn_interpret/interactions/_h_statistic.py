@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +18,7 @@ from sklearn_interpret._model.replacement.hybrid import hybrid
 from sklearn_interpret._model.replacement.replaced import Replacement, replaced
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.interactions._base import (

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -34,6 +33,7 @@ from sklearn_interpret._model.gradients.objectives import check_is_optimum
 from sklearn_interpret._model.parallel import run_in_threads
 from sklearn_interpret._model.response import innermost, make_response
 from sklearn_interpret._model.rows.base import copy_of
+from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import DependentTermsWarning, SeparationWarning
 from sklearn_interpret.explanations import Explanation

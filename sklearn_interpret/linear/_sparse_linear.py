@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
-from sklearn.base import RegressorMixin, is_regressor
-from sklearn.feature_selection import SelectorMixin
+from sklearn.base import is_regressor
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -23,6 +22,7 @@ from sklearn_interpret._core.statistics.lasso_path import (
 )
 from sklearn_interpret._inspectors import predictor
 from sklearn_interpret._model._sklearn_compat import Interval, warn
+from sklearn_interpret._model.sklearn_bases import RegressorMixin, SelectorMixin
 from sklearn_interpret._model.validation import check_scale, check_scales
 from sklearn_interpret.exceptions import SkippedSizeWarning
 

@@ -13,12 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import pinvh
 from scipy.spatial.distance import cdist
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import Tags, check_array, check_random_state
@@ -31,11 +25,17 @@ from sklearn_interpret._model._sklearn_compat import (
     PAIRWISE_METRICS,
     Interval,
     StrOptions,
-    fit_context,
     warn,
 )
 from sklearn_interpret._model.parallel import rows_in_memory
 from sklearn_interpret._model.rows.features import shortened
+from sklearn_interpret._model.sklearn_bases import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    fit_context,
+)
 from sklearn_interpret.prototypes._kernels import GowerColumns
 
 # Metrics of scikit-learn that take sparse matrices.

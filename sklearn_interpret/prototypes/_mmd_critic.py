@@ -9,11 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -24,10 +19,16 @@ from sklearn_interpret._core.kernels.mmd import (
 )
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._model import validation
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, fit_context
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical, shortened
+from sklearn_interpret._model.sklearn_bases import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    fit_context,
+)
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.prototypes._kernels import (
     CallableKernel,

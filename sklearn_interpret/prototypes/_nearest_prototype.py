@@ -7,11 +7,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model._sklearn_compat import HasMethods, fit_context
+from sklearn_interpret._model._sklearn_compat import HasMethods
+from sklearn_interpret._model.sklearn_bases import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    fit_context,
+)
 from sklearn_interpret._model.validation import check_labels, check_rows, check_targets
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import TransformerMixin, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +20,7 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
+from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import check_labels, empty_for_no_rows
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules._condition_space import ConditionSpace

@@ -6,12 +6,12 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.metaestimators import available_if
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
+from sklearn_interpret._model.sklearn_bases import available_if
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import UnreadableModelError
