@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn_interpret.additive import GAMRegressor, SmoothTermDisplay
 from sklearn_interpret.counterfactuals import ExactCounterfactual
 from sklearn_interpret.effects import PartialDependence, PartialDependenceDisplay
-from sklearn_interpret.shapley import TreeSHAP, ShapleyWaterfallDisplay
+from sklearn_interpret.shapley import ShapleyWaterfallDisplay, TreeSHAP
 
 Floats = NDArray[np.float64]
 MODEL = LinearRegression()
