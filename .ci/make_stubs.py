@@ -77,8 +77,8 @@ class FamilyStub:
     def add_display(self, display):
         """Add the class of a display."""
         self.lines.append(f"class {display.__name__}:")
-        for name, parameter in inspect.signature(display).parameters.items():
-            self.add(f"{name}: {self.typed(parameter.annotation, display)}")
+        for parameter in inspect.signature(display).parameters.values():
+            self.add(self.parameter(parameter, display))
         doc = ClassDoc(display, config={"show_class_members": False})
         for entry in doc["Attributes"]:
             for name in entry.name.split(", "):
@@ -106,13 +106,20 @@ class FamilyStub:
             if parameter.kind is parameter.KEYWORD_ONLY and not marked:
                 parts.append("*")
                 marked = True
-            part = f"{parameter.name}: {self.typed(parameter.annotation, display)}"
+            part = self.parameter(parameter, display)
             if parameter.default is not parameter.empty:
                 plain = isinstance(parameter.default, str | int | float | None)
                 part += f" = {parameter.default!r}" if plain else " = ..."
             parts.append(part)
         kind = self.typed(returned, display)
         self.add(f"def {name}({', '.join(parts)}) -> {kind}: ...")
+
+    def parameter(self, parameter, display):
+        """Name and type of a parameter; an explanation is of the display's kind."""
+        kind = parameter.annotation
+        if parameter.name == "explanation" and parameter.default is parameter.empty:
+            kind = display._explanation_kind.__name__
+        return f"{parameter.name}: {self.typed(kind, display)}"
 
     def typed(self, text, display):
         """An annotation of a display, whose names are imported."""

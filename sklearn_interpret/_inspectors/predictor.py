@@ -86,6 +86,10 @@ class MostProbableClassMixin(ClassifierMixin):
 
     classes_: NDArray[Any]
 
+    @abstractmethod
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class, in the order of `classes_`."""
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class of each row; of equally probable ones the first.
 

@@ -125,6 +125,10 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             **fields,
         )
 
+    @abstractmethod
+    def explain(self, X: Any) -> RowExplanation:
+        """The rows found for some rows."""
+
     @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[Any]:
         """The nearest row found, for each of some rows.

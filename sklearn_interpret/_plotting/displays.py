@@ -436,7 +436,7 @@ class ExplanationDisplay(Display):
 
     def __init__(
         self,
-        explanation: Explanation,
+        explanation: Any,
         *,
         row: int | None = None,
         target: Any = None,
@@ -457,7 +457,7 @@ class ExplanationDisplay(Display):
     @ForwardedSignature
     def from_explanation(
         cls,
-        explanation: Explanation,
+        explanation: Any,
         *,
         target_name: str | None = None,
         unit: str | None = None,

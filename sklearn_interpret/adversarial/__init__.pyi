@@ -22,7 +22,6 @@ from sklearn_interpret.adversarial._minimal_perturbation import MinimalPerturbat
 from sklearn_interpret.adversarial._one_pixel import OnePixelAttack
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 from sklearn_interpret.adversarial._substitute import SubstituteAttack
-from sklearn_interpret.explanations._attributions import Explanation
 from sklearn_interpret.explanations._rows import RowExplanation
 
 __all__ = [
@@ -71,7 +70,7 @@ class AdversarialDisplay:
         step_size: float | None = None,
         n_restarts: int = 1,
         target: Any = None,
-        desired: tuple | None = None,
+        desired: tuple[float, float] | None = None,
         norm: str = "inf",
         units: str = "std",
         bounds: Any = None,
@@ -88,7 +87,7 @@ class AdversarialDisplay:
     @classmethod
     def from_explanation(
         cls,
-        explanation: Explanation,
+        explanation: RowExplanation,
         *,
         target_name: str | None = None,
         unit: str | None = None,
@@ -144,7 +143,7 @@ class RobustnessCurveDisplay:
         step_size: float | None = None,
         n_restarts: int = 1,
         target: Any = None,
-        desired: tuple | None = None,
+        desired: tuple[float, float] | None = None,
         norm: str = "inf",
         units: str = "std",
         bounds: Any = None,
@@ -171,7 +170,7 @@ class RobustnessCurveDisplay:
         step_size: float | None = None,
         n_restarts: int = 1,
         target: Any = None,
-        desired: tuple | None = None,
+        desired: tuple[float, float] | None = None,
         norm: str = "inf",
         units: str = "std",
         bounds: Any = None,

@@ -419,6 +419,8 @@ class BaseGradientAttack(BaseAttack):
     Sets `by_formula_`.
     """
 
+    by_formula_: bool
+
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
         "epsilon": [Interval(Real, 0, None, closed="neither")],

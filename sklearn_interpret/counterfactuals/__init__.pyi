@@ -20,7 +20,7 @@ from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
 from sklearn_interpret.counterfactuals._text import TextCounterfactual
 from sklearn_interpret.counterfactuals._wachter import WachterCounterfactual
-from sklearn_interpret.explanations._attributions import Explanation
+from sklearn_interpret.explanations._removals import RemovalExplanation
 from sklearn_interpret.explanations._rows import RowExplanation
 from sklearn_interpret.explanations._rules import RuleExplanation
 
@@ -83,7 +83,7 @@ class AnchorsDisplay:
     @classmethod
     def from_explanation(
         cls,
-        explanation: Explanation,
+        explanation: RuleExplanation,
         *,
         target_name: str | None = None,
         unit: str | None = None,
@@ -132,11 +132,11 @@ class CounterfactualDisplay:
         desired: Any = "other",
         target: Any = None,
         features_to_vary: Any = None,
-        permitted_range: dict | str | None = None,
-        direction: dict | None = None,
+        permitted_range: dict[Any, Any] | str | None = None,
+        direction: dict[Any, str] | None = None,
         categorical_features: Any = "auto",
         max_changes: int | None = None,
-        distance: str | dict = "mad",
+        distance: str | dict[Any, float] = "mad",
         n_counterfactuals: int = 1,
         n_samples: int = 100,
         first_radius: float = 1.0,
@@ -154,7 +154,7 @@ class CounterfactualDisplay:
     @classmethod
     def from_explanation(
         cls,
-        explanation: Explanation,
+        explanation: RowExplanation,
         *,
         target_name: str | None = None,
         unit: str | None = None,
@@ -178,7 +178,7 @@ class CounterfactualDisplay:
     def to_frame(self) -> DataFrame: ...
 
 class TextCounterfactualDisplay:
-    explanation: Explanation
+    explanation: RemovalExplanation
     row: int | None
     target: Any
     response_name: str | None
@@ -188,7 +188,7 @@ class TextCounterfactualDisplay:
     strikes_: LineCollection
     def __init__(
         self,
-        explanation: Explanation,
+        explanation: RemovalExplanation,
         *,
         row: int | None = None,
         target: Any = None,
@@ -223,7 +223,7 @@ class TextCounterfactualDisplay:
     @classmethod
     def from_explanation(
         cls,
-        explanation: Explanation,
+        explanation: RemovalExplanation,
         *,
         target_name: str | None = None,
         unit: str | None = None,

@@ -16,7 +16,6 @@ from pandas import DataFrame
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret.explanations._attributions import Explanation
 from sklearn_interpret.explanations._training import TrainingExplanation
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
@@ -81,7 +80,7 @@ class InfluenceDisplay:
     @classmethod
     def from_explanation(
         cls,
-        explanation: Explanation,
+        explanation: TrainingExplanation,
         *,
         target_name: str | None = None,
         unit: str | None = None,
@@ -168,7 +167,7 @@ class InfluenceTreeDisplay:
     @classmethod
     def from_explanation(
         cls,
-        explanation: Explanation,
+        explanation: TrainingExplanation,
         *,
         target_name: str | None = None,
         unit: str | None = None,

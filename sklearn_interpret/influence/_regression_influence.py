@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.diagnostics import RegressionDiagnostics
@@ -235,6 +237,22 @@ class RegressionInfluence(BaseRegressionInspector):
     approximation: str = "one_step"
     n_jobs: int | None = None
     verbose: int = 0
+
+    leverages_: NDArray[np.float64] = field(init=False)
+    cooks_distances_: NDArray[np.float64] = field(init=False)
+    dfbeta_: NDArray[np.float64] = field(init=False)
+    dfbetas_: NDArray[np.float64] = field(init=False)
+    dffits_: NDArray[np.float64] = field(init=False)
+    covratio_: NDArray[np.float64] = field(init=False)
+    residuals_standardized_: NDArray[np.float64] = field(init=False)
+    residuals_studentized_: NDArray[np.float64] = field(init=False)
+    sigma_: NDArray[np.float64] = field(init=False)
+    influential_: NDArray[np.bool_] = field(init=False)
+    dispersion_: float = field(init=False)
+    effective_dof_: float = field(init=False)
+    residual_dof_: float = field(init=False)
+    parameter_names_: list[str] = field(init=False)
+    row_indices_: NDArray[np.intp] = field(init=False)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseRegressionInspector._parameter_constraints,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
@@ -149,6 +149,15 @@ class KMedoids(
     n_init: int = 3
     max_iter: int = 100
     random_state: int | np.random.RandomState | None = None
+
+    medoid_indices_: NDArray[np.intp] = field(init=False)
+    prototype_indices_: NDArray[np.intp] = field(init=False)
+    cluster_centers_: Any = field(init=False)
+    labels_: NDArray[np.intp] = field(init=False)
+    inertia_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[np.object_] = field(init=False)
 
     _parameter_constraints = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

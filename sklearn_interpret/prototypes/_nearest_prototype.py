@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,13 @@ class _NearestPrototype(BaseEstimator):
 
     selector: Any = None
 
+    selector_: Any = field(init=False)
+    prototype_indices_: NDArray[np.intp] = field(init=False)
+    prototypes_: Any = field(init=False)
+    prototype_targets_: NDArray[Any] = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[np.object_] = field(init=False)
+
     _parameter_constraints = {"selector": [HasMethods(["fit", "transform"]), None]}
 
     def __sklearn_tags__(self) -> Tags:
@@ -39,6 +47,10 @@ class _NearestPrototype(BaseEstimator):
         if self.selector is not None:
             return self.selector
         return MMDCritic(n_criticisms=0, by_class=isinstance(self, ClassifierMixin))
+
+    @abstractmethod
+    def _read_targets(self, rows, y):
+        """Checked targets of the rows; of classes, set `classes_` too."""
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
@@ -61,12 +73,12 @@ class _NearestPrototype(BaseEstimator):
             The fitted estimator.
         """
         rows = check_rows(self, X, reset=True)
-        y = self._read_targets(rows, y)
+        targets = self._read_targets(rows, y)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.selector_ = clone(self._unfitted_selector()).fit(X, y, **weights)
+        self.selector_ = clone(self._unfitted_selector()).fit(X, targets, **weights)
         self.prototype_indices_ = np.asarray(self.selector_.prototype_indices_)
         self.prototypes_ = rows.native_at(self.prototype_indices_)
-        self.prototype_targets_ = y[self.prototype_indices_]
+        self.prototype_targets_ = targets[self.prototype_indices_]
         return self
 
     def prototype_of(self, X: Any) -> NDArray[np.intp]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -112,6 +112,9 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
 
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
+
+    intercept_: float = field(init=False)
+    penalty_: float = field(init=False)
 
     _loss, _response_name = score_losses.HalfSquared(), "prediction"
 

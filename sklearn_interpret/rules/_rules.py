@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -98,6 +99,8 @@ class RuleModel(TransformerMixin, BasePredictor):
     :meth:`to_frame` shows too.
     """
 
+    rules_: Sequence[Rule]
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -162,7 +165,8 @@ class RuleModel(TransformerMixin, BasePredictor):
         """
         check_is_fitted(self)
         names = check_feature_names_in(self, input_features)
-        texts, times = [], Counter()
+        texts: list[str] = []
+        times: Counter[str] = Counter()
         for rule in self.rules_:
             conditions = [replace(c, name=names[c.feature]) for c in rule.conditions]
             text = self._name(replace(rule, conditions=tuple(conditions)))

@@ -14,7 +14,6 @@ from matplotlib.text import Annotation, Text
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
-from sklearn_interpret.explanations._attributions import Explanation
 from sklearn_interpret.surrogates._global import GlobalSurrogate
 from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
@@ -112,7 +111,7 @@ class GlobalSurrogateDisplay:
     def to_frame(self) -> DataFrame: ...
 
 class LimeDisplay:
-    explanation: Explanation
+    explanation: LocalExplanation
     row: int | None
     target: Any
     response_name: str | None
@@ -122,7 +121,7 @@ class LimeDisplay:
     errors_: list[LineCollection] | None
     def __init__(
         self,
-        explanation: Explanation,
+        explanation: LocalExplanation,
         *,
         row: int | None = None,
         target: Any = None,
@@ -163,7 +162,7 @@ class LimeDisplay:
     @classmethod
     def from_explanation(
         cls,
-        explanation: Explanation,
+        explanation: LocalExplanation,
         *,
         target_name: str | None = None,
         unit: str | None = None,
@@ -241,7 +240,7 @@ class LimeImageDisplay:
     @classmethod
     def from_explanation(
         cls,
-        explanation: Explanation,
+        explanation: ImageExplanation,
         *,
         target_name: str | None = None,
         unit: str | None = None,
@@ -265,7 +264,7 @@ class LimeImageDisplay:
     def to_frame(self) -> DataFrame: ...
 
 class LimeTextDisplay:
-    explanation: Explanation
+    explanation: TextExplanation
     row: int | None
     target: Any
     response_name: str | None
@@ -276,7 +275,7 @@ class LimeTextDisplay:
     errors_: list[LineCollection] | None
     def __init__(
         self,
-        explanation: Explanation,
+        explanation: TextExplanation,
         *,
         row: int | None = None,
         target: Any = None,
@@ -316,7 +315,7 @@ class LimeTextDisplay:
     @classmethod
     def from_explanation(
         cls,
-        explanation: Explanation,
+        explanation: TextExplanation,
         *,
         target_name: str | None = None,
         unit: str | None = None,

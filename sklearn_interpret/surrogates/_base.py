@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from functools import lru_cache, partial
 from itertools import combinations
 from numbers import Integral, Real
@@ -124,6 +125,9 @@ class BaseLocalSurrogate(BaseInspector):
     n_jobs: int | None = None
     verbose: int = 0
 
+    response_method_: str | Callable[..., Any] = field(init=False)
+    output_names_: list[Any] = field(init=False)
+
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
@@ -134,7 +138,7 @@ class BaseLocalSurrogate(BaseInspector):
         "min_fidelity": [Interval(Real, None, 1, closed="right"), None],
     }
 
-    _caches: ClassVar[tuple] = ("_stability",)
+    _caches: ClassVar[tuple[str, ...]] = ("_stability",)
     # Advice for a better fidelity.
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 

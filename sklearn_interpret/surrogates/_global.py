@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from numbers import Real
 from typing import Any
 
@@ -177,6 +178,10 @@ class GlobalSurrogate(SampleInspector):
     scoring: str | Callable[..., float] = "r2"
     subset: Callable[[Any], ArrayLike] | None = None
     min_fidelity: float | None = 0.2
+
+    surrogate_: Any = field(init=False)
+    fidelity_: float = field(init=False)
+    agreement_: float = field(init=False)
 
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,

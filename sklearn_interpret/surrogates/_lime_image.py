@@ -296,6 +296,8 @@ class LimeImage(BaseLocalSurrogate):
     feature_selection: str = "lars"
     surrogate: Any = None
 
+    image_shape_: tuple[int, ...] = field(init=False)
+
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,
         "image_shape": [list, tuple, None],
