@@ -149,7 +149,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     }
 
     # Attributes that are caches: not pickled, rebuilt on demand.
-    _caches: ClassVar[tuple] = ()
+    _caches: ClassVar[tuple[str, ...]] = ()
 
     # Whether standard errors use the sum of the weights as the number of rows.
     _errors_count_rows = False

@@ -1,4 +1,7 @@
-"""scikit-learn's base classes and decorators, with types for static checkers."""
+"""scikit-learn's base classes and decorators, with types for static checkers.
+
+And pandas's table, for annotations: pandas is imported only where it is needed.
+"""
 
 # ruff: noqa: F401  -- names are imported here for the other modules
 
@@ -11,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     F = TypeVar("F", bound=Callable[..., Any])
     # mypy takes this for true. A class without stubs is Any to it, and so would be
     # every attribute of a subclass, those that do not exist among them.
@@ -86,6 +91,7 @@ if TYPE_CHECKING:
     def with_callbacks(method: F) -> F: ...
 
 else:
+    DataFrame = Any
     from sklearn.base import (
         BaseEstimator,
         ClassifierMixin,

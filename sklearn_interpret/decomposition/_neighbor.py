@@ -85,6 +85,8 @@ class NeighborContributions(BaseInspector):
     True
     """
 
+    output_names_: list[Any]
+
     def fit(self, X: Any, y: ArrayLike | None = None, **params: Any) -> Self:
         """Fit a clone of `estimator`, and keep its training rows.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -38,6 +38,13 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
     """
 
     n_features_to_select: int | None = None
+
+    coef_: NDArray[np.float64] = field(init=False)
+    entry_order_: NDArray[np.intp] = field(init=False)
+    alpha_: float = field(init=False)
+    alphas_: NDArray[np.float64] = field(init=False)
+    coef_path_: NDArray[np.float64] = field(init=False)
+    scale_: NDArray[np.float64] = field(init=False)
 
     _parameter_constraints = {
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None]
@@ -159,6 +166,8 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
     (array(['bmi', 'bp', 's5'], dtype=object), array([2, 8, 3]))
     """
 
+    intercept_: float
+
     def _targets(self, y, shares):
         check_scale(y, "y")
         start = shares @ y
@@ -268,6 +277,8 @@ class SparseLinearClassifier(predictor.MostProbableClassMixin, SparseLinearModel
     >>> model.get_feature_names_out()
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     """
+
+    intercept_: NDArray[np.float64]
 
     def _targets(self, y, shares):
         check_classification_targets(y)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features, resolve_groups
 from sklearn_interpret.explanations import Explanation
+from sklearn_interpret.explanations._base import FILLED
 from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 
 # Interactions below this, relative to the responses, are rounding errors.
@@ -62,9 +64,12 @@ class BreakDownExplanation(Explanation):
     """
 
     value_name: str = field(default="contribution", kw_only=True)
-    step_numbers: Any = field(default=None, kw_only=True)
+    step_numbers: NDArray[np.intp] = field(default=FILLED, kw_only=True)
 
-    _arrays_by_row: ClassVar[tuple] = (*Explanation._arrays_by_row, "step_numbers")
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
+        *Explanation._arrays_by_row,
+        "step_numbers",
+    )
 
     def __post_init__(self):
         super().__post_init__()
@@ -247,7 +252,10 @@ class BreakDown(BaseCoalitional):
         "order": [StrOptions({"greedy"}), list, tuple, np.ndarray],
         "interactions": ["boolean"],
     }
-    _explanation_class: ClassVar[type] = BreakDownExplanation
+    _explanation_class: ClassVar[type[Explanation]] = BreakDownExplanation
+
+    def explain(self, X: Any) -> BreakDownExplanation:
+        return cast(BreakDownExplanation, super().explain(X))
 
     def _make_attributor(self):
         if isinstance(self.order, str):

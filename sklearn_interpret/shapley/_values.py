@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from numbers import Integral
+from typing import Literal
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -22,7 +24,7 @@ from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._sampling import ShapleySampling
 from sklearn_interpret.shapley._tree import TreeSHAP
 
-KINDS = {
+KINDS: dict[str, type[BaseShapley]] = {
     "tree": TreeSHAP,
     "linear": LinearSHAP,
     "exact": ExactShapley,
@@ -165,6 +167,11 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
 
     algorithm: str = "auto"
     budget: int | None = None
+
+    algorithm_: Literal["tree", "linear", "exact", "kernel", "permutation"] = field(
+        init=False
+    )
+    inspector_: BaseShapley = field(init=False)
 
     _parameter_constraints = {
         **BaseShapley._parameter_constraints,
