@@ -64,7 +64,7 @@ from sklearn_interpret.exceptions import RefitWarning
 
 __all__ = ["BaseInspector", "Sample"]
 
-F = TypeVar("F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _estimator_has(name):
@@ -77,7 +77,7 @@ def _estimator_has(name):
     return check
 
 
-def _unfitted_on_failure(fit: F) -> F:
+def _unfitted_on_failure(fit: _F) -> _F:
     """Wrap `fit` to delete fitted attributes if it fails or is interrupted."""
 
     @wraps(fit)
@@ -88,7 +88,7 @@ def _unfitted_on_failure(fit: F) -> F:
             self._reset()
             raise
 
-    return cast(F, fit_or_reset)
+    return cast(_F, fit_or_reset)
 
 
 @dataclass(eq=False, repr=False)

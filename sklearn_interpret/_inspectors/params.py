@@ -18,7 +18,7 @@ T = TypeVar("T")
 def estimator_dataclass(cls: type[T]) -> type[T]:
     """Make an estimator a dataclass of its parameters, inherited ones after its own."""
     names = [name for kind in cls.__mro__ for name in inspect.get_annotations(kind)]
-    made = dataclass(kw_only=True, eq=False, repr=False)(cls)
+    made: Any = dataclass(kw_only=True, eq=False, repr=False)(cls)
     signature = inspect.signature(made.__init__)
     own, *others = signature.parameters.values()
     others.sort(key=lambda given: (given.kind, names.index(given.name)))

@@ -87,7 +87,9 @@ class NeighborContributions(BaseInspector):
 
     output_names_: list[Any]
 
-    def fit(self, X: Any, y: ArrayLike | None = None, **params: Any) -> Self:
+    def fit(  # type: ignore[override]  # there are no weights
+        self, X: Any, y: ArrayLike | None = None, **params: Any
+    ) -> Self:
         """Fit a clone of `estimator`, and keep its training rows.
 
         Parameters

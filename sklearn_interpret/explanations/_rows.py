@@ -248,7 +248,7 @@ default=None
             "before": before,
             "after": after,
         }
-        if self.low is not None:
+        if self.low is not None and self.high is not None:
             columns["low"] = self.low[found, feature]
             columns["high"] = self.high[found, feature]
         if self.beyond_data is not None:

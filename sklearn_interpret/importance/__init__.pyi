@@ -1,6 +1,6 @@
 """Types for static checkers, written by .ci/make_stubs.py."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -73,7 +73,7 @@ class PermutationImportanceDisplay:
         feature_groups: dict[str, Any] | None = None,
         conditional: bool = False,
         threshold: float = 0.0,
-        response_method: Any = "auto",
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
         subsample: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -102,7 +102,7 @@ class PermutationImportanceDisplay:
         feature_groups: dict[str, Any] | None = None,
         conditional: bool = False,
         threshold: float = 0.0,
-        response_method: Any = "auto",
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
         subsample: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,

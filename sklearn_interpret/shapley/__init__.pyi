@@ -219,7 +219,7 @@ class ShapleyForceDisplay:
     order: str | int
     figure_: Figure
     ax_: Axes
-    row_order_: NDArray[np.float64]
+    row_order_: NDArray[np.intp]
     ups_: PolyCollection | None
     downs_: PolyCollection | None
     labels_: list[Text]
@@ -294,7 +294,7 @@ class ShapleyHeatmapDisplay:
     order: str | int
     figure_: Figure
     ax_: Axes
-    row_order_: NDArray[np.float64]
+    row_order_: NDArray[np.intp]
     heatmap_: QuadMesh
     curve_ax_: Axes
     prediction_line_: Line2D

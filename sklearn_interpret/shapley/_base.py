@@ -115,6 +115,9 @@ class InteractionValuesMixin:
     n_players, k).
     """
 
+    _pairs: Callable[..., Any]
+    _check_rows: Callable[..., Any]
+
     @empty_for_no_rows
     def interaction_values(self, X: Any) -> NDArray[np.float64]:
         """Shapley interaction values of pairs of features.

@@ -15,7 +15,6 @@ from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features, resolve_groups
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.explanations._base import FILLED
 from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 
 # Interactions below this, relative to the responses, are rounding errors.
@@ -64,7 +63,7 @@ class BreakDownExplanation(Explanation):
     """
 
     value_name: str = field(default="contribution", kw_only=True)
-    step_numbers: NDArray[np.intp] = field(default=FILLED, kw_only=True)
+    step_numbers: NDArray[np.intp] = field(default=cast(Any, None), kw_only=True)
 
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *Explanation._arrays_by_row,
@@ -255,6 +254,20 @@ class BreakDown(BaseCoalitional):
     _explanation_class: ClassVar[type[Explanation]] = BreakDownExplanation
 
     def explain(self, X: Any) -> BreakDownExplanation:
+        """Attribute the response to each row to the features, step by step.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        BreakDownExplanation
+            Values of shape (n_samples, n_features[, n_outputs]), of features or of
+            groups, and the steps at which they were added; base values plus values sum
+            to the predictions.
+        """
         return cast(BreakDownExplanation, super().explain(X))
 
     def _make_attributor(self):

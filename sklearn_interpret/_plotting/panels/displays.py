@@ -198,7 +198,7 @@ class PanelDisplay(ABC):
 class EntryDisplay(PanelDisplay):
     """Base of displays of effects, each entry that of a feature or of a pair."""
 
-    categorical = None
+    categorical: Any = None
 
     @abstractmethod
     def _effect(self, entry):
