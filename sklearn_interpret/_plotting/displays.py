@@ -421,8 +421,8 @@ default=None
 
     @classmethod
     @abstractmethod
-    def _from_folds(cls, inspectors, data):
-        """The display of the mean of the folds' results."""
+    def _from_folds(cls, *fitted_and_data, **choices):
+        """The display of the folds' mean results, from inspectors and a `Data`."""
 
 
 class ExplanationDisplay(Display):

@@ -34,7 +34,7 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
-from sklearn_interpret._model.sklearn_bases import TransformerMixin
+from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.additive._terms import TermReader
 from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
@@ -389,7 +389,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             base_values.T,
             predictions=predictor.T,
             data=as_rows(X).native,
-            feature_names=self.term_names_,
+            feature_names=self.term_names_.tolist(),
             output_names=labels[-1:] if one else labels,
             response_name=RESPONSES[self._link],
             columns=[[c.position for c in term.own_columns] for term in self._terms],
@@ -498,7 +498,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         residuals /= link.slope(predictor)
         return np.concatenate(effects + residuals[:, :, None], axis=1)
 
-    def summary(self) -> Any:
+    def summary(self) -> DataFrame:
         """Table of the terms.
 
         Returns

@@ -38,8 +38,8 @@ __all__ = [
 
 class AdversarialDisplay:
     explanation: RowExplanation
-    row: int
-    image_shape: tuple | None
+    row: int | None
+    image_shape: tuple[int, ...] | None
     spreads: ArrayLike | None
     figure_: Figure
     axes_: NDArray[np.object_]
@@ -50,8 +50,8 @@ class AdversarialDisplay:
         self,
         explanation: RowExplanation,
         *,
-        row: int = 0,
-        image_shape: tuple | None = None,
+        row: int | None = 0,
+        image_shape: tuple[int, ...] | None = None,
         spreads: ArrayLike | None = None,
     ) -> None: ...
     @classmethod
@@ -78,8 +78,8 @@ class AdversarialDisplay:
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        row: int = 0,
-        image_shape: tuple | None = None,
+        row: int | None = 0,
+        image_shape: tuple[int, ...] | None = None,
         spreads: ArrayLike | None = None,
         max_entries: int | None = 20,
         bar_kw: dict[str, Any] | None = None,
@@ -92,8 +92,8 @@ class AdversarialDisplay:
         target_name: str | None = None,
         unit: str | None = None,
         ax: Any = None,
-        row: int = 0,
-        image_shape: tuple | None = None,
+        row: int | None = 0,
+        image_shape: tuple[int, ...] | None = None,
         spreads: ArrayLike | None = None,
         max_entries: int | None = 20,
         bar_kw: dict[str, Any] | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from numbers import Integral, Real
@@ -305,10 +305,12 @@ class AdversarialPatch(BaseAttack):
         origins = actionability.encode(rows)
         if places is None:
             random = check_random_state(random_state)
-            matrices = map(self._matrix, random.uniform(size=(rows.n_rows, 4)))
+            matrices: Iterable[Any] = map(
+                self._matrix, random.uniform(size=(rows.n_rows, 4))
+            )
         else:
-            places = _checked_places(places, rows.n_rows, *self._shapes)
-            matrices = (paste(place, *self._shapes) for place in places)
+            corners = _checked_places(places, rows.n_rows, *self._shapes)
+            matrices = (paste(corner, *self._shapes) for corner in corners)
         laid = [_laid(matrix, self._patch_pixels) for matrix in matrices]
         values = _pasted(
             actionability, origins, *map(np.stack, zip(*laid, strict=True))

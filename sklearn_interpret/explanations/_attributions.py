@@ -358,7 +358,6 @@ class AttributionTransformerMixin(TransformerMixin):
     ['x0', 'x1']
     """
 
-    explain: Callable[[Any], Explanation]
     _names_out: Callable[..., Any]
 
     @abstractmethod
@@ -366,7 +365,7 @@ class AttributionTransformerMixin(TransformerMixin):
         """Columns and name of each feature with an attribution, in order."""
 
     @empty_for_no_rows
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self: Any, X: Any) -> NDArray[np.float64]:  # `explain` is elsewhere
         """Attributions as columns.
 
         Parameters

@@ -21,6 +21,7 @@ from sklearn_interpret._model._sklearn_compat import StrOptions, check_pandas_su
 from sklearn_interpret._model.gradients.objectives import check_converged
 from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.parallel import run_in_threads, slices
+from sklearn_interpret._model.sklearn_bases import DataFrame
 
 __all__ = ["RegressionInfluence"]
 
@@ -292,7 +293,7 @@ class RegressionInfluence(BaseRegressionInspector):
         check_converged(steps_and_model(self.estimator_)[1], converged)
         return without[..., 0]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """All measures as a table.
 
         Returns

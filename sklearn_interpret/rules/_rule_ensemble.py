@@ -227,7 +227,7 @@ class RuleFit(RuleModel):
             values = np.einsum("ie,e...->ie...", deviations, coefficients)
             names, columns = list(map(self._name, self._entries)), self._columns()
         base = self.intercept_ + mean @ coefficients
-        classes = getattr(self, "classes_", None)
+        labels = getattr(self, "classes_", range(1))
         return Explanation(
             values,
             np.full((rows.n_rows, *np.shape(base)), base),
@@ -235,7 +235,7 @@ class RuleFit(RuleModel):
             data=rows.native,
             feature_names=names,
             # Of two classes, the second.
-            output_names=None if classes is None else classes[-np.size(base) :],
+            output_names=labels[-np.size(base) :],
             response_name=self._response_name,
             value_name="contribution",
             columns=columns,

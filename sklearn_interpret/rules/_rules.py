@@ -21,7 +21,7 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
-from sklearn_interpret._model.sklearn_bases import TransformerMixin
+from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import check_labels, empty_for_no_rows
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules._condition_space import ConditionSpace
@@ -178,7 +178,7 @@ class RuleModel(TransformerMixin, BasePredictor):
         """A rule in words, with its class where there are several sums."""
         return str(rule)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the rules as a table, one row for each.
 
         Returns

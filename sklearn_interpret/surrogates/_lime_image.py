@@ -88,10 +88,10 @@ class ImageExplanation(LocalExplanation):
             [ 0.5, -2. , -2. ]]])
     """
 
-    segments: np.ndarray = field(kw_only=True)
-    images: np.ndarray = field(kw_only=True)
+    segments: NDArray[np.intp] = field(kw_only=True)
+    images: NDArray[Any] = field(kw_only=True)
 
-    _arrays_by_row: ClassVar[tuple] = (
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *LocalExplanation._arrays_by_row,
         "segments",
         "images",

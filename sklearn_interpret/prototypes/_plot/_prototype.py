@@ -213,7 +213,8 @@ class PrototypeDisplay(DisplayMixin):
             kind = "table" if self.image_shape is None else "images"
         self._check()
         self.heat_map_ = self.colour_bar_ = self.legend_ = None
-        self.images_, self.points_ = [], []
+        self.images_: list[Any] = []
+        self.points_: list[Any] = []
         if kind == "table":
             self._draw_table(ax, max_entries)
         elif kind == "images":
