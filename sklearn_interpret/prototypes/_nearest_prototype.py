@@ -173,6 +173,8 @@ class NearestPrototypeClassifier(ClassifierMixin, _NearestPrototype):
     (array([5. , 2. , 3.5, 1. ]), array([[5. , 2.3, 3.3, 1. ]]))
     """
 
+    classes_: NDArray[Any]
+
     def _read_targets(self, rows, y):
         self.classes_, positions = check_labels(self, rows, y)
         return self.classes_[positions]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.explanations._base import FILLED
+
+# Default of the fields that `__post_init__` fills: they are never None afterwards.
+FILLED: Any = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
