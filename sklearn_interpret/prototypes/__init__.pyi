@@ -32,7 +32,7 @@ class PrototypeDisplay:
     criticism_indices: ArrayLike
     y: ArrayLike | None
     feature_names: Any
-    image_shape: tuple | None
+    image_shape: tuple[int, ...] | None
     figure_: Figure
     axes_: NDArray[np.object_]
     heat_map_: QuadMesh | None
@@ -48,7 +48,7 @@ class PrototypeDisplay:
         *,
         y: ArrayLike | None = None,
         feature_names: Any = None,
-        image_shape: tuple | None = None,
+        image_shape: tuple[int, ...] | None = None,
     ) -> None: ...
     @classmethod
     def from_estimator(
@@ -57,7 +57,7 @@ class PrototypeDisplay:
         X: Any,
         y: ArrayLike | None = None,
         *,
-        image_shape: tuple | None = None,
+        image_shape: tuple[int, ...] | None = None,
         ax: Any = None,
         kind: str = "auto",
         max_entries: int | None = 12,

@@ -8,7 +8,7 @@ from dataclasses import field
 from functools import lru_cache, partial
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,8 @@ _LARGEST_SEED = np.iinfo(np.int32).max
 _ROWS_REDRAWN, _REDRAWS = 10, 5
 # Default kernel width of texts and images, in cosine distance: that of lime.
 _WIDTH_OF_MASKS = 0.25
+
+AnyLocalExplanation = TypeVar("AnyLocalExplanation", bound=LocalExplanation)
 
 
 class Sampler(ABC):
@@ -111,7 +113,7 @@ class MaskSampler(Sampler):
 
 
 @estimator_dataclass
-class BaseLocalSurrogate(BaseInspector):
+class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     """Base of the local surrogates.
 
     A subclass prepares itself in `fit` (`_prepare`), draws samples (`_make_sampler`)
@@ -168,7 +170,7 @@ class BaseLocalSurrogate(BaseInspector):
         """A `LocalExplanation` of rows from their `LocalFit`, with further fields."""
 
     @empty_for_no_rows
-    def explain(self, X: Any) -> LocalExplanation:
+    def explain(self, X: Any) -> AnyLocalExplanation:
         """Fit a surrogate around each sample.
 
         Parameters

@@ -152,7 +152,7 @@ class ImageExplanation(LocalExplanation):
 
 
 @estimator_dataclass
-class LimeImage(BaseLocalSurrogate):
+class LimeImage(BaseLocalSurrogate[ImageExplanation]):
     r"""Linear surrogates around single images, in their segments (LIME).
 
     The model predicts copies of the image in which half of its segments are hidden. A

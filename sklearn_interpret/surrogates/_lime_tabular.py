@@ -37,7 +37,7 @@ _WIDTH_OF_NUMBERS, _WIDTH_OF_BINS = 0.75, 0.3
 
 
 @estimator_dataclass
-class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
+class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanation]):
     r"""Linear surrogates around single rows of a table (LIME).
 
     The model predicts rows that are drawn around the explained one; a small linear

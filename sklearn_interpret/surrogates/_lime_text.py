@@ -264,7 +264,7 @@ def highlight(weight, largest):
 
 
 @estimator_dataclass
-class LimeText(TextInputMixin, BaseLocalSurrogate):
+class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
     r"""Linear surrogates of a model of texts, one around each text (LIME).
 
     The model predicts copies of a text without some of its words. A linear regression

@@ -116,7 +116,7 @@ class PrototypeDisplay(DisplayMixin):
     _: KW_ONLY
     y: ArrayLike | None = None
     feature_names: Any = None
-    image_shape: tuple | None = None
+    image_shape: tuple[int, ...] | None = None
 
     @ForwardedSignature
     def from_estimator(
@@ -125,7 +125,7 @@ class PrototypeDisplay(DisplayMixin):
         X: Any,
         y: ArrayLike | None = None,
         *,
-        image_shape: tuple | None = None,
+        image_shape: tuple[int, ...] | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
