@@ -254,6 +254,8 @@ class NearestPrototypeRegressor(RegressorMixin, _NearestPrototype):
     (array([1.1]), array([[5.5, 2.4, 3.8]]))
     """
 
+    prototype_targets_: NDArray[np.float64]
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # A step function of few values fits poorly.
