@@ -160,7 +160,7 @@ class AdversarialPatch(BaseAttack):
     estimator: Any
     _: KW_ONLY
     target: Any = None
-    desired: tuple[float, float] | None = None
+    desired: tuple[float | None, float | None] | None = None
     image_shape: Sequence[int] | None = None
     patch_shape: float | tuple[int, int] = 0.3
     scale: float | tuple[float, float] = 1.0

@@ -133,7 +133,7 @@ class MinimalPerturbation(BaseAttack):
     estimator: Any
     _: KW_ONLY
     target: Any = None
-    desired: tuple[float, float] | None = None
+    desired: tuple[float | None, float | None] | None = None
     norm: str = "2"
     units: str = "std"
     bounds: Any = None
