@@ -1,6 +1,6 @@
 """scikit-learn's base classes and decorators, with types for static checkers.
 
-And pandas's table, for annotations: pandas is imported only where it is needed.
+`DataFrame` is for annotations: pandas is imported only where it is needed.
 """
 
 # ruff: noqa: F401  -- names are imported here for the other modules

@@ -539,7 +539,7 @@ class ExplanationDisplay(Display):
         return None if row is None else row_position(row, n_rows, cls._sample)
 
     @classmethod
-    def _of(cls, explanation, *args: Any, **choices: Any):
+    def _of(cls, explanation, **choices):
         """The display of an explanation."""
         return cls(explanation, **choices)
 

@@ -447,9 +447,9 @@ class IndividualConditionalExpectationDisplay:
     importances: ArrayLike | None
     derivatives: list[Any] | None
     derivative_std: list[Any] | None
-    rows: np.ndarray | None
+    rows: NDArray[np.intp] | None
     color_by: str | None
-    color_values: np.ndarray | None
+    color_values: NDArray[Any] | None
     color_levels: Any
     fold_averages: list[Any] | None
     centered: bool
@@ -481,9 +481,9 @@ class IndividualConditionalExpectationDisplay:
         importances: ArrayLike | None = None,
         derivatives: list[Any] | None = None,
         derivative_std: list[Any] | None = None,
-        rows: np.ndarray | None = None,
+        rows: NDArray[np.intp] | None = None,
         color_by: str | None = None,
-        color_values: np.ndarray | None = None,
+        color_values: NDArray[Any] | None = None,
         color_levels: Any = None,
         fold_averages: list[Any] | None = None,
         centered: bool = False,

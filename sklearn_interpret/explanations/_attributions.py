@@ -361,7 +361,7 @@ class AttributionTransformerMixin(TransformerMixin):
     _names_out: Callable[..., Any]
 
     @abstractmethod
-    def _attributed(self):
+    def _attributed(self) -> Sequence[tuple[Sequence[int], str]]:
         """Columns and name of each feature with an attribution, in order."""
 
     @empty_for_no_rows

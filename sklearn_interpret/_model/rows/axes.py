@@ -18,9 +18,7 @@ class Axis:
 
     name: str  # of the feature or group
     columns: tuple[int, ...]
-    values: NDArray[
-        Any
-    ]  # as the user sees them: numbers, or labels (tuples for groups)
+    values: NDArray[Any]  # as users see them: numbers, or labels (tuples for groups)
     levels: tuple[Any, ...]  # as the model sees them: a native vector per column
     categorical: bool  # whether values are looked up rather than interpolated
     by_similarity: bool = False  # whether levels are ordered by similarity

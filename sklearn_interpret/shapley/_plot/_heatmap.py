@@ -116,15 +116,9 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         sizes = np.abs(parts)
         reach = clipped_range(sizes[:, : len(shown)].ravel(), TAIL)[1] or 1.0
         # Places count from the bottom, features from the top.
-        x_bounds, y_bounds = (np.arange(count + 1) - 0.5 for count in parts.shape)
+        x, y = (np.arange(count + 1) - 0.5 for count in parts.shape)
         self.heatmap_ = draw_heat_map(
-            ax,
-            x_bounds,
-            y_bounds,
-            parts[:, ::-1],
-            (-reach, reach),
-            heatmap_kw,
-            diverging=True,
+            ax, x, y, parts[:, ::-1], (-reach, reach), heatmap_kw, diverging=True
         )
         name_rows(ax, names)
         ax.grid(visible=False)

@@ -122,7 +122,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         return [(cls._choice_names(), cls._of), *super()._takers(method)]
 
     @classmethod
-    def _of(cls, explanation, *, target: Any = None, response_name: str | None = None):
+    def _of(  # type: ignore[override]  # it has choices of its own
+        cls, explanation, *, target: Any = None, response_name: str | None = None
+    ):
         """The display of an explanation.
 
         target : class label or int, default=None
