@@ -10,6 +10,7 @@ sys.path[:0] = [str(DOC.parent), str(DOC / "_ext")]
 # What draws needs no screen, also in the processes that read pages.
 os.environ["MPLBACKEND"] = "Agg"
 
+from gallery import SUBSECTIONS
 from markdown_pages import gather
 from names import guide_pages
 
@@ -27,7 +28,10 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_copybutton",
     "sphinx_design",
+    "cards",
     "figures",
+    "gallery",
+    "layout",
     "mathml",
     "names",
     "tables",
@@ -76,7 +80,8 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "gallery.strict"),
     "image_srcset": ["2x"],
     "thumbnail_size": (560, 392),
-    "within_subsection_order": "ExampleTitleSortKey",
+    "subsection_order": SUBSECTIONS,
+    "within_subsection_order": "gallery.GuideOrder",
     "write_computation_times": False,
     "remove_config_comments": True,
     "show_memory": False,

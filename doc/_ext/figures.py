@@ -1,7 +1,8 @@
 """Figures that the examples of a page draw are put behind them.
 
-The doctest blocks of a page run in order, in one namespace, while the page is read.
-What they print is compared elsewhere, by pytest. An unexpected error fails the build.
+The doctest blocks of a page run in order, in one namespace, while the page is read, up
+to the last that draws. What they print is compared elsewhere, by pytest. An unexpected
+error fails the build. ``-D plot_gallery=0`` runs none of them.
 """
 
 import doctest
@@ -48,6 +49,10 @@ class Figures(SphinxTransform):
         import matplotlib.pyplot as plt
 
         blocks = list(self.document.findall(nodes.doctest_block))
+        while blocks and not re.search(r"Display|plot", blocks[-1].astext()):
+            blocks.pop()
+        if not (blocks and self.config.sphinx_gallery_conf["plot_gallery"]):
+            return
         main = ModuleType("__main__")  # what the examples define can be pickled
         ours, sys.modules["__main__"] = sys.modules["__main__"], main
         try:
