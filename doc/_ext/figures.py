@@ -98,8 +98,16 @@ class Figures(SphinxTransform):
         block.parent.insert(block.parent.index(block) + 1, image)
 
 
+def outdated(app, env, added, changed, removed):
+    """Return the pages to read: all, if the last build drew and this one does not."""
+    draws = app.config.sphinx_gallery_conf["plot_gallery"]
+    drew, env.drew = getattr(env, "drew", draws), draws
+    return env.found_docs if draws != drew else []
+
+
 def setup(app):
     """Register the transform."""
     app.add_transform(Figures)
+    app.connect("env-get-outdated", outdated)
     # Models fit in threads, for which forked processes would wait.
     return {"parallel_read_safe": False, "parallel_write_safe": True}

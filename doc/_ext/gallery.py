@@ -62,7 +62,17 @@ def open_with_picture(app, doctree):
         title.parent.insert(1, picture)
 
 
+def describe_thumbnails(app, doctree, docname):
+    """Give each thumbnail the title of its example as alternative text."""
+    for image in doctree.findall(nodes.image):
+        path, thumb, name = image["uri"].partition("/images/thumb/sphx_glr_")
+        page = f"{path}/{name.removesuffix('_thumb.png')}"
+        if thumb and page in app.env.titles:
+            image["alt"] = f"A figure of: {app.env.titles[page].astext()}"
+
+
 def setup(app):
     """Connect the above."""
     app.connect("doctree-read", open_with_picture)
+    app.connect("doctree-resolved", describe_thumbnails)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
