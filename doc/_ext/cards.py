@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -93,12 +94,39 @@ def draw_shapley(ax):
 
 
 def draw_surrogates(ax):
+    """A tree that imitates a forest."""
+    X, _, model = forest()
+    surrogate = DecisionTreeRegressor(max_depth=1)
+    surrogates.GlobalSurrogateDisplay.from_estimator(
+        model,
+        X,
+        surrogate=surrogate,
+        model_name="a forest",
+        surrogate_name="A tree",
+        ax=ax,
+    )
+
+
+def draw_lime(ax):
     """The weights of a linear model around a row."""
     X, _, model = forest()
     surrogates.LimeDisplay.from_estimator(
         model, X, row=0, discretize=False, ax=ax, random_state=0
     )
     ax.set(title="LIME of one patient", xlabel="weight")
+
+
+def draw_shapley_any_model(ax):
+    """A waterfall of the Shapley values of a row."""
+    X, _, model = forest()
+    explainer = shapley.KernelSHAP(model, random_state=0).fit(X)
+    shapley.ShapleyWaterfallDisplay.from_explanation(explainer.explain(X[:1]), ax=ax)
+
+
+def draw_shapley_plots(ax):
+    """The Shapley values of a feature against its values."""
+    X, _, model = forest()
+    shapley.ShapleyDependenceDisplay.from_estimator(model, X, "bmi", ax=ax)
 
 
 def draw_counterfactuals(ax):
@@ -114,6 +142,16 @@ def draw_counterfactuals(ax):
         inspector.explain(row), background=X, ax=ax
     )
     ax.figure.axes[0].set_title("benign, if the area was", loc="left")
+
+
+def draw_counterfactuals_text(ax):
+    """The words whose removal changes the class of a text."""
+    texts = "win a free phone", "free money", "what a nice song", "the best song"
+    model = make_pipeline(TfidfVectorizer(), LogisticRegression())
+    model.fit(texts, ["spam", "spam", "fine", "fine"])
+    counterfactuals.TextCounterfactualDisplay.from_estimator(
+        FrozenEstimator(model), ["a nice song and a free phone: win money"], ax=ax
+    )
 
 
 def draw_anchors(ax):
@@ -217,7 +255,11 @@ CARDS = [
     draw_importance,
     draw_shapley,
     draw_surrogates,
+    draw_lime,
+    draw_shapley_any_model,
+    draw_shapley_plots,
     draw_counterfactuals,
+    draw_counterfactuals_text,
     draw_anchors,
     draw_adversarial,
     draw_prototypes,
