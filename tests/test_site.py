@@ -308,9 +308,11 @@ for (const one of document.querySelectorAll(
   const box = one.getBoundingClientRect();
   const cell = one.closest('td, th');
   const scrolls = !cell && one.closest('pre, div.math');
-  if (!box.width || scrolls) continue;
-  if (box.right > width + 1 || box.left < -1
-      || one === cell && one.scrollWidth > one.clientWidth + 1)
+  if (!box.width) continue;
+  const left = scrolls ? scrolls.getBoundingClientRect().left : 0;
+  if (box.left < left - 1
+      || !scrolls && (box.right > width + 1
+                      || one === cell && one.scrollWidth > one.clientWidth + 1))
     wide.push(one.tagName + ': ' + one.textContent.slice(0, 40));
 }
 return wide;

@@ -246,7 +246,7 @@ def draw_rules(ax):
     text = "\nelse ".join([*words, f"\n    {model.rules_[-1].prediction}"])
     text = text.replace(" and ", "\n    and ")
     ax.axis("off")
-    ax.text(0, 0.95, text, va="top", linespacing=1.5, wrap=True)
+    ax.text(0, 0.98, text, va="top", linespacing=1.4, fontsize=12)
 
 
 CARDS = [
