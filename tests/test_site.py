@@ -144,7 +144,10 @@ def rows_and_cards(path):
     text = path.read_text(encoding="utf-8")
     for part in re.split(r'(?=<tr\b|<div class="sd-card sd)', text)[1:]:
         words = html.unescape(re.sub("<wbr>|<[^>]*>", "", part.partition("</tr>")[0]))
-        yield words.replace("’", "'").casefold(), re.findall('href="([^"#]*)', part)
+        yield (
+            words.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").casefold(),
+            re.findall('href="([^"#]*)', part),
+        )
 
 
 @built

@@ -1,5 +1,9 @@
-"""Pictures of the home page, drawn for the size at which they are shown."""
+"""Pictures of the home page and of the chapters, drawn for their size on the page.
 
+A function ``draw_<chapter>`` draws that of a chapter.
+"""
+
+from functools import cache
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -45,6 +49,7 @@ def patients():
     return X.set_axis(["bmi", "pressure", "HDL", "lipids"], axis=1), y
 
 
+@cache
 def forest():
     """Return the patients, the progression and a forest."""
     X, y = patients()
@@ -249,29 +254,7 @@ def draw_rules(ax):
     ax.text(0, 0.98, text, va="top", linespacing=1.4, fontsize=12)
 
 
-CARDS = [
-    draw_effects,
-    draw_interactions,
-    draw_importance,
-    draw_shapley,
-    draw_surrogates,
-    draw_lime,
-    draw_shapley_any_model,
-    draw_shapley_plots,
-    draw_counterfactuals,
-    draw_counterfactuals_text,
-    draw_anchors,
-    draw_adversarial,
-    draw_prototypes,
-    draw_influence,
-    draw_linear,
-    draw_additive,
-    draw_decomposition,
-    draw_rules,
-]
-
-
-def draw_home(figure):
+def large_figure(figure):
     """The large figure: what a forest learned of diabetes, by three methods."""
     axes = figure.subplots(1, 3)
     panels = draw_effects, draw_importance, draw_shapley
@@ -285,24 +268,24 @@ def draw_home(figure):
         panel(ax)
 
 
-def draw(app):
+def write(app):
     """Draw the large figure and the pictures of the cards."""
     folder = Path(app.srcdir, "generated", "cards")
     folder.mkdir(parents=True, exist_ok=True)
     with plt.rc_context(STYLE):
         figure = plt.figure(figsize=(11, 3.2), layout="constrained")
-        draw_home(figure)
+        large_figure(figure)
         figure.savefig(folder / "home.png")
         plt.close(figure)
-        for card in CARDS:
-            figure, ax = plt.subplots(layout="constrained")
-            card(ax)
-            name = card.__name__.removeprefix("draw_")
-            figure.savefig(folder / f"{name}.png")
-            plt.close(figure)
+        for name, draw in globals().items():
+            if name.startswith("draw_"):
+                figure, ax = plt.subplots(layout="constrained")
+                draw(ax)
+                figure.savefig(folder / f"{name.removeprefix('draw_')}.png")
+                plt.close(figure)
 
 
 def setup(app):
     """Draw before pages are read."""
-    app.connect("builder-inited", draw)
+    app.connect("builder-inited", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
