@@ -12,7 +12,7 @@ os.environ["MPLBACKEND"] = "Agg"
 
 from gallery import SUBSECTIONS
 from markdown_pages import gather
-from names import guide_pages
+from names import api_words, guide_pages
 
 import sklearn_interpret
 
@@ -48,7 +48,10 @@ nitpicky = False
 
 # -- The API's pages ---------------------------------------------------------------
 
-autosummary_context = {"guide_pages": guide_pages(DOC / "user_guide")}
+autosummary_context = {
+    "guide_pages": guide_pages(DOC / "user_guide"),
+    "words": api_words(DOC / "api.rst"),
+}
 autodoc_typehints = "none"
 maximum_signature_line_length = 80
 add_module_names = False
