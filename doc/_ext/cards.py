@@ -39,6 +39,7 @@ STYLE = {
     "font.size": 10,
     "axes.spines.right": False,
     "axes.spines.top": False,
+    "savefig.bbox": "tight",
 }
 
 
