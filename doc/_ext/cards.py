@@ -139,8 +139,7 @@ def draw_counterfactuals(ax):
     """How little must change for another class."""
     X, y = tumours()
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    near = model.predict_proba(X)[:, 1]
-    row = X[near > 0.8][:1]
+    row = X[model.predict_proba(X)[:, 1] > 0.8][:1]
     inspector = counterfactuals.ExactCounterfactual(
         FrozenEstimator(model), desired="benign", max_changes=1
     ).fit(X)
@@ -208,7 +207,7 @@ def tiles(ax, grid, titles):
 
 
 def draw_influence(ax):
-    """Residuals and leverages, with contours of Cook's distance."""
+    """Residuals and leverages, with the largest Cook's distances marked."""
     X, y = patients()
     X.loc[20, "bmi"] *= 2
     y[10] += 200

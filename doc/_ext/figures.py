@@ -99,7 +99,7 @@ class Figures(SphinxTransform):
 
 
 def outdated(app, env, added, changed, removed):
-    """Return the pages to read: all, if the last build drew and this one does not."""
+    """Return the pages to read: all, if only one of this build and the last draws."""
     draws = app.config.sphinx_gallery_conf["plot_gallery"]
     drew, env.drew = getattr(env, "drew", draws), draws
     return env.found_docs if draws != drew else []
