@@ -10,8 +10,9 @@ sys.path[:0] = [str(DOC.parent), str(DOC / "_ext")]
 # What draws needs no screen, also in the processes that read pages.
 os.environ["MPLBACKEND"] = "Agg"
 
+from gallery import SUBSECTIONS
 from markdown_pages import gather
-from names import guide_pages
+from names import api_words, guide_pages
 
 import sklearn_interpret
 
@@ -27,7 +28,10 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_copybutton",
     "sphinx_design",
+    "cards",
     "figures",
+    "gallery",
+    "layout",
     "mathml",
     "names",
     "tables",
@@ -44,7 +48,10 @@ nitpicky = False
 
 # -- The API's pages ---------------------------------------------------------------
 
-autosummary_context = {"guide_pages": guide_pages(DOC / "user_guide")}
+autosummary_context = {
+    "guide_pages": guide_pages(DOC / "user_guide"),
+    "words": api_words(DOC / "api.rst"),
+}
 autodoc_typehints = "none"
 maximum_signature_line_length = 80
 add_module_names = False
@@ -76,7 +83,8 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "gallery.strict"),
     "image_srcset": ["2x"],
     "thumbnail_size": (560, 392),
-    "within_subsection_order": "ExampleTitleSortKey",
+    "subsection_order": SUBSECTIONS,
+    "within_subsection_order": "gallery.GuideOrder",
     "write_computation_times": False,
     "remove_config_comments": True,
     "show_memory": False,

@@ -4,6 +4,7 @@
 """
 
 import functools
+import html
 import http.server
 import json
 import re
@@ -77,6 +78,103 @@ def test_pages_ask_nothing_of_other_sites():
     assert [path.name for path in PAGES if loaded.search(path.read_text())] == []
 
 
+# The usual names of the methods, and the page of the API that each leads to.
+METHODS = {
+    "PDP": "effects.PartialDependence",
+    "partial dependence": "effects.PartialDependence",
+    "ICE": "effects.IndividualConditionalExpectation",
+    "c-ICE": "effects.IndividualConditionalExpectation",
+    "ALE": "effects.AccumulatedLocalEffects",
+    "M-plot": "effects.ConditionalDependence",
+    "H statistic": "interactions.HStatistic",
+    "Greenwell": "interactions.PartialDependenceInteraction",
+    "VIN": "interactions.VariableInteractionNetwork",
+    "functional ANOVA": "interactions.VariableInteractionNetwork",
+    "permutation importance": "importance.PermutationImportance",
+    "conditional importance": "importance.PermutationImportance",
+    "LOCO": "importance.DropColumnImportance",
+    "PIMP": "importance.PermutationTest",
+    "SHAP": "shapley.ShapleyValues",
+    "TreeSHAP": "shapley.TreeSHAP",
+    "KernelSHAP": "shapley.KernelSHAP",
+    "LinearSHAP": "shapley.LinearSHAP",
+    "Shapley sampling": "shapley.ShapleySampling",
+    "break-down": "shapley.BreakDown",
+    "waterfall": "shapley.ShapleyWaterfallDisplay",
+    "beeswarm": "shapley.ShapleySummaryDisplay",
+    "force plot": "shapley.ShapleyForceDisplay",
+    "global surrogate": "surrogates.GlobalSurrogate",
+    "LIME": "surrogates.LimeTabular",
+    "LIME for texts": "surrogates.LimeText",
+    "LIME for images": "surrogates.LimeImage",
+    "Wachter": "counterfactuals.WachterCounterfactual",
+    "growing spheres": "counterfactuals.GrowingSpheres",
+    "counterfactual": "counterfactuals.ExactCounterfactual",
+    "anchors": "counterfactuals.Anchors",
+    "FGSM": "adversarial.FastGradientSign",
+    "PGD": "adversarial.ProjectedGradient",
+    "DeepFool": "adversarial.MinimalPerturbation",
+    "HopSkipJump": "adversarial.HopSkipJump",
+    "one-pixel attack": "adversarial.OnePixelAttack",
+    "adversarial patch": "adversarial.AdversarialPatch",
+    "substitute model": "adversarial.SubstituteAttack",
+    "MMD-critic": "prototypes.MMDCritic",
+    "k-medoids": "prototypes.KMedoids",
+    "influence functions": "influence.InfluenceFunctions",
+    "deletion diagnostics": "influence.DeletionDiagnostics",
+    "Cook's distance": "influence.RegressionInfluence",
+    "DFBETAS": "influence.RegressionInfluence",
+    "odds ratio": "linear.CoefficientInference",
+    "lasso path": "linear.SparsePathDisplay",
+    "GAM": "additive.GAMRegressor",
+    "treeinterpreter": "decomposition.TreePathContributions",
+    "naive Bayes": "decomposition.NaiveBayesContributions",
+    "kNN": "decomposition.NeighborContributions",
+    "OneR": "rules.OneRClassifier",
+    "RIPPER": "rules.RIPPERClassifier",
+    "SBRL": "rules.BayesianRuleListClassifier",
+    "Bayesian rule list": "rules.BayesianRuleListClassifier",
+    "RuleFit": "rules.RuleFitRegressor",
+    "skope rules": "rules.SkopeRulesClassifier",
+}
+
+
+def rows_and_cards(path):
+    """Return the words and the addresses of each row of a table and each card."""
+    text = path.read_text(encoding="utf-8")
+    for part in re.split(r'(?=<tr\b|<div class="sd-card sd)', text)[1:]:
+        words = html.unescape(re.sub("<wbr>|<[^>]*>", "", part.partition("</tr>")[0]))
+        yield (
+            words.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").casefold(),
+            re.findall('href="([^"#]*)', part),
+        )
+
+
+@built
+def test_each_method_is_two_clicks_from_home_under_its_usual_name():
+    """A card of the home page, or a row one click away, names it and leads to it."""
+    near = [*rows_and_cards(SITE / "index.html"), *rows_and_cards(SITE / "api.html")]
+    assert "api.html" in Page(SITE / "index.html").targets
+    missing = []
+    for name, of in METHODS.items():
+        target = f"generated/sklearn_interpret.{of}.html"
+        words = re.compile(rf"\b{re.escape(name.casefold())}s?\b")
+        if not any(target in links and words.search(text) for text, links in near):
+            missing.append(name)
+    assert missing == []
+
+
+@built
+def test_pictures_have_alternative_texts():
+    """Each says what it shows, to who cannot see it."""
+    bare = re.compile(r"<img (?![^>]*alt=\"[^\"]{3})[^>]*>")
+    assert [
+        (path.name, found)
+        for path in PAGES
+        for found in bare.findall(path.read_text(encoding="utf-8"))
+    ] == []
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     """Serves files, and says nothing."""
 
@@ -127,6 +225,12 @@ class Browser:
     def open(self, url):
         """Go to a page."""
         self.ask("/url", {"url": url})
+
+    def resize(self, width):
+        """Give the page a width, down to that of a phone."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        command = {"cmd": "Emulation.setDeviceMetricsOverride", "params": size}
+        self.ask("/goog/cdp/execute", command)
 
     def run(self, script):
         """Return what a script on the page returns."""
@@ -180,17 +284,54 @@ def test_page_is_drawn_without_complaint(browser, address, page, heading):
 
 @built
 @browsed
-def test_search_finds_a_class_by_its_abbreviation(browser, address):
+@pytest.mark.parametrize("name", METHODS)
+def test_search_finds_a_method_by_its_usual_name(browser, address, name):
     """Who looks for ALE comes to its class."""
-    browser.open(f"{address}/search.html?q=ALE")
+    browser.open(f"{address}/search.html?q={urllib.parse.quote(name)}")
     links = (
         "return [...document.querySelectorAll('#search-results li a')].map(a => a.href)"
     )
     for _ in range(100):
         found = browser.run(links)
-        if any("effects.AccumulatedLocalEffects.html" in link for link in found):
+        if any(f"{METHODS[name]}.html" in link for link in found):
             break
         time.sleep(0.1)
     else:
         pytest.fail(f"search finds {found}")
     assert browser.complaints() == []
+
+
+# What is wider than the window: the page; a cell, or what it holds; code and formulas
+# that do not scroll in a box of their own.
+CUT = """
+const wide = [], width = innerWidth;
+if (document.documentElement.scrollWidth > width) wide.push('the page');
+for (const one of document.querySelectorAll(
+       '.bd-article :is(td, th, code, math, dt, h1, h2, h3, img)')) {
+  const box = one.getBoundingClientRect();
+  const cell = one.closest('td, th');
+  const scrolls = !cell && one.closest('pre, div.math');
+  if (!box.width) continue;
+  const left = scrolls ? scrolls.getBoundingClientRect().left : 0;
+  if (box.left < left - 1
+      || !scrolls && (box.right > width + 1
+                      || one === cell && one.scrollWidth > one.clientWidth + 1))
+    wide.push(one.tagName + ': ' + one.textContent.slice(0, 40));
+}
+return wide;
+"""
+
+
+@built
+@browsed
+@pytest.mark.parametrize("width", [390, 1440])
+def test_nothing_is_cut_off(browser, address, width):
+    """Pages and their tables fit into the window of a phone and of a desk."""
+    browser.resize(width)
+    cut = {}
+    for path in PAGES:
+        page = path.relative_to(SITE).as_posix()
+        browser.open(f"{address}/{page}")
+        if found := browser.run(CUT):
+            cut[page] = found
+    assert cut == {}

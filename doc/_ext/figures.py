@@ -1,7 +1,8 @@
 """Figures that the examples of a page draw are put behind them.
 
-The doctest blocks of a page run in order, in one namespace, while the page is read.
-What they print is compared elsewhere, by pytest. An unexpected error fails the build.
+The doctest blocks of a page run in order, in one namespace, while the page is read, up
+to the last that draws. What they print is compared elsewhere, by pytest. An unexpected
+error fails the build. ``-D plot_gallery=0`` runs none of them.
 """
 
 import doctest
@@ -48,6 +49,10 @@ class Figures(SphinxTransform):
         import matplotlib.pyplot as plt
 
         blocks = list(self.document.findall(nodes.doctest_block))
+        while blocks and not re.search(r"Display|plot", blocks[-1].astext()):
+            blocks.pop()
+        if not (blocks and self.config.sphinx_gallery_conf["plot_gallery"]):
+            return
         main = ModuleType("__main__")  # what the examples define can be pickled
         ours, sys.modules["__main__"] = sys.modules["__main__"], main
         try:
@@ -93,8 +98,16 @@ class Figures(SphinxTransform):
         block.parent.insert(block.parent.index(block) + 1, image)
 
 
+def outdated(app, env, added, changed, removed):
+    """Return the pages to read: all, if only one of this build and the last draws."""
+    draws = app.config.sphinx_gallery_conf["plot_gallery"]
+    drew, env.drew = getattr(env, "drew", draws), draws
+    return env.found_docs if draws != drew else []
+
+
 def setup(app):
     """Register the transform."""
     app.add_transform(Figures)
+    app.connect("env-get-outdated", outdated)
     # Models fit in threads, for which forked processes would wait.
     return {"parallel_read_safe": False, "parallel_write_safe": True}

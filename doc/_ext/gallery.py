@@ -1,9 +1,78 @@
-"""How the examples of the gallery are run."""
+"""How the examples of the gallery are run, ordered and shown."""
 
+import re
 import warnings
+from pathlib import Path
+
+from docutils import nodes
+from sphinx_gallery.directives import imgsgnode
+
+# The order of the guide.
+ORDER = {
+    "effects": (
+        "correlated_features individual_curves categorical_effects "
+        "centered_log_probability"
+    ),
+    "interactions": "h_statistic network",
+    "importance": "which_importance duplicates",
+    "shapley": "breast_cancer which_algorithm any_model",
+    "surrogates": "global_surrogate lime_table lime_text lime_image",
+    "counterfactuals": "credit rent text anchors",
+    "adversarial": "adversarial_digits adversarial_table black_box",
+    "prototypes": "prototypes medoids",
+    "influence": "deletion_diagnostics influence regression_influence",
+    "linear": "linear_inference sparse_path",
+    "additive": "gam gam_classifier",
+    "decomposition": "decomposition",
+    "rules": "rule_list rule_fit rules",
+    "development": "explanations own_inspector",
+}
+SUBSECTIONS = [f"examples/{folder}" for folder in ORDER]
+
+
+class GuideOrder:
+    """Sort the examples of a folder as the guide has them."""
+
+    def __init__(self, folder):
+        self.names = ORDER.get(Path(folder).name, "").split()
+
+    def __call__(self, script):
+        """Return the position of a script."""
+        return self.names.index(Path(script).stem.removeprefix("plot_"))
+
+    def __repr__(self):
+        """Return the name, by which Sphinx sees whether settings have changed."""
+        return type(self).__name__
 
 
 def strict(gallery_conf, script):
     """Before each: a warning is an error, as it is in the tests."""
     warnings.resetwarnings()
     warnings.simplefilter("error")
+
+
+def open_with_picture(app, doctree):
+    """Show the figure of an example's thumbnail below the title, too."""
+    script = Path(app.srcdir, app.env.docname).with_suffix(".py")
+    pictures = list(doctree.findall(imgsgnode))
+    if script.is_file() and pictures:
+        found = re.search(r"thumbnail_number = (\d+)", script.read_text("utf-8"))
+        picture = pictures[int(found[1]) - 1 if found else 0].deepcopy()
+        title = next(doctree.findall(nodes.title))
+        title.parent.insert(1, picture)
+
+
+def describe_thumbnails(app, doctree, docname):
+    """Give each thumbnail the title of its example as alternative text."""
+    for image in doctree.findall(nodes.image):
+        path, thumb, name = image["uri"].partition("/images/thumb/sphx_glr_")
+        page = f"{path}/{name.removesuffix('_thumb.png')}"
+        if thumb and page in app.env.titles:
+            image["alt"] = f"A figure of: {app.env.titles[page].astext()}"
+
+
+def setup(app):
+    """Connect the above."""
+    app.connect("doctree-read", open_with_picture)
+    app.connect("doctree-resolved", describe_thumbnails)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

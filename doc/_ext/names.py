@@ -25,6 +25,12 @@ def guide_pages(folder):
     return {name: [stem for *_, stem in sorted(of)[:2]] for name, of in found.items()}
 
 
+def api_words(page):
+    """Return, by full name, what the page of the API says of a class."""
+    lines = page.read_text(encoding="utf-8")
+    return dict(re.findall(r"^   (sklearn_interpret\.\S+) (.+)$", lines, re.MULTILINE))
+
+
 class Names(SphinxPostTransform):
     """Turn each name in code into a reference, once in a section."""
 

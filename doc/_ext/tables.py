@@ -1,10 +1,18 @@
-"""Tables of public names, each with the words that stand behind it on the page."""
+"""Tables of public names, each with the words that stand behind it on the page.
+
+The sidebar shows the names of a table under the heading of its section.
+"""
 
 from sphinx.ext.autosummary import Autosummary
 
 
 class Table(Autosummary):
     """``autosummary`` with words of the page's own, where it has any."""
+
+    def run(self):
+        heading = self.state.parent[0].astext()
+        self.options["caption"] = heading.partition(":")[0]
+        return super().run()
 
     def get_items(self, names):
         own = dict(

@@ -5,6 +5,9 @@ When are bicycles rented? A model that explains itself
 A table like that of a bike rental: how many bikes are lent in an hour depends on the
 hour, in another way on working days, on the temperature and on the weather. The wind
 has no effect. A generalised additive model finds that out, beside a boosted one.
+
+See two rush hours on working days (orange), and one broad afternoon on free days
+(blue). The wind is a flat line.
 """
 
 import warnings

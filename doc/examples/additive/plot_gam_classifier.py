@@ -6,6 +6,9 @@ A logistic regression draws straight lines: each millimetre more has the same ef
 ``GAMClassifier`` lets the data say which curve the log-odds follow, and gives back the
 straight line where there is no reason for another. Is that worth it for scikit-learn's
 breast cancer data?
+
+See a straight line for the radius and a curve for texture and concavity. The bands are
+wide where there are few patients.
 """
 
 import warnings

@@ -5,6 +5,8 @@ What can be done with one pixel, a patch, or no knowledge of the model?
 Attacks that change every pixel a little need the model's slopes, and a hand in every
 image. Three others need less, or do more: one changes a single pixel, one is a sticker
 that works on all images, and one has never seen the model.
+
+See the one pixel at the right edge that turns white, and with it a 3 into a 2.
 """
 
 import matplotlib.pyplot as plt

@@ -8,6 +8,9 @@ patient is a rule such as "worst area > 1084 and worst texture > 25": where it h
 the forest nearly always gives the patient's diagnosis, whatever the other columns
 are. It says what is enough, where a counterfactual says what would have to be
 otherwise.
+
+See six histograms with blue ranges: while the patient (black line) stays within all of
+them, the diagnosis remains malignant with a precision of 0.98.
 """
 
 import warnings

@@ -6,6 +6,9 @@ Applications for credit with what a bank asks: age, occupation, housing, savings
 amount and how many months it runs (drawn here, with a fixed seed, after the German
 credit data that textbooks use). A forest of small trees gives each the probability that
 it is paid back, and the bank grants what has more than one half.
+
+See the arrow: with 38 months instead of 41, and nothing else changed, the credit is
+granted. The grey bars are the months of all applications.
 """
 
 import warnings

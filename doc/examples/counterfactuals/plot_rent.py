@@ -7,6 +7,9 @@ construction, which is not known of some, district, and whether there is a balco
 pipeline imputes and scales the numbers, encodes the categories, and boosts trees on
 what comes out. What would a flat have to be like to cost at most 750 a month? Of a
 regressor one wishes an interval of its prediction.
+
+See two ways to pay less than 750: a much smaller flat in the same district (blue), or a
+somewhat smaller one near the airport (orange).
 """
 
 import warnings

@@ -6,6 +6,9 @@ A shop sorts letters of customers into three departments: delivery, billing and 
 A logistic regression on tf-idf weights learns from letters that were sorted by hand.
 One letter about a broken kettle goes to delivery. Which words have to go for the model
 to send it elsewhere, and which words are enough for its answer?
+
+See the words that are struck out: without "in", "parcel" and "it" the logistic
+regression sends the letter to repair. To send it to billing, it takes thirteen words.
 """
 
 import matplotlib.pyplot as plt

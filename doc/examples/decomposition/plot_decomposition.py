@@ -5,6 +5,9 @@ How do models compute a prediction? A path, evidence, votes
 Some models can be read: a tree asks questions, naive Bayes adds up evidence, nearest
 neighbours vote. Each of them tells its own story of a single prediction. The data are
 scikit-learn's diabetes patients and breast tumours.
+
+See the prediction change with each question of the tree: from 152 for all patients to
+271 for the five in the last leaf. The grey bars shrink on the way.
 """
 
 import numpy as np

@@ -6,6 +6,9 @@ Every ``explain`` returns an object of its own: it knows the explained rows, the
 predictions and the names of the features, it can be sliced, printed, drawn, and turned
 into a frame. There are four kinds, by what is found for a row: a number for each
 feature, other rows, a number for each training row, and a rule.
+
+See how each of the four measurements lowers the log-odds of virginica, from the base
+value at the right to the prediction at the left.
 """
 
 import warnings

@@ -6,6 +6,10 @@ Bicycles are hired out over three years (simulated, so that the truth is known).
 are hired on warm days, fewer in the rain. Holidays in July and August take some
 customers away, and the new term in September brings some; otherwise the month by itself
 does nothing. But of course it is warm in summer.
+
+See the M-plot (orange): winter is far below summer, because winter is cold. The
+accumulated local effects (green) are about zero but for the holidays in July and August
+and the new term in September.
 """
 
 import matplotlib.pyplot as plt

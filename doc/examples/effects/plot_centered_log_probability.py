@@ -10,6 +10,8 @@ and 1, and as *centred log-probability*,
 .. math:: \\log p_k - \\frac{1}{K} \\sum_l \\log p_l,
 
 on which the terms of an additive model add up. For two classes it is half the log-odds.
+
+See that both curves have the same shape, on another scale and around another level.
 """
 
 import matplotlib.pyplot as plt

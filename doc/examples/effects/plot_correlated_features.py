@@ -6,6 +6,10 @@ Two features are uniform and go together (a normal copula of correlation 0.99), 
 response is x0 + x1² + noise, as in section 4 of Apley & Zhu (2020). A random forest
 learns it well where there are rows, which is along the diagonal, and knows nothing of
 the corners. Three kinds of effect then part.
+
+See how the M-plot (orange) is far too steep in both features, and how accumulated local
+effects (green) follow the truth (dashed) up to the ends, where the partial dependence
+(blue) goes astray.
 """
 
 import matplotlib.pyplot as plt

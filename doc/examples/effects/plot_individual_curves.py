@@ -5,6 +5,9 @@ Does a feature do the same in every row?
 The average of curves may be flat because nothing happens, or because what happens in
 one half of the rows is the reverse of what happens in the other. The diabetes patients
 of scikit-learn, and a forest: does the body mass index do the same for all of them?
+
+See how all curves of bmi rise, but some much more than others; the black line is their
+mean, the partial dependence.
 """
 
 import numpy as np

@@ -6,6 +6,9 @@ Important for what? Four questions, four answers
 it, does the prediction move with it, or is it more than chance? The diabetes patients
 of scikit-learn get a column of random numbers as a fifth wheel, and a gradient boosting
 is asked all four.
+
+See that s5 and bmi come first on both sides, and that without s5 a new model loses much
+less than the permuted column suggests, as other columns take its place.
 """
 
 import matplotlib.pyplot as plt

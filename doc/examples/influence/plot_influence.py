@@ -4,6 +4,10 @@ Can wrong labels be found by the influence of rows?
 
 Of the patients of scikit-learn's breast cancer data some get the wrong label here, as
 happens wherever people enter data. A logistic regression is fitted to all of them.
+
+See the blue line rise where the rows of the largest influence are left out: the model
+becomes better, because many of them have a wrong label. Rows left out at random (grey)
+do not help.
 """
 
 import numpy as np

@@ -5,6 +5,9 @@ Far from the fit, far from the others, or both?
 A linear model of the progress of diabetes, and three rows that were mistyped here on
 purpose: in one the target is wrong, in one the body mass index lacks its decimal point,
 and in one both.
+
+See the three mistyped rows: 10 is far from the fit, 20 and 30 are far from the other
+rows. Only 20 and 30 come close to the dashed contours of Cook's distance.
 """
 
 import numpy as np

@@ -9,6 +9,8 @@ Of five features Friedman's first function joins two:
 
 The pair is x0 and x1, and nothing else. A gradient boosting has learned it from rows.
 Do the H statistics of Friedman and Popescu find the pair, and only that one?
+
+See the one long orange bar: the pair of x0 and x1. All other pairs are close to zero.
 """
 
 import matplotlib.pyplot as plt

@@ -6,6 +6,9 @@ Curves of single features tell all about an additive model, and not all about ot
 Hooker's network draws an edge where two features act together in the response. What is
 not joined can be inspected separately. Here it is drawn of three models of one table:
 a boosting of deep trees, one of stumps, and nearest neighbours.
+
+See two parts without an edge between them: stress and sleep, and the triangle of age,
+dose and weight. Steps stands alone.
 """
 
 import matplotlib.pyplot as plt

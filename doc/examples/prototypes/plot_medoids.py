@@ -5,6 +5,9 @@ Can a few flowers stand in for all when predicting a number?
 Someone who knows irises may remember a few typical flowers, and think of the one that
 is most alike. ``NearestPrototypeRegressor`` does just that: it chooses medoids of the
 flowers, and predicts for the petals of a new one the width of those of its medoid.
+
+See five blue points, each in the middle of a group of grey ones: these flowers stand
+for all.
 """
 
 import numpy as np

@@ -7,6 +7,9 @@ together, are distributed most like all of them. Then it chooses *criticisms*: d
 where the prototypes stand for too many or too few others, and that are unlike each
 other. Prototypes alone make data look tidier than they are; the criticisms show what
 the tidy picture leaves out.
+
+See the prototypes (blue frames), which are well written, and the criticisms (orange
+frames), most of which are not.
 """
 
 from sklearn.datasets import load_digits

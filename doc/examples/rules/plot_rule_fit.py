@@ -5,6 +5,9 @@ Can rules that add up be read? Diabetes, and one patient
 RuleFit predicts how far diabetes has come after a year from ten measurements, by a sum:
 the coefficients of the rules that hold for a patient, and straight lines. The lasso
 leaves a few dozen of 300 rules that small boosted trees have brought.
+
+See, on the left, rules that raise (orange) and lower (blue) the prediction, the most
+important ones first; on the right, what they amount to for each feature.
 """
 
 import numpy as np

@@ -6,6 +6,9 @@ Three models of 569 tumours by 30 measurements that are read aloud. OneR has the
 feature that alone makes the fewest errors. RIPPER has a list, which one reads from the
 top: the first rule that holds for a tumour decides. The *Bayesian rule list* is the
 most probable of all lists of short rules, under a prior for about three of them.
+
+See that one bound on one feature already separates the classes well: each bar has
+almost one colour.
 """
 
 from collections import Counter

@@ -6,6 +6,9 @@ In a list, a rule is true only where those before it do not hold. *Skope rules* 
 each for itself: of the leaves of many small trees, those are kept whose precision (how
 often the rule is right where it holds) and recall (the share of its class for which it
 holds) are large enough, on tumours that were not drawn to find them.
+
+See four rules, nearly all of whose bars are of one colour, and the rows that no rule
+covers at the bottom.
 """
 
 import numpy as np

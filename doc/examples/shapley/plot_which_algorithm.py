@@ -5,6 +5,9 @@ Which algorithm for which model? And which for correlated features?
 All Shapley values answer one question: what did each feature give to this prediction?
 ``ShapleyValues`` looks at the model and takes the algorithm that is exact for it, if
 there is one.
+
+See that three quite different models agree on the two strongest features, s5 and bmi,
+and differ in the third.
 """
 
 import matplotlib.pyplot as plt

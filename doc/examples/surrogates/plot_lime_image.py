@@ -5,6 +5,9 @@ Why does the model see that in the image?
 Two small models look at images, and both are asked the same question: which parts of
 this image speak for your answer, and which against it? LIME hides segments of an image,
 lets the model predict for the rest, and fits a small linear model to its answers.
+
+See which strokes speak for (orange) and against (blue) each of the three most probable
+digits.
 """
 
 import numpy as np

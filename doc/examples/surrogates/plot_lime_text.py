@@ -7,6 +7,9 @@ regression on tf-idf weights, and a decision tree that counts words. LIME leaves
 of a comment out, lets the model predict for the rest, and fits a small linear model to
 its predictions: the weight of a word is what the probability of spam gains by the
 word's being there.
+
+See that the logistic regression uses many words a little, and the tree a single one:
+"my".
 """
 
 import matplotlib.pyplot as plt
