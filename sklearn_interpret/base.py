@@ -24,7 +24,6 @@ from sklearn_interpret._model._sklearn_compat import (
     CallbackSupportMixin,
     Interval,
     StrOptions,
-    block_reporter,
     callback_subcontext,
     callback_task,
     check_feature_names_in,
@@ -35,6 +34,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
     with_callbacks,
 )
+from sklearn_interpret._model.progress import PERCENTS, progress_of
 from sklearn_interpret._model.response import (
     CENTERED_LOG_PROBA,
     RESPONSE_METHODS,
@@ -88,7 +88,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of all inspectors.
 
     A subclass stores its parameters in `__init__`, or is a dataclass of them, adds to
-    `_parameter_constraints` and fills `_inspect(sample, response, on_block)`.
+    `_parameter_constraints` and fills `_inspect(sample, response)`.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     ...         self.estimator = estimator
     ...         self.response_method = response_method
     ...
-    ...     def _inspect(self, sample, response, on_block):
+    ...     def _inspect(self, sample, response):
     ...         predictions = response(sample.rows.native)
     ...         self.low_, self.high_ = predictions.min(), predictions.max()
     >>> inspector = PredictionRange(LinearRegression()).fit([[0], [1], [2]], [1, 3, 5])
@@ -207,13 +207,13 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             self._response_name = getattr(response, "name", "response")
             self._target_name = getattr(y, "name", None) or None  # of a Series
             sample = self._choose_sample(rows, y, weights)
-            task = callback_subcontext(context, "inspect", max_subtasks=None)
-            with callback_task(task, self):
-                self._inspect(sample, response, block_reporter(task, self))
+            task = callback_subcontext(context, "inspect", max_subtasks=PERCENTS)
+            with callback_task(task, self), progress_of(self, "fit", task):
+                self._inspect(sample, response)
         return self
 
     @abstractmethod
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         """Compute the fitted attributes.
 
         Parameters
@@ -222,8 +222,6 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Rows to inspect the model on.
         response : Response
             Responses of the model.
-        on_block : callable
-            Called after each block of work.
         """
 
     def _reset(self):
@@ -310,11 +308,6 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         ]
         several = len(self.output_names_) > 1
         return names, [f"_{name}" for name in self.output_names_] if several else [""]
-
-    @property
-    def _workers(self):
-        """Parameters of loops that workers share."""
-        return {"n_jobs": self.n_jobs, "verbose": self.verbose}
 
     @property
     def classes_(self) -> Any:

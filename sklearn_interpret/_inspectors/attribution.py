@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, rows_in_memory, slices
+from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
@@ -32,7 +33,7 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
     _caches: ClassVar[tuple] = ("_importances",)
     _explanation_class: ClassVar[type] = Explanation
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         self._names = sample.rows.names
         base_values = self._start(sample, response)
         self.output_names_ = response.output_names(len(base_values))
@@ -40,7 +41,6 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
         self._inspected = sample.rows.native
         self._weights = sample.weights
         self._importances = None
-        on_block()
 
     @abstractmethod
     def _start(self, sample, response):
@@ -84,6 +84,7 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
         return total / self._weights.sum()
 
     @empty_for_no_rows
+    @shows_progress
     def explain(self, X: Any) -> Explanation:
         """Attribute the response to each row to the features.
 

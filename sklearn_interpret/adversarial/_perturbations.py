@@ -6,6 +6,7 @@ from sklearn_interpret._core.search.norm_balls import nearest_beyond, nearest_be
 from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.linear_search import ColumnEffects, precision
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.trees.nearest import TreeSearch
 from sklearn_interpret.adversarial._base import Budget, Tries
 
@@ -333,7 +334,7 @@ class SmoothPerturbation:
         steps, weights, shares = steps.copy(), np.zeros(n), np.ones(n)
         ends, fresh = np.zeros(steps.shape), np.ones(n, dtype=bool)
         going = np.arange(n)
-        for _ in range(_MOST_STEPS):
+        for _ in counted(range(_MOST_STEPS)):
             new = going[fresh[going]]
             if len(new):
                 ends[new], prices = self._linearised(

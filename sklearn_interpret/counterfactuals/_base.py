@@ -19,6 +19,7 @@ from sklearn_interpret._model.actions.actionability import (
     SearchProblem,
 )
 from sklearn_interpret._model.actions.target import TargetOutcome
+from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import (
     resolve_categorical,
@@ -118,6 +119,7 @@ class BaseCounterfactual(BaseRowSearch):
         """`Found` of each row at `index` of a problem; none satisfies the target."""
 
     @empty_for_no_rows
+    @shows_progress
     def explain(self, X: Any) -> RowExplanation:
         """Find rows that satisfy the target, near each of some rows.
 

@@ -105,7 +105,7 @@ class ExactCounterfactual(BaseCounterfactual):
     n_jobs : int or None, default=None
         Workers, which share the rows to explain.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -202,7 +202,6 @@ class ExactCounterfactual(BaseCounterfactual):
             self._search_row,
             [(problem, row) for row in index.tolist()],
             n_jobs=self.n_jobs,
-            verbose=self.verbose,
         )
 
     def _search_row(self, problem, row):

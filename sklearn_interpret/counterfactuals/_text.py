@@ -19,6 +19,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.bags_of_words import BagOfWords
 from sklearn_interpret._model.parallel import batch_rows, run, slices, worker_slices
+from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import RemovalExplanation
@@ -66,7 +67,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     n_jobs : int or None, default=None
         Workers, which share the texts to explain.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -158,12 +159,11 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     def _make_response(self):
         return TargetOutcome.of(self.estimator_, self.desired, self.target)
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         self._outcome = response
         self._response_name = response.response.name
         self._split = self._make_splitter()
         self._bag = self._read_bag()
-        on_block()
 
     def _read_bag(self):
         """The model as a linear bag of words; None where it is to be searched."""
@@ -181,6 +181,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
                 raise
             return None
 
+    @shows_progress
     def explain(self, X: Any) -> RemovalExplanation:
         """Find the fewest words whose removal makes the model reach the target.
 
@@ -246,7 +247,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             ([tokens[i] for i in searched[part]], own[searched[part]])
             for part in worker_slices(len(searched), self.n_jobs)
         ]
-        parts = run(self._search, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        parts = run(self._search, tasks, n_jobs=self.n_jobs)
         found = dict(zip(searched, chain.from_iterable(parts), strict=True))
         return [found.get(i) for i in range(rows.n_rows)]
 

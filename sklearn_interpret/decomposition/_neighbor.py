@@ -122,7 +122,7 @@ class NeighborContributions(BaseInspector):
     def _make_response(self):
         return make_response(self.estimator_)
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         rows = sample.rows
         self._step = last_step(
             self.estimator_, (KNeighborsClassifier, KNeighborsRegressor)
@@ -138,7 +138,6 @@ class NeighborContributions(BaseInspector):
         self._response = response
         shape = self._response(rows.part(slice(1)).native).shape
         self.output_names_ = response.output_names(shape[1])
-        on_block()
 
     def _check_training_rows(self, rows, model):
         """Refuse rows that the model does not find among its own."""

@@ -100,7 +100,7 @@ default="similarity"
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -250,7 +250,7 @@ default="similarity"
                 )
         return chosen
 
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         self._given_orders(sample.rows)  # checks all names, also of other features
         self.edges_ = [
             one_or_pair([axis.values for axis in axes]) for axes in self.axes_
@@ -276,8 +276,7 @@ default="similarity"
             cells,
             partial(_step_moments, steps, sample.weights, bootstrap),
             merge=StepMoments.merge,
-            **self._workers,
-            on_block=on_block,
+            n_jobs=self.n_jobs,
         )
         parts = []
         for own, weights, found in zip(steps, inside, blocks, strict=True):

@@ -51,7 +51,7 @@ class BaseEffect(TransformerMixin, SampleInspector):
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         rows = sample.rows
         names, named = rows.names, rows.named
         groups = features.resolve_groups(self.feature_groups, names, named=named)
@@ -95,7 +95,7 @@ class BaseEffect(TransformerMixin, SampleInspector):
             one_or_pair([axis.name for axis in axes]) for axes in self.axes_
         ]
         self._refuse_overlap()
-        n_outputs = self._measure(sample, response, on_block)
+        n_outputs = self._measure(sample, response)
         self.output_names_ = response.output_names(n_outputs)
         if self._one_way:
             self.feature_importances_ = self._importances(sample)
@@ -109,7 +109,7 @@ class BaseEffect(TransformerMixin, SampleInspector):
         """Axis of one feature or group, from custom values where these are given."""
 
     @abstractmethod
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         """Set the method's fitted attributes; return the number of outputs."""
 
     @abstractmethod

@@ -141,10 +141,9 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
         **IntervalsMixin._parameter_constraints,
     }
 
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         responses = plain_responses(response, sample.rows)
         n_outputs = responses.shape[1]
-        on_block()
         distinct, columns = distinct_axes(self.axes_)
         cells = CellsOfRows(distinct, sample.rows)[:]
         self.edges_, self.centers_, self.n_missing_ = [], [], []

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.effects import h_statistics
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, warn
+from sklearn_interpret._model.progress import counted, phases, shows_progress
 from sklearn_interpret._model.replacement.hybrid import hybrid
 from sklearn_interpret._model.replacement.replaced import Replacement, replaced
 from sklearn_interpret._model.response import drop_single_output
@@ -88,7 +89,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -208,16 +209,16 @@ class HStatistic(TransformerMixin, BaseInteraction):
             )
         return Sample.of(rows, y, weights)
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         rng = check_random_state(self.random_state)
         first = drawn = self._draw(sample, self.subsample, rng)
         self._check_several(first.rows)
         self._resolve_pairs(first.rows)
         triples, draws = self._triples(first.rows), []
-        for repeat in range(self.n_repeats):
+        for repeat in counted(range(self.n_repeats)):
             if repeat:
                 drawn = self._draw(sample, self.subsample, rng)
-            responses = self._responses(drawn, response, on_block)
+            responses = self._responses(drawn, response)
             if not repeat:
                 n_rows = self.n_repeats * responses.most_rows(self._pairs, triples)
                 self._warn_of_cost(n_rows, drawn.rows, _ADVICE)
@@ -256,7 +257,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             for third in np.flatnonzero(of_first * known[second])
         ]
 
-    def _responses(self, sample, response, on_block):
+    def _responses(self, sample, response):
         """Responses to hybrid rows of one sample."""
         return hybrid(
             self.method,
@@ -265,14 +266,14 @@ class HStatistic(TransformerMixin, BaseInteraction):
             sample.weights,
             self.features_,
             averaged=True,
-            **self._workers,
-            on_block=on_block,
+            n_jobs=self.n_jobs,
         )
 
     def _statistics(self, sample, responses, triples):
         """Strengths by name, of one sample, and mean joint effects of pairs."""
         weights, predictions = sample.weights, responses.predictions
-        n_players = len(self.features_)
+        n_players, parts = len(self.features_), phases(2)
+        next(parts)
         moments = h_statistics.overall_moments(
             _parts_of_all(responses, n_players), n_players, predictions, weights
         )
@@ -282,6 +283,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             floor = np.maximum(floor, h_statistics.rounding_floor(alone, weights))
             additive = additive + alone
         overall = h_statistics.overall_strengths(moments, predictions, weights, floor)
+        next(parts)
         pairs, three_way, constants = _strengths_of_sets(
             responses, self._pairs, triples, weights, floor
         )
@@ -337,6 +339,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             self.feature_importances_[list(columns)] = size
 
     @empty_for_no_rows
+    @shows_progress
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Interaction effect of each pair at each row.
 
@@ -384,7 +387,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             places.append(codes)
             replacements.append(Replacement(columns, levels, variants))
         model = replaced(self.method, self._make_response(), background, replacements)
-        averages = model.averages(self._weights, **self._workers)
+        averages = model.averages(self._weights, n_jobs=self.n_jobs)
         return [mean[codes] for mean, codes in zip(averages.means, places, strict=True)]
 
     def get_feature_names_out(
@@ -429,7 +432,7 @@ def _strengths_of_sets(responses, pairs, triples, weights, floor):
     found = h_statistics.Strength(*np.zeros((2, n_sets, n_outputs)))
     constants, joint_of_pair = np.empty((len(pairs), n_outputs)), {}
     sets = chain(tuples(pairs), further)
-    joints = responses.joint(chain(tuples(pairs), further))
+    joints = counted(responses.joint(chain(tuples(pairs), further)), n_sets)
     for place, (players, joint) in enumerate(zip(sets, joints, strict=True)):
         terms = sum(map(responses.alone, players))
         if len(players) == 3:

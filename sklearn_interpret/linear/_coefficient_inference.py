@@ -98,7 +98,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     n_jobs : int or None, default=None
         Workers that follow profiles.
     verbose : int, default=0
-        Verbosity of that loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -275,7 +275,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         self.output_names_ = response.output_names(1)
         return objective
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         self._check_covariance(response)
         model = self._score_model(sample)
         if model.penalty.any() or model.row_penalty.any():
@@ -296,9 +296,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         self.coef_ = regression.parameters.copy()
         if regression is not whole or len(unknown) == len(own):
             self.coef_[unknown] = own[unknown]
-        self._test(regression, unknown, on_block)
+        self._test(regression, unknown)
         self._explain_deviance(whole)
-        on_block()
 
     def _determined(self, whole, own):
         """The regression of rows that are not separated; the weights it leaves open.
@@ -369,7 +368,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             SeparationWarning,
         )
 
-    def _test(self, regression, unknown, on_block):
+    def _test(self, regression, unknown):
         """Errors, tests and intervals of the weights, NaN of the unknown ones."""
         tests = working_regression.WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
@@ -386,10 +385,9 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             known = np.flatnonzero(np.isfinite(self.standard_errors_))
             height = regression.dispersion * quantile**2
             tasks = [(regression, term, height) for term in known]
-            ends = run_in_threads(profile_bounds, tasks, **self._workers)
+            ends = run_in_threads(profile_bounds, tasks, n_jobs=self.n_jobs)
             for term, pair in zip(known, ends, strict=True):
                 bounds[:, term] = pair
-                on_block()
             self._warn_of_lost_ends(known[np.isnan(bounds[:, known]).any(axis=0)])
         self.intervals_low_, self.intervals_high_ = bounds
         if of_likelihood:

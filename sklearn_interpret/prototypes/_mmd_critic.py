@@ -103,7 +103,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_jobs : int or None, default=None
         Workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -414,9 +414,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Mean of the kernel over all rows, for each row."""
         block, step, n_rows = kernel.block, _BLOCK_ROWS, len(shares)
         tasks = [(block, shares, rows, step) for rows in slices(n_rows, step)]
-        strips = run_in_threads(
-            strip_of_means, tasks, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        strips = run_in_threads(strip_of_means, tasks, n_jobs=self.n_jobs)
         means = np.zeros(n_rows)
         for strip in strips:
             means[n_rows - len(strip) :] += strip

@@ -19,6 +19,7 @@ from sklearn_interpret._inspectors.attribution import BaseAttribution, check_no_
 from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
+from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
@@ -108,6 +109,7 @@ class InteractionValuesMixin:
     """
 
     @empty_for_no_rows
+    @shows_progress
     def interaction_values(self, X: Any) -> NDArray[np.float64]:
         """Shapley interaction values of pairs of features.
 
@@ -293,7 +295,7 @@ class BaseCoalitional(BaseShapley):
             for part in slices(rows.n_rows, step)
         ]
         n_saturated = 0
-        for found, saturated in run(function, tasks, **self._workers):
+        for found, saturated in run(function, tasks, n_jobs=self.n_jobs):
             n_saturated += saturated.sum()
             yield found
         if n_saturated:

@@ -23,6 +23,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import limit_threads, run, slices, worker_slices
+from sklearn_interpret._model.progress import counted, shows_progress
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
@@ -138,7 +139,7 @@ class BaseLocalSurrogate(BaseInspector):
     # Advice for a better fidelity.
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         if self.surrogate is not None:
             check_local_surrogate(self.surrogate)
         self._response, self._inspected = response, sample.rows
@@ -149,7 +150,6 @@ class BaseLocalSurrogate(BaseInspector):
         self._seed = check_random_state(self.random_state).randint(_LARGEST_SEED)
         self._prepare(sample)
         self._sampler = self._make_sampler([self._seed])
-        on_block()
 
     @abstractmethod
     def _prepare(self, sample):
@@ -164,6 +164,7 @@ class BaseLocalSurrogate(BaseInspector):
         """A `LocalExplanation` of rows from their `LocalFit`, with further fields."""
 
     @empty_for_no_rows
+    @shows_progress
     def explain(self, X: Any) -> LocalExplanation:
         """Fit a surrogate around each sample.
 
@@ -208,7 +209,7 @@ class BaseLocalSurrogate(BaseInspector):
         )
         parts = worker_slices(rows.n_rows, self.n_jobs)
         tasks = [(fit, sampler, rows.part(part)) for part in parts]
-        parts = run(_fit_all, tasks, **self._workers)
+        parts = run(_fit_all, tasks, n_jobs=self.n_jobs)
         return [fit for part in parts for fit in part]
 
     def _check_fidelity(self, fits):
@@ -234,6 +235,7 @@ class BaseLocalSurrogate(BaseInspector):
                 LowFidelityWarning,
             )
 
+    @shows_progress
     def stability_score(
         self, X: Any, *, n_redraws: int = 10, n_features: int = 5
     ) -> NDArray[np.float64]:
@@ -273,7 +275,7 @@ class BaseLocalSurrogate(BaseInspector):
             return np.ones(rows.n_rows)
         draws = [
             self._fits(rows, self._make_sampler([self._seed, draw]))
-            for draw in range(n_redraws)
+            for draw in counted(range(n_redraws))
         ]
         return np.array(
             [_similarity(fits, n_features) for fits in zip(*draws, strict=True)]
@@ -299,7 +301,8 @@ class BaseLocalSurrogate(BaseInspector):
 def _fit_all(fit, sampler, rows):
     # The fits are too small for threads.
     with limit_threads(1):
-        return [fit(samples) for samples in sampler.neighbourhoods(rows)]
+        samples = counted(sampler.neighbourhoods(rows), rows.n_rows)
+        return [fit(around) for around in samples]
 
 
 def _similarity(fits, n_features):
