@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 
 from sklearn_interpret._model import validation
-from sklearn_interpret._model._sklearn_compat import fit_context
+from sklearn_interpret._model._sklearn_compat import CallbackSupportMixin, fit_context
+from sklearn_interpret._model.progress import shows_progress
 
 # Largest size of targets whose weighted squares can be summed.
 _LARGEST = 1e75
 
 
-class BasePredictor(BaseEstimator):
+class BasePredictor(CallbackSupportMixin, BaseEstimator):
     """Base of predictors of our own: a template `fit`, with one hook per method.
 
     A subclass is a dataclass of its parameters and fills `_fit(sample)`.
@@ -26,6 +27,7 @@ class BasePredictor(BaseEstimator):
     _errors_count_rows = False
 
     @fit_context(prefer_skip_nested_validation=True)
+    @shows_progress
     def fit(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:

@@ -178,7 +178,7 @@ class TreePerturbation:
         A row without a result stays; its bound is infinite if none is possible.
         """
         values, bounds = problem.values[index], np.zeros(len(index))
-        for place, row in enumerate(index.tolist()):
+        for place, row in enumerate(counted(index.tolist())):
             found, bounds[place] = self._search.found(problem, row, self._goal)
             if found is not None:
                 values[place] = found

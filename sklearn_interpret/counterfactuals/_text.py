@@ -19,7 +19,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.bags_of_words import BagOfWords
 from sklearn_interpret._model.parallel import batch_rows, run, slices, worker_slices
-from sklearn_interpret._model.progress import shows_progress
+from sklearn_interpret._model.progress import phases, shows_progress
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import RemovalExplanation
@@ -255,7 +255,8 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         """Search for the words of some texts, all in one call of the model a round."""
         found = [None] * len(tokens)
         searches = list(map(self._start, tokens, own))
-        replies = dict.fromkeys(range(len(tokens)))
+        replies, finished = dict.fromkeys(range(len(tokens))), phases(len(tokens) + 1)
+        next(finished)
         while replies:
             asked = {}
             for i, reply in replies.items():
@@ -263,6 +264,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
                     asked[i] = searches[i].send(reply)
                 except StopIteration as stop:
                     found[i] = stop.value
+                    next(finished)
             replies = self._replies(asked, tokens, own)
         return found
 

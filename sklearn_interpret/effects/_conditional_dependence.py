@@ -62,7 +62,7 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
         Not used: there is one pass over the rows. Present because all inspectors have
         it.
     verbose : int, default=0
-        Not used, as `n_jobs`.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------

@@ -14,10 +14,11 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._core.rules.mining import mine_rules
 from sklearn_interpret._core.rules.rule_list_posterior import (
     RuleListPosterior,
+    gibbs_chain,
     r_hat,
-    sample_lists,
 )
 from sklearn_interpret._model._sklearn_compat import Interval, warn
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret.exceptions import DisagreeingChainsWarning
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 from sklearn_interpret.rules._rules import Rule
@@ -106,6 +107,8 @@ class BayesianRuleListClassifier(RuleListClassifier):
         and boolean columns of a DataFrame.
     random_state : int, RandomState or None, default=None
         Draws the samples.
+    verbose : int, default=0
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -198,6 +201,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
     class_weight: str | dict[Any, float] | None = None
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     _parameter_constraints = {
         **RuleListClassifier._parameter_constraints,
@@ -210,6 +214,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_samples": [Interval(Integral, 4, None, closed="left")],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 
     def _find_rules(self, space, labels, weights, class_weights):
@@ -230,7 +235,12 @@ class BayesianRuleListClassifier(RuleListClassifier):
             alpha=max(float(self.alpha), np.finfo(float).tiny),
         )
         random = check_random_state(self.random_state)
-        lists, logs = sample_lists(posterior, self.n_chains, self.n_samples, random)
+        n_steps, chains = 2 * self.n_samples, []
+        for _ in counted(range(self.n_chains)):
+            steps = counted(gibbs_chain(posterior, n_steps, random), n_steps)
+            chains.append(list(steps)[self.n_samples :])  # without burn-in
+        lists = [sampled for chain in chains for sampled, _ in chain]
+        logs = np.array([[log for _, log in chain] for chain in chains])
         rules = [space.conditions(rule) for rule in mined.rules]
         self.posterior_ = [
             (tuple(rules[i] for i in found), count / len(lists))

@@ -14,6 +14,7 @@ from sklearn_interpret._core.statistics.weighted import student_factor
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory, slices
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 
 # Most orders, because of memory.
@@ -239,7 +240,7 @@ class _Permutations(Attributor):
         orders = {number: self._orders(number) for number in numbers}
         gains = [[] for _ in range(n_rows)]
         most = max(map(len, orders.values()), default=0)
-        for part in slices(most, self._orders_at_once(n_players)):
+        for part in counted(list(slices(most, self._orders_at_once(n_players)))):
             by_size = {n: _OrderCoalitions.of_orders(orders[n][part]) for n in numbers}
             valued = played.designed(lambda n, by_size=by_size: by_size[n].coalitions)
             for row, (players, inner) in enumerate(valued):
