@@ -261,11 +261,11 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(self._missing_y_message())
         if tags_of(self.estimator).requires_fit and is_fitted(self.estimator):
             warn(
-                f"The {type(self.estimator).__name__} is fitted already, and "
-                f"{type(self).__name__} fits a clone of it again, on the rows given to "
-                "fit. To inspect it as it is, pass "
-                "sklearn.frozen.FrozenEstimator(estimator); to fit it here, pass "
-                "sklearn.base.clone(estimator).",
+                "Pass sklearn.frozen.FrozenEstimator(estimator) to inspect it as it "
+                "is, or sklearn.base.clone(estimator) to fit it here: the "
+                f"{type(self.estimator).__name__} is fitted already, and "
+                f"{type(self).__name__} fits a clone of it again, on the rows given "
+                "to fit.",
                 RefitWarning,
             )
         fit_params = self._estimator_fit_params(sample_weight, params)

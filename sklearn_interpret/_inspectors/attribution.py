@@ -157,8 +157,9 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
             largest = max(largest, error.max())
         if missed:
             warn(
-                f"Base value and attributions miss the prediction of {len(missed)} "
-                f"of {len(values)} rows, by up to {largest:.3g}; the first is row "
+                "Fit again, to a model whose predictions stay the same: base value "
+                f"and attributions miss the prediction of {len(missed)} of "
+                f"{len(values)} rows, by up to {largest:.3g}; the first is row "
                 f"{missed[0]}.",
                 AdditivityWarning,
             )

@@ -174,7 +174,8 @@ def warn_of_failures(status, reasons, what="rows"):
     if len(without):
         first = without[0]
         warn(
-            f"Nothing was found for {len(without)} of {len(status)} {what}; "
-            f"{what[:-1]} {first}: {reasons[first]}.",
+            "Allow more changes, or another target: nothing was found for "
+            f"{len(without)} of {len(status)} {what}; {what[:-1]} {first}: "
+            f"{reasons[first]}.",
             NoCounterfactualWarning,
         )

@@ -125,8 +125,9 @@ class BaseAnchors(BaseInspector):
         if not found.all():
             first = np.flatnonzero(~found)[0]
             warn(
-                f"No rule was found for {np.count_nonzero(~found)} of {len(found)} "
-                f"rows; row {first}: {reasons[first]}. Try {self._better}.",
+                f"Try {self._better}: no rule was found for "
+                f"{np.count_nonzero(~found)} of {len(found)} rows; row {first}: "
+                f"{reasons[first]}.",
                 NoAnchorWarning,
             )
         return RuleExplanation(

@@ -299,6 +299,7 @@ default="similarity"
         for axes, part in zip(self.axes_, parts, strict=True):
             if len(axes) == 1 and (part.step_weights == 0).any():
                 warn(
+                    "Use fewer intervals (n_intervals) or other edges (custom_values): "
                     f"{int((part.step_weights == 0).sum())} intervals of the feature "
                     f"{axes[0].name!r} have no rows; their local effect is set to 0.",
                     EmptyIntervalWarning,

@@ -134,7 +134,8 @@ class BaseEffect(TransformerMixin, SampleInspector):
         if n_values <= 1:
             what = "one observed value" if n_values else "no observed value"
             warn(
-                f"The feature {axis.name!r} has {what}: it has no effect to show.",
+                f"Leave {axis.name!r} out of features: it has {what} and no effect to "
+                "show.",
                 ConstantFeatureWarning,
             )
 
@@ -257,8 +258,9 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
                     if codes[row] < 0
                 ]
                 warn(
-                    f"The feature {axis.name!r} has categories that fit did not see: "
-                    f"{', '.join(unseen[:5])}. Their effect is NaN.",
+                    f"Fit on rows of all categories: the feature {axis.name!r} has "
+                    f"categories that fit did not see: {', '.join(unseen[:5])}. Their "
+                    "effect is NaN.",
                     UnseenCategoryWarning,
                 )
 

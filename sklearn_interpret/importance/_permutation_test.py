@@ -235,10 +235,11 @@ class PermutationTest(RefittingImportance):
             return
         if np.ptp(sums) <= _ROUNDING * np.abs(sums).max():
             warn(
+                'Use importance_getter="permutation", which has no fixed sum: '
                 f"importance_getter={self.importance_getter!r} returns importances "
-                f"that sum to {sums[0]:g} for all targets: a strong feature leaves "
+                f"that sum to {sums[0]:g} for all targets. A strong feature leaves "
                 "less to the others than with shuffled targets, and their p-values "
-                'are too large. importance_getter="permutation" has no fixed sum.',
+                "are too large.",
                 FixedSumWarning,
             )
 

@@ -245,9 +245,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
         n_triples = ((known @ known) * known).sum(dtype=np.float64)
         if n_triples > _MANY_TRIPLES:
             warn(
-                f"three_way=True means {n_triples:.2g} triples for HStatistic, "
-                "which takes more than a minute. A list of triples (three_way=), or "
-                "fewer features or pairs (features=, pairs=), take less.",
+                "Pass a list of triples (three_way=), or fewer features or pairs "
+                f"(features=, pairs=): three_way=True means {n_triples:.2g} triples "
+                "for HStatistic, which takes more than a minute.",
                 CostlyInspectionWarning,
             )
         return [
@@ -311,7 +311,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             warn_of_undefined(
                 f"{statistic}_",
                 [[names[player] for player in one] for one in sets[undefined]],
-                f"The size of the interaction is in {other}_unnormalized_.",
+                f"Use {other}_unnormalized_, the size of the interaction",
             )
             shares = np.stack([one.squared for one in strengths])
             shares = shares if self.squared or statistic == "total" else np.sqrt(shares)

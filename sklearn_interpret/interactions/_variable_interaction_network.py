@@ -202,7 +202,7 @@ class VariableInteractionNetwork(BaseInteraction):
             }
 
         undefined = [(names[player],) for player in strengths.undefined]
-        warn_of_undefined("strengths_", undefined, "Inspect more, or other, rows.")
+        warn_of_undefined("strengths_", undefined, "Inspect more, or other, rows")
         edges = [players for players in found if len(players) == 2]
         self.strengths_ = named(strengths.of_sets, strengths.of_sets)
         self.standard_errors_ = named(strengths.of_sets, strengths.standard_errors)

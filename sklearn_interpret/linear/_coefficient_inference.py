@@ -350,11 +350,11 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     def _warn_of_dependence(self, unknown):
         warn(
-            "The rows do not determine the weights of all terms, for columns depend on "
-            f"each other: {self._named(unknown)}. Their errors, tests and intervals "
-            "are NaN. To determine them, leave one out, as "
-            'OneHotEncoder(drop="first"), and PolynomialFeatures and SplineTransformer '
-            "with include_bias=False, do.",
+            "Leave out one of the columns that depend on each other, as "
+            'OneHotEncoder(drop="first"), and PolynomialFeatures and '
+            "SplineTransformer with include_bias=False, do: the rows do not determine "
+            f"the weights of {self._named(unknown)}. Their errors, tests and "
+            "intervals are NaN.",
             DependentTermsWarning,
         )
 
@@ -362,9 +362,9 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         counts = self._objective.classes is None
         what = "zeros from positive targets" if counts else "some rows' classes"
         warn(
-            f"Terms separate {what} without error, and the likelihood grows with their "
-            f"weights: {self._named(terms)}. They have no likeliest weights, and "
-            "their errors, tests and intervals are NaN.",
+            f"Remove these terms, or pass more rows: {self._named(terms)} separate "
+            f"{what} without error, and the likelihood grows with their weights. They "
+            "have no likeliest weights, and their errors, tests and intervals are NaN.",
             SeparationWarning,
         )
 
@@ -397,9 +397,10 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     def _warn_of_lost_ends(self, terms):
         if len(terms):
             warn(
-                "The search for ends of profile intervals did not converge, and they "
-                f"are NaN: {self._named(terms)}. The rows say too little of these "
-                'terms; counts in another unit take dispersion="quasi".',
+                'Use interval="wald", or for counts in another unit '
+                'dispersion="quasi": the search for ends of profile intervals did not '
+                f"converge, and they are NaN: {self._named(terms)}. The rows say too "
+                "little of these terms.",
                 ConvergenceWarning,
             )
 

@@ -249,10 +249,10 @@ class BayesianRuleListClassifier(RuleListClassifier):
         self.log_posteriors_, self.r_hat_ = logs, r_hat(logs)
         if self.r_hat_ > _LARGEST_R_HAT:
             warn(
-                f"The chains disagree: r_hat_={self.r_hat_:.3g} is above "
+                f"Raise n_samples={self.n_samples} or n_chains={self.n_chains}: the "
+                f"chains disagree, as r_hat_={self.r_hat_:.3g} is above "
                 f"{_LARGEST_R_HAT}. Shares in `posterior_` mean little, and there may "
-                f"be a better list than `rules_`. Raise n_samples={self.n_samples} or "
-                f"n_chains={self.n_chains}.",
+                "be a better list than `rules_`.",
                 DisagreeingChainsWarning,
             )
         return [rules[i] for i in posterior.best[1]]

@@ -273,11 +273,11 @@ class BaseCoalitional(BaseShapley):
         sent = n_rows * n_coalitions * n_background
         if sent > _MANY_ROWS:
             warn(
-                f"Up to {sent} rows go to the model: {n_rows} explained ones x "
-                f"{n_coalitions} coalitions x {n_background} of the background. Fewer "
-                "rows, coalitions (n_coalitions, n_permutations), rows of the "
-                "background (subsample) and players (feature_groups) cost less; "
-                "TreeSHAP and LinearSHAP need none, where the model allows it.",
+                "Use fewer rows, coalitions (n_coalitions, n_permutations), rows of "
+                "the background (subsample) or players (feature_groups), or TreeSHAP "
+                f"or LinearSHAP where the model allows it: up to {sent} rows go to "
+                f"the model, {n_rows} explained ones x {n_coalitions} coalitions x "
+                f"{n_background} of the background.",
                 CostlyInspectionWarning,
             )
 
@@ -315,7 +315,7 @@ def _interactions_of(attributor, game, rows):
 
 def _warn_saturated(where):
     warn(
-        f"link='logit': mean responses of 0 or 1, of {where}, were clipped by 2.2e-16, "
-        "to log-odds of -36 and 36, which outweigh others.",
+        f"Use link='identity' where responses are 0 or 1: mean responses, of {where}, "
+        "were clipped by 2.2e-16, to log-odds of -36 and 36, which outweigh others.",
         SaturatedResponseWarning,
     )

@@ -220,18 +220,18 @@ class BaseLocalSurrogate(BaseInspector):
         unknown = np.flatnonzero(np.isnan(worst))
         if len(unknown):
             warn(
-                f"The model responds alike to all samples around {len(unknown)} of "
-                f"{len(fits)} rows, the first of them row {unknown[0]}: R² is "
-                "undefined there, and their weights are meaningless.",
+                f"Ignore the weights of {len(unknown)} of {len(fits)} rows, the first "
+                f"of them row {unknown[0]}: the model responds alike to all samples "
+                "around them, and R² is undefined there.",
                 UndefinedFidelityWarning,
             )
         n_low = np.count_nonzero(worst < self.min_fidelity)
         if n_low:
             warn(
-                f"The surrogates of {n_low} of {len(fits)} rows explain less of the "
-                f"model around them than min_fidelity={self.min_fidelity:g} asks; the "
-                f"lowest R² is {np.nanmin(worst):.3g}, that of row "
-                f"{np.nanargmin(worst)}. Read them with care, or try {self._better}.",
+                f"Try {self._better}, or read the weights with care: the surrogates "
+                f"of {n_low} of {len(fits)} rows explain less of the model around "
+                f"them than min_fidelity={self.min_fidelity:g} asks; the lowest R² is "
+                f"{np.nanmin(worst):.3g}, that of row {np.nanargmin(worst)}.",
                 LowFidelityWarning,
             )
 

@@ -255,16 +255,16 @@ class GlobalSurrogate(SampleInspector):
             return
         if np.isnan(self.fidelity_):
             warn(
-                "The model's response is constant on the rows that the surrogate was "
-                "fitted to: there is nothing to explain, and R² is undefined.",
+                "Pass other rows: the model's response is constant on the rows that "
+                "the surrogate was fitted to, so that R² is undefined.",
                 UndefinedFidelityWarning,
             )
         elif self.fidelity_ < self.min_fidelity:
             warn(
-                "The explanation's surrogate follows the model poorly: its fidelity "
-                f"({self.scoring}) is {self.fidelity_:.3g}, below "
-                f"min_fidelity={self.min_fidelity:g}. Take another surrogate, or a "
-                "region by subset.",
+                "Take another surrogate, or a region by subset: the explanation's "
+                "surrogate follows the model poorly, with a fidelity "
+                f"({self.scoring}) of {self.fidelity_:.3g}, below "
+                f"min_fidelity={self.min_fidelity:g}.",
                 LowFidelityWarning,
             )
 

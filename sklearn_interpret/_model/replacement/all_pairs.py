@@ -202,10 +202,10 @@ def _warn_of_cost(responses, reduce):
     n_points, n_rows = responses.most_rows(), len(responses.predictions)
     permuted = seconds * 10 * len(responses.positions) * n_rows / n_points
     warn(
-        f'method="exact" is about to predict up to {n_points:.2g} rows, which takes '
-        f"about {_in_words(seconds)}. Half of the rows (subsample=0.5) take a quarter "
-        'of that, and method="permutation" with n_repeats=10 takes about '
-        f"{_in_words(permuted)}.",
+        "Use half of the rows (subsample=0.5), which takes a quarter of the time, or "
+        'method="permutation" with n_repeats=10, which takes about '
+        f'{_in_words(permuted)}: method="exact" is about to predict up to '
+        f"{n_points:.2g} rows, which takes about {_in_words(seconds)}.",
         CostlyInspectionWarning,
     )
 

@@ -392,7 +392,7 @@ class ReplacedTrees:
             [means[entry] for entry in sorted(means)], self, weights, masses
         )
 
-    def averages_of_curves(self, weights, masses, n_jobs):
+    def averages_of_curves(self, weights, masses, n_jobs=None):
         """Weighted means and standard errors, from the curves of single rows."""
         reduce = RowMoments(weights, masses)
         blocks = self.responses(reduce, merge=Moments.merge, n_jobs=n_jobs)
