@@ -54,7 +54,7 @@ from sklearn_interpret._model.validation import (
     check_rows,
     check_weights,
 )
-from sklearn_interpret.exceptions import RefitWarning
+from sklearn_interpret.exceptions import RefitWarning, UnreadableModelError
 
 __all__ = ["BaseInspector", "Sample"]
 
@@ -76,8 +76,11 @@ def _unfitted_on_failure(fit):
     def fit_or_reset(self, *args, **kwargs):
         try:
             return fit(self, *args, **kwargs)
-        except BaseException:
+        except BaseException as error:
             self._reset()
+            unreadable = isinstance(error, UnreadableModelError)
+            if unreadable and self._for_any_model not in str(error):
+                error.args = (f"{error} {self._for_any_model}",)
             raise
 
     return fit_or_reset
@@ -139,6 +142,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     # Attributes that are caches: not pickled, rebuilt on demand.
     _caches: ClassVar[tuple] = ()
+
+    # What takes any model, a sentence for an UnreadableModelError.
+    _for_any_model: ClassVar[str] = ""
 
     # Whether standard errors use the sum of the weights as the number of rows.
     _errors_count_rows = False

@@ -202,7 +202,8 @@ def recursion_partial_dependence(estimator, grid, columns):
         raise ValueError(
             f'{type(estimator).__name__} has no traversal for method="recursion"; '
             "scikit-learn's DecisionTreeRegressor, RandomForestRegressor, "
-            "ExtraTreesRegressor, GradientBoosting* and HistGradientBoosting* have one."
+            "ExtraTreesRegressor, GradientBoosting* and HistGradientBoosting* have "
+            'one, and method="brute" takes any model.'
         )
     if getattr(estimator, "n_outputs_", 1) > 1:
         # scikit-learn would average only the first output.

@@ -184,8 +184,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
             names = self.term_names_[sorted(separated)].tolist()
             what = "classes" if self._link == "logit" else "zeros from positive targets"
             warn(
-                f"Remove these terms, or ignore their bands: {shortened(names)} "
-                f"separate {what} without error. The likelihood grows with their "
+                f"Remove the terms that separate {what} without error, or ignore "
+                f"their bands: {shortened(names)}. The likelihood grows with their "
                 "effects, which only penalties bound. p-values are of the fit without "
                 "each.",
                 SeparationWarning,

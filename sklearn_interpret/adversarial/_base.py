@@ -57,6 +57,8 @@ class BaseAttack(BaseRowSearch):
     A subclass gets ready in `fit` (`_prepare`) and attacks rows (`_attack`).
     """
 
+    _for_any_model = "HopSkipJump takes any model, MinimalPerturbation also trees."
+
     _parameter_constraints = {
         **BaseRowSearch._parameter_constraints,
         "desired": [tuple, list, None],

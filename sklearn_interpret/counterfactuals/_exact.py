@@ -171,6 +171,8 @@ class ExactCounterfactual(BaseCounterfactual):
     n_jobs: int | None = None
     verbose: int = 0
 
+    _for_any_model = "GrowingSpheres and WachterCounterfactual take any model."
+
     _parameter_constraints = {
         **BaseCounterfactual._parameter_constraints,
         "constraints": [list, tuple, None],

@@ -146,6 +146,8 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     n_jobs: int | None = None
     verbose: int = 0
 
+    _for_any_model = 'method="auto" takes any model.'
+
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
         **TextInputMixin._text_constraints,

@@ -85,6 +85,8 @@ class NeighborContributions(BaseInspector):
     True
     """
 
+    _for_any_model = "BreakDown and KernelSHAP take any model."
+
     def fit(self, X: Any, y: ArrayLike | None = None, **params: Any) -> Self:
         """Fit a clone of `estimator`, and keep its training rows.
 

@@ -115,6 +115,8 @@ class TreePathContributions(BaseAttribution):
     response_method: str | Sequence[str] = "auto"
     target: Any = None
 
+    _for_any_model = "BreakDown and KernelSHAP take any model."
+
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
         "response_method": [str, list, tuple],

@@ -43,6 +43,8 @@ class BaseEffect(TransformerMixin, SampleInspector):
     (`_measure`) and ranks the features (`_importances`).
     """
 
+    _for_any_model = 'method="auto" takes any model.'
+
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
         "features": "no_validation",

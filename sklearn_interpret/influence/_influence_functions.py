@@ -189,6 +189,8 @@ class InfluenceFunctions(BaseInspector):
     n_jobs: int | None = None
     verbose: int = 0
 
+    _for_any_model = "DeletionDiagnostics takes any model."
+
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
         "damping": [Interval(Real, 0, None, closed="left")],

@@ -236,6 +236,8 @@ class RegressionInfluence(BaseRegressionInspector):
     n_jobs: int | None = None
     verbose: int = 0
 
+    _for_any_model = "DeletionDiagnostics takes any model."
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseRegressionInspector._parameter_constraints,
         "approximation": [StrOptions({"one_step", "refit"})],

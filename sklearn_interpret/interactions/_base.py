@@ -27,6 +27,8 @@ _SETS_PER_BLOCK = 2**12
 class BaseInteraction(SampleInspector):
     """Base of the estimators of interactions between features, or groups of them."""
 
+    _for_any_model = 'method="auto" takes any model.'
+
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
         "features": "no_validation",

@@ -244,6 +244,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     n_jobs: int | None = None
     verbose: int = 0
 
+    _for_any_model = "PermutationTest tests the features of any model."
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseRegressionInspector._parameter_constraints,
         "covariance": [StrOptions({"model", "HC0", "HC1", "HC2", "HC3"})],
@@ -362,8 +364,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         counts = self._objective.classes is None
         what = "zeros from positive targets" if counts else "some rows' classes"
         warn(
-            f"Remove these terms, or pass more rows: {self._named(terms)} separate "
-            f"{what} without error, and the likelihood grows with their weights. They "
+            f"Remove the terms that separate {what} without error, or pass more rows: "
+            f"{self._named(terms)}. The likelihood grows with their weights: they "
             "have no likeliest weights, and their errors, tests and intervals are NaN.",
             SeparationWarning,
         )

@@ -336,9 +336,9 @@ def _chosen(sizes, size):
     most = sizes[sizes <= size].max()
     if most < size:
         warn(
-            f"Pass n_features_to_select={most}, or another size: the lasso path has "
-            f"nowhere exactly n_features_to_select={size} features. {most} are "
-            "selected, the next smaller number that it has.",
+            "Pass another n_features_to_select: the lasso path has nowhere exactly "
+            f"n_features_to_select={size} features, and {most} are selected, the next "
+            "smaller number that it has.",
             SkippedSizeWarning,
         )
     return np.flatnonzero(sizes == most)[-1]

@@ -134,6 +134,8 @@ class LinearSHAP(BaseModelShapley):
     True
     """
 
+    _for_any_model = "KernelSHAP takes any model."
+
     _parameter_constraints = {
         **BaseModelShapley._parameter_constraints,
         "perturbation": [StrOptions({"interventional", "correlation"})],

@@ -175,6 +175,8 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
     True
     """
 
+    _for_any_model = "KernelSHAP takes any model."
+
     _parameter_constraints = {
         **BaseModelShapley._parameter_constraints,
         "perturbation": [StrOptions({"interventional", "path_dependent"})],

@@ -192,6 +192,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     categorical_features: Any = "auto"
     method: str = "auto"
 
+    _for_any_model = 'method="auto" takes any model.'
+
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,
         "discretize": ["boolean", Interval(Integral, 2, None, closed="left")],

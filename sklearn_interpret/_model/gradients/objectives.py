@@ -212,7 +212,7 @@ def read_objective(estimator):
     loss = _loss_of(model)
     if loss is None:
         raise UnreadableModelError(
-            f"the loss of {type(model).__name__} is not known. What can be read: "
+            f"The loss of {type(model).__name__} is not known. What can be read: "
             "LinearRegression, Ridge, RidgeClassifier, LogisticRegression, "
             "HuberRegressor, PoissonRegressor, GammaRegressor, TweedieRegressor with "
             'the link "log", LinearSVC with the loss "squared_hinge", MLPClassifier '
