@@ -220,7 +220,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     @abstractmethod
     def _inspect(self, sample, response):
-        """Compute the fitted attributes.
+        """Compute the fitted attributes; the loops of `run` show the progress.
 
         Parameters
         ----------

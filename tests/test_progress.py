@@ -124,6 +124,16 @@ def test_workers_report_their_tasks(capsys):
     assert percents == [0, 12, 25, 37, 50, 62, 75, 87, 100]
 
 
+def test_importances_report_when_they_are_computed(capsys):
+    model = LinearRegression().fit(X, NUMBERS)
+    inspector = KernelSHAP(FrozenEstimator(model), subsample=5, verbose=1).fit(X)
+    first = inspector.feature_importances_
+    percents = printed(capsys)["KernelSHAP.feature_importances_"]
+    assert (percents[0], percents[-1]) == (0, 100)
+    assert inspector.feature_importances_ is first
+    assert not printed(capsys)
+
+
 def test_an_inspector_within_another_is_a_part_of_it(capsys):
     PartialDependenceImportance(LinearRegression(), verbose=1).fit(X, NUMBERS)
     assert set(printed(capsys)) == {"PartialDependenceImportance.fit"}
@@ -131,7 +141,7 @@ def test_an_inspector_within_another_is_a_part_of_it(capsys):
 
 def lines_of(call, capsys):
     """What a function prints as a call with progress."""
-    with progress_of(Caller(), "run", None):
+    with progress_of(Caller(), "run"):
         call()
     return [
         line.removeprefix("[Caller.run] ")

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, rows_in_memory, slices
-from sklearn_interpret._model.progress import shows_progress
+from sklearn_interpret._model.progress import counted, progress_of, shows_progress
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
@@ -64,7 +64,8 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
         """
         check_is_fitted(self)
         if self._importances is None:
-            sizes = self._mean_sizes(as_rows(self._inspected))
+            with progress_of(self, "feature_importances_"):
+                sizes = self._mean_sizes(as_rows(self._inspected))
             importances = np.zeros(self.n_features_in_)
             for (columns, _), size in zip(
                 self._attributed(), sizes.mean(axis=1), strict=True
@@ -76,7 +77,8 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
     def _mean_sizes(self, rows):
         """Mean absolute values over rows: (n_players, k)."""
         total = np.zeros((len(self._attributed()), len(self.output_names_)))
-        for part in slices(rows.n_rows, rows_in_memory(3 * total.nbytes)):
+        parts = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
+        for part in counted(list(parts)):
             with np.errstate(over="ignore", invalid="ignore"):  # checked below
                 values, *_ = self._values(rows.part(part))
             check_no_overflow(values, "values", part.start)

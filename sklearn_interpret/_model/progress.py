@@ -51,7 +51,7 @@ class _Progress:
 
     def count(self, items, total):
         """The items of a loop; a second loop in an item counts where it is further."""
-        loop, depth = [0, total], len(self._loops)
+        loop, depth = [0, max(total, 1)], len(self._loops)
         self._loops.append(loop)
         try:
             for item in items:
@@ -101,7 +101,7 @@ def _duration(seconds):
 
 
 @contextmanager
-def progress_of(estimator, call, context):
+def progress_of(estimator, call, context=None):
     """Print the progress of a call if `verbose`, and report it to the callbacks."""
     if not _is_watched(estimator):
         yield

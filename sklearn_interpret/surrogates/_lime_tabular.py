@@ -14,6 +14,7 @@ from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.progress import progress_of
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
@@ -289,7 +290,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         """
         check_is_fitted(self)
         if self._importances is None:
-            fits = self._fits(self._inspected, self._sampler)
+            with progress_of(self, "feature_importances_"):
+                fits = self._fits(self._inspected, self._sampler)
             sizes = [np.abs(fit.coefficients).mean(axis=1) for fit in fits]
             self._importances = np.average(sizes, axis=0, weights=self._weights)
         return self._importances
