@@ -209,8 +209,10 @@ def run(function, tasks, *, n_jobs=None):
     yield from _with_warnings(results)
 
 
-def stream(function, tasks, n_items, *, n_jobs=None):
+def stream(function, tasks, n_items=None, *, n_jobs=None):
     """Like `run` for functions that return iterators: all items, task by task.
+
+    There are `n_items` of them; None means one for each task.
 
     Workers start immediately, while the caller goes on; without workers each item is
     computed when it is requested.
@@ -222,7 +224,7 @@ def stream(function, tasks, n_items, *, n_jobs=None):
         backend, _ = get_active_backend()
         parallel = Parallel(n_jobs=n_jobs, return_as=_return_as(backend))
         results = _with_warnings(parallel(work))
-    return counted(chain.from_iterable(results), n_items)
+    return counted(chain.from_iterable(results), n_items or len(tasks))
 
 
 def run_in_threads(function, tasks, *, n_jobs=None):
