@@ -153,10 +153,10 @@ def test_lines_have_the_time_left(capsys):
     lines = lines_of(lambda: list(counted(range(4))), capsys)
     assert lines == [
         "0 % done",
-        "25 % done, 3 s left",
-        "50 % done, 2 s left",
-        "75 % done, 1 s left",
-        "100 % done in 4 s",
+        "25 % done, 3 seconds left",
+        "50 % done, 2 seconds left",
+        "75 % done, 1 seconds left",
+        "100 % done in 4 seconds",
     ]
 
 
@@ -166,18 +166,19 @@ def test_there_is_at_most_a_line_per_second(capsys, monkeypatch):
     lines = lines_of(lambda: list(counted(range(16))), capsys)
     assert lines == [
         "0 % done",
-        "25 % done, 3 s left",
-        "50 % done, 2 s left",
-        "75 % done, 1 s left",
-        "100 % done in 4 s",
+        "25 % done, 3 seconds left",
+        "50 % done, 2 seconds left",
+        "75 % done, 1 seconds left",
+        "100 % done in 4 seconds",
     ]
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(119, "119 s"), (120, "2 min"), (7200, "2 h"), (0.4, "0 s")]
+    ("seconds", "text"),
+    [(119, "119 seconds"), (120, "2 minutes"), (7200, "2 hours"), (2e5, "2 days")],
 )
 def test_durations(seconds, text):
-    assert progress._duration(seconds) == text
+    assert progress.duration_in_words(seconds) == text
 
 
 def test_inner_loops_are_parts_of_an_item(capsys):

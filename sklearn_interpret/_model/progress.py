@@ -74,13 +74,14 @@ class _Progress:
         now = monotonic()
         if now - self._printed >= _SECONDS:
             self._printed = now
-            left = (now - self._start) * (1 - share) / share
-            self._print(f"{percent} % done, {_duration(left)} left")
+            left = duration_in_words((now - self._start) * (1 - share) / share)
+            self._print(f"{percent} % done, {left} left")
 
     def end(self):
         """Report what is left, and the time that the call took."""
         self._report_until(PERCENTS)
-        self._print(f"100 % done in {_duration(monotonic() - self._start)}")
+        seconds = monotonic() - self._start
+        self._print(f"100 % done in {duration_in_words(seconds)}")
 
     def _report_until(self, percent):
         for _ in range(self._percent, percent):
@@ -92,12 +93,12 @@ class _Progress:
             print(f"[{self._name}] {text}", flush=True)  # noqa: T201
 
 
-def _duration(seconds):
-    """A duration in seconds, minutes or hours."""
-    for unit, size in (("h", 3600), ("min", 60)):
+def duration_in_words(seconds):
+    """A duration in its largest unit, rounded."""
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
+    return f"{max(seconds, 1):.0f} seconds"
 
 
 @contextmanager
@@ -121,9 +122,7 @@ def shows_progress(method: _Method) -> _Method:
 
     @with_callbacks
     def shown(self, *args, **kwargs):
-        context = None
-        if has_callbacks(self):
-            context = root_callback_context(self, PERCENTS, name)
+        context = root_callback_context(self, PERCENTS, name)
         with callback_task(context, self), progress_of(self, name, context):
             return method(self, *args, **kwargs)
 

@@ -17,7 +17,7 @@ from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import counted, duration_in_words
 from sklearn_interpret._model.replacement.hybrid import hybrid, responses_to_mixed
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
@@ -204,18 +204,10 @@ def _warn_of_cost(responses, reduce):
     warn(
         "Use half of the rows (subsample=0.5), which takes a quarter of the time, or "
         'method="permutation" with n_repeats=10, which takes about '
-        f'{_in_words(permuted)}: method="exact" is about to predict up to '
-        f"{n_points:.2g} rows, which takes about {_in_words(seconds)}.",
+        f'{duration_in_words(permuted)}: method="exact" is about to predict up to '
+        f"{n_points:.2g} rows, which takes about {duration_in_words(seconds)}.",
         CostlyInspectionWarning,
     )
-
-
-def _in_words(seconds):
-    """A duration in its largest unit, rounded."""
-    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(seconds, 1):.0f} seconds"
 
 
 def loss_increases(estimator, sample, players, shares, rng):
