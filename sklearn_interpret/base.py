@@ -24,7 +24,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
-    block_reporter,
     callback_subcontext,
     callback_task,
     check_feature_names_in,
@@ -33,6 +32,7 @@ from sklearn_interpret._model._sklearn_compat import (
     routing_enabled,
     warn,
 )
+from sklearn_interpret._model.progress import PERCENTS, progress_of
 from sklearn_interpret._model.response import (
     CENTERED_LOG_PROBA,
     RESPONSE_METHODS,
@@ -60,7 +60,7 @@ from sklearn_interpret._model.validation import (
     check_rows,
     check_weights,
 )
-from sklearn_interpret.exceptions import RefitWarning
+from sklearn_interpret.exceptions import RefitWarning, UnreadableModelError
 
 __all__ = ["BaseInspector", "Sample"]
 
@@ -84,8 +84,11 @@ def _unfitted_on_failure(fit: _F) -> _F:
     def fit_or_reset(self, *args, **kwargs):
         try:
             return fit(self, *args, **kwargs)
-        except BaseException:
+        except BaseException as error:
             self._reset()
+            unreadable = isinstance(error, UnreadableModelError)
+            if unreadable and self._for_any_model not in str(error):
+                error.args = (f"{error} {self._for_any_model}",)
             raise
 
     return cast(_F, fit_or_reset)
@@ -96,7 +99,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of all inspectors.
 
     A subclass stores its parameters in `__init__`, or is a dataclass of them, adds to
-    `_parameter_constraints` and fills `_inspect(sample, response, on_block)`.
+    `_parameter_constraints` and fills `_inspect(sample, response)`.
 
     Parameters
     ----------
@@ -112,7 +115,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     ...         self.estimator = estimator
     ...         self.response_method = response_method
     ...
-    ...     def _inspect(self, sample, response, on_block):
+    ...     def _inspect(self, sample, response):
     ...         predictions = response(sample.rows.native)
     ...         self.low_, self.high_ = predictions.min(), predictions.max()
     >>> inspector = PredictionRange(LinearRegression()).fit([[0], [1], [2]], [1, 3, 5])
@@ -150,6 +153,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     # Attributes that are caches: not pickled, rebuilt on demand.
     _caches: ClassVar[tuple[str, ...]] = ()
+
+    # What takes any model, a sentence for an UnreadableModelError.
+    _for_any_model: ClassVar[str] = ""
 
     # Whether standard errors use the sum of the weights as the number of rows.
     _errors_count_rows = False
@@ -218,14 +224,14 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             self._response_name = getattr(response, "name", "response")
             self._target_name = getattr(y, "name", None) or None  # of a Series
             sample = self._choose_sample(rows, y, weights)
-            task = callback_subcontext(context, "inspect", max_subtasks=None)
-            with callback_task(task, self):
-                self._inspect(sample, response, block_reporter(task, self))
+            task = callback_subcontext(context, "inspect", max_subtasks=PERCENTS)
+            with callback_task(task, self), progress_of(self, "fit", task):
+                self._inspect(sample, response)
         return self
 
     @abstractmethod
-    def _inspect(self, sample, response, on_block):
-        """Compute the fitted attributes.
+    def _inspect(self, sample, response):
+        """Compute the fitted attributes; the loops of `run` show the progress.
 
         Parameters
         ----------
@@ -233,8 +239,6 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Rows to inspect the model on.
         response : Response
             Responses of the model.
-        on_block : callable
-            Called after each block of work.
         """
 
     def _reset(self):
@@ -274,11 +278,11 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(self._missing_y_message())
         if tags_of(self.estimator).requires_fit and is_fitted(self.estimator):
             warn(
-                f"The {type(self.estimator).__name__} is fitted already, and "
-                f"{type(self).__name__} fits a clone of it again, on the rows given to "
-                "fit. To inspect it as it is, pass "
-                "sklearn.frozen.FrozenEstimator(estimator); to fit it here, pass "
-                "sklearn.base.clone(estimator).",
+                "Pass sklearn.frozen.FrozenEstimator(estimator) to inspect it as it "
+                "is, or sklearn.base.clone(estimator) to fit it here: the "
+                f"{type(self.estimator).__name__} is fitted already, and "
+                f"{type(self).__name__} fits a clone of it again, on the rows given "
+                "to fit.",
                 RefitWarning,
             )
         fit_params = self._estimator_fit_params(sample_weight, params)
@@ -321,11 +325,6 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         ]
         several = len(self.output_names_) > 1
         return names, [f"_{name}" for name in self.output_names_] if several else [""]
-
-    @property
-    def _workers(self):
-        """Parameters of loops that workers share."""
-        return {"n_jobs": self.n_jobs, "verbose": self.verbose}
 
     @property
     def classes_(self) -> Any:

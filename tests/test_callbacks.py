@@ -10,15 +10,13 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_interpret._model._sklearn_compat import (
-    block_reporter,
+    report_percent,
     root_callback_context,
 )
-from sklearn_interpret.effects import (
-    AccumulatedLocalEffects,
-    ConditionalDependence,
-    PartialDependence,
-)
-from tests.instances import EFFECTS, OF_WORKERS, models, quick_arguments
+from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
+from sklearn_interpret.rules import RuleFitClassifier
+from sklearn_interpret.shapley import KernelSHAP
+from tests.instances import OF_WORKERS, models, quick_arguments
 
 callback = pytest.importorskip("sklearn.callback")  # scikit-learn >= 1.9
 
@@ -85,6 +83,11 @@ def assert_nested(recorder):
     assert sorted(recorder.tasks("begin")) == sorted(recorder.tasks("end"))
 
 
+def percents(recorder):
+    """Tasks that report another percent of a call."""
+    return [path for path in recorder.tasks("end") if path[-1][1] == "percent"]
+
+
 @pytest.fixture
 def table():
     """A small table with a numeric and a two-class target."""
@@ -104,14 +107,10 @@ def test_tasks_balance(inspector_class, n_jobs, table):
     assert isinstance(recorder, callback.FitCallback)
     with config_context(working_memory=0.01):
         inspector.set_callbacks(recorder).fit(X, y)
-        assert_nested(recorder)
-        parts = {path[1][1] for path in recorder.tasks("begin") if len(path) == 2}
-        assert parts == {"fit-estimator", "inspect"}
-        blocks = [path for path in recorder.tasks("end") if path[-1][1] == "block"]
-        # Where the model is called for each feature, each is at least one block.
-        by_feature = inspector_class in EFFECTS
-        by_feature &= inspector_class is not ConditionalDependence
-        assert len(blocks) >= (3 if by_feature else 1)
+    assert_nested(recorder)
+    parts = {path[1][1] for path in recorder.tasks("begin") if len(path) == 2}
+    assert parts == {"fit-estimator", "inspect"}
+    assert [path[1][1] for path in percents(recorder)] == ["inspect"] * 100
 
 
 def test_as_many_tasks_for_two_workers_as_for_one(table):
@@ -138,10 +137,34 @@ def test_callbacks_change_no_result_and_leave_nothing(table):
     )
 
 
-def test_blocks_leave_nothing_where_nobody_listens():
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_explaining_has_tasks_too(n_jobs, table):
+    X, y, _ = table
+    recorder = Recorder()
+    inspector = KernelSHAP(LinearRegression(), n_jobs=n_jobs, subsample=10).fit(X, y)
+    expected = inspector.explain(X).values
+    attributes = set(vars(inspector))
+    inspector.set_callbacks(recorder)
+    assert_array_equal(inspector.explain(X).values, expected)
+    assert_nested(recorder)
+    assert recorder.tasks("begin")[0] == (("KernelSHAP", "explain", 0),)
+    assert len(percents(recorder)) == 100
+    assert set(vars(inspector.set_callbacks())) == attributes
+
+
+def test_models_of_our_own_have_tasks(table):
+    X, _, labels = table
+    recorder = Recorder()
+    model = RuleFitClassifier(max_rules=10, n_folds=2, random_state=0)
+    model.set_callbacks(recorder).fit(X, labels)
+    assert_nested(recorder)
+    assert len(percents(recorder)) == 100
+
+
+def test_percents_leave_nothing_where_nobody_listens():
     inspector = PartialDependence(LinearRegression())
     context = root_callback_context(inspector, None)
-    block_reporter(context, inspector)()
+    report_percent(context, inspector)
     assert list(context) == [context]
 
 

@@ -266,7 +266,7 @@ def test_constant_column(case):
     X[:, 1] = 3.0
     model = LinearRegression().fit(X, y)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The feature 'x1' has one observed value")
+        warnings.filterwarnings("ignore", "Leave 'x1' out of features")
         display = case.display.from_estimator(model, X, **case.asking(1))
     for line in display.lines_[0]:
         assert len(line.get_xdata()) == 1

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, rows_in_memory, slices
+from sklearn_interpret._model.progress import counted, progress_of, shows_progress
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
@@ -35,7 +36,7 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
     _caches: ClassVar[tuple[str, ...]] = ("_importances",)
     _explanation_class: ClassVar[type[Explanation]] = Explanation
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         self._names = sample.rows.names
         base_values = self._start(sample, response)
         self.output_names_ = response.output_names(len(base_values))
@@ -43,7 +44,6 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
         self._inspected = sample.rows.native
         self._weights = sample.weights
         self._importances = None
-        on_block()
 
     @abstractmethod
     def _start(self, sample, response):
@@ -67,7 +67,8 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
         """
         check_is_fitted(self)
         if self._importances is None:
-            sizes = self._mean_sizes(as_rows(self._inspected))
+            with progress_of(self, "feature_importances_"):
+                sizes = self._mean_sizes(as_rows(self._inspected))
             importances = np.zeros(self.n_features_in_)
             for (columns, _), size in zip(
                 self._attributed(), sizes.mean(axis=1), strict=True
@@ -79,7 +80,8 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
     def _mean_sizes(self, rows):
         """Mean absolute values over rows: (n_players, k)."""
         total = np.zeros((len(self._attributed()), len(self.output_names_)))
-        for part in slices(rows.n_rows, rows_in_memory(3 * total.nbytes)):
+        parts = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
+        for part in counted(list(parts)):
             with np.errstate(over="ignore", invalid="ignore"):  # checked below
                 values, *_ = self._values(rows.part(part))
             check_no_overflow(values, "values", part.start)
@@ -87,6 +89,7 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
         return total / self._weights.sum()
 
     @empty_for_no_rows
+    @shows_progress
     def explain(self, X: Any) -> Explanation:
         """Attribute the response to each row to the features.
 
@@ -159,8 +162,9 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
             largest = max(largest, error.max())
         if missed:
             warn(
-                f"Base value and attributions miss the prediction of {len(missed)} "
-                f"of {len(values)} rows, by up to {largest:.3g}; the first is row "
+                "Fit again, to a model whose predictions stay the same: base value "
+                f"and attributions miss the prediction of {len(missed)} of "
+                f"{len(values)} rows, by up to {largest:.3g}; the first is row "
                 f"{missed[0]}.",
                 AdditivityWarning,
             )

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from sklearn_interpret._model import validation
+from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
+    CallbackSupportMixin,
     ClassifierMixin,
     fit_context,
 )
@@ -20,7 +22,7 @@ from sklearn_interpret._model.sklearn_bases import (
 _LARGEST = 1e75
 
 
-class BasePredictor(BaseEstimator):
+class BasePredictor(CallbackSupportMixin, BaseEstimator):
     """Base of predictors of our own: a template `fit`, with one hook per method.
 
     A subclass is a dataclass of its parameters and fills `_fit(sample)`.
@@ -33,6 +35,7 @@ class BasePredictor(BaseEstimator):
     _errors_count_rows = False
 
     @fit_context(prefer_skip_nested_validation=True)
+    @shows_progress
     def fit(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:

@@ -57,13 +57,12 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             y = column_or_1d(y, warn=True)
         super()._fit_estimator(X, y, *others)
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         self._outcome = response
         self._response_name = response.response.name
         self._actionability = self._make_actionability(sample.rows, sample.weights)
         response.scores(sample.rows.take([0]).native)  # errors belong to `fit`
         self._prepare(sample, response, self._actionability)
-        on_block()
 
     @abstractmethod
     def _make_actionability(self, rows, weights):
@@ -93,7 +92,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         shared = -(-len(index) // effective_n_jobs(self.n_jobs))
         parts = slices(len(index), max(1, min(together, shared)))
         blocks = [(problem, index[part]) for part in parts]
-        found = run(search, blocks, **self._workers)
+        found = run(search, blocks, n_jobs=self.n_jobs)
         return zip((block for _, block in blocks), found, strict=True)
 
     def _explanation(self, problem, values, origin, **fields):
@@ -179,7 +178,8 @@ def warn_of_failures(status, reasons, what="rows"):
     if len(without):
         first = without[0]
         warn(
-            f"Nothing was found for {len(without)} of {len(status)} {what}; "
-            f"{what[:-1]} {first}: {reasons[first]}.",
+            "Allow more changes, or another target: nothing was found for "
+            f"{len(without)} of {len(status)} {what}; {what[:-1]} {first}: "
+            f"{reasons[first]}.",
             NoCounterfactualWarning,
         )

@@ -93,11 +93,17 @@ def warn_deprecated(name, since, replacement):
     )
 
 
-def root_callback_context(estimator, max_subtasks):
-    """Root callback context of a `fit`, or None before scikit-learn 1.9."""
+def has_callbacks(estimator):
+    """Whether callbacks were set, by the user or by an estimator around this one."""
+    # Missing: a public way to know.
+    return bool(getattr(estimator, "_skl_callbacks", ()))
+
+
+def root_callback_context(estimator, max_subtasks, task_name="fit"):
+    """Root callback context of a call, or None before scikit-learn 1.9."""
     if not HAS_CALLBACKS:
         return None
-    return estimator._init_callback_context(max_subtasks=max_subtasks)
+    return estimator._init_callback_context(task_name, max_subtasks=max_subtasks)
 
 
 def callback_subcontext(context, task_name, max_subtasks=0):
@@ -118,18 +124,11 @@ def callback_task(context, estimator):
     context.call_on_fit_task_end(estimator=estimator)
 
 
-def block_reporter(context, estimator):
-    """A function that reports one finished block of work to the callbacks."""
-
-    def report():
-        # Contexts keep their subcontexts: make none without callbacks. Missing: a
-        # public way to know whether there are callbacks.
-        if not getattr(estimator, "_skl_callbacks", ()):
-            return
-        with callback_task(callback_subcontext(context, "block"), estimator):
+def report_percent(context, estimator):
+    """Report another percent of a task to the callbacks."""
+    if has_callbacks(estimator):
+        with callback_task(callback_subcontext(context, "percent"), estimator):
             pass
-
-    return report
 
 
 def propagated_callbacks(context, sub_estimator):
@@ -203,7 +202,8 @@ def recursion_partial_dependence(estimator, grid, columns):
         raise ValueError(
             f'{type(estimator).__name__} has no traversal for method="recursion"; '
             "scikit-learn's DecisionTreeRegressor, RandomForestRegressor, "
-            "ExtraTreesRegressor, GradientBoosting* and HistGradientBoosting* have one."
+            "ExtraTreesRegressor, GradientBoosting* and HistGradientBoosting* have "
+            'one, and method="brute" takes any model.'
         )
     if getattr(estimator, "n_outputs_", 1) > 1:
         # scikit-learn would average only the first output.

@@ -96,7 +96,7 @@ def _leave_some(labels, counted, deleted):
     return all((counts > np.bincount(t, minlength=n_labels)).all() for t in taken)
 
 
-def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
+def make_deletions(training, response, deleted, *, n_jobs=None):
     """The model without each of some lists of rows, the fastest exact way.
 
     Parameters
@@ -107,8 +107,8 @@ def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
         Its response.
     deleted : list of ndarray of int
         Positions of the rows that are left out together.
-    n_jobs, verbose : int
-        Of the loops of refits.
+    n_jobs : int or None, default=None
+        Workers.
 
     Returns
     -------
@@ -127,10 +127,9 @@ def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
             found = read(training, steps, model, response, deleted)
             if found is not None:
                 return found
-    loop = {"n_jobs": n_jobs, "verbose": verbose}
     tasks = [(training, rows) for rows in deleted]
-    models = list(run(_refitted, tasks, **loop))
-    return ModelsWithout(training.fitted, models, **loop)
+    models = list(run(_refitted, tasks, n_jobs=n_jobs))
+    return ModelsWithout(training.fitted, models, n_jobs=n_jobs)
 
 
 def _are_row_wise(steps, rows, deleted):
@@ -196,10 +195,10 @@ def _refitted(training, rows):
         ) from error
 
 
-def scores_without(training, removed, metric, test, *, n_jobs=None, verbose=0):
+def scores_without(training, removed, metric, test, *, n_jobs=None):
     """Scores on rows of test (X, y) of clones fitted without each list of rows."""
     tasks = [(training, rows, metric, test) for rows in removed]
-    return np.array(list(run(_score_without, tasks, n_jobs=n_jobs, verbose=verbose)))
+    return np.array(list(run(_score_without, tasks, n_jobs=n_jobs)))
 
 
 def _score_without(training, rows, metric, test):
@@ -220,8 +219,8 @@ class ModelsWithout:
         The steps before all of them.
     method : str, default="refit"
         How the models were found.
-    n_jobs, verbose : int
-        Of the loop over them.
+    n_jobs : int or None, default=None
+        Workers.
     """
 
     fitted: object
@@ -229,7 +228,6 @@ class ModelsWithout:
     steps: object = None
     method: str = "refit"
     n_jobs: int | None = None
-    verbose: int = 0
 
     def baseline(self, response, X):
         """Responses (m, k) of the model of all rows."""
@@ -239,7 +237,7 @@ class ModelsWithout:
         """Responses (m, k) without each of the lists of rows, one after the other."""
         made = _through(self.steps, X)
         tasks = [(response, model, made) for model in self.models]
-        yield from run(_responses_of, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        yield from run(_responses_of, tasks, n_jobs=self.n_jobs)
 
     def parameters(self):
         """Coefficients and intercepts of the model (p,) and without rows (n, p)."""

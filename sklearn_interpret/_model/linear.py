@@ -170,8 +170,7 @@ def _refuse(estimator, method, what):
     method = "a callable" if callable(method) else f'"{method}"'
     raise UnreadableModelError(
         f"response_method={method} of {name} is {what}, which coefficients can't "
-        'explain: response_method="auto" explains the linear function itself. '
-        "Estimators that evaluate coalitions explain any response."
+        'explain: response_method="auto" explains the linear function itself.'
     )
 
 

@@ -56,6 +56,6 @@ def _get(model, getter):
             return getattr(last, name), name
     raise ValueError(
         f"importance_getter='auto' finds none of {', '.join(_ATTRIBUTES)} in the "
-        f"{type(last).__name__}. Pass a callable, or an inspector with "
-        "feature_importances_ around the model."
+        f'{type(last).__name__}. Pass "permutation", which takes any model, a '
+        "callable, or an inspector with feature_importances_ around the model."
     )

@@ -15,6 +15,8 @@ from sklearn import get_config
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
+from sklearn_interpret._model.progress import counted
+
 # Larger batches only add cache misses and memory; but batches have at least this number
 # of rows, so that the model's cost per call does not matter.
 _PREFERRED_BYTES = 4 * 2**20
@@ -178,8 +180,8 @@ def limit_threads(n_threads):
         yield
 
 
-def run(function, tasks, *, n_jobs=None, verbose=0):
-    """Results of ``function(*task)`` in the order of `tasks`, as they arrive.
+def run(function, tasks, *, n_jobs=None):
+    """Results of ``function(*task)`` in the order of `tasks`, counted as progress.
 
     Parameters
     ----------
@@ -189,8 +191,6 @@ def run(function, tasks, *, n_jobs=None, verbose=0):
         Arguments of independent calls.
     n_jobs : int or None, default=None
         Number of workers, as in scikit-learn; joblib's active backend is used.
-    verbose : int, default=0
-        Passed to joblib.
 
     Yields
     ------
@@ -198,46 +198,49 @@ def run(function, tasks, *, n_jobs=None, verbose=0):
         Result of `function`.
     """
     if _n_workers(n_jobs, tasks) <= 1:
-        yield from starmap(function, tasks)
+        yield from counted(starmap(function, tasks), len(tasks))
         return
     # Nested parallelism: workers times threads must not exceed the cores.
     work = _limited_calls(function, tasks, n_jobs)
+    return_as = _return_as(get_active_backend()[0])
     with limit_threads(_cores_each(_n_workers(n_jobs, tasks))):
-        results = Parallel(n_jobs=n_jobs, verbose=verbose)(work)
+        found = Parallel(n_jobs=n_jobs, return_as=return_as)(work)
+        results = list(counted(found, len(tasks)))
     yield from _with_warnings(results)
 
 
-def stream(function, tasks, *, n_jobs=None, verbose=0):
+def stream(function, tasks, n_items=None, *, n_jobs=None):
     """Like `run` for functions that return iterators: all items, task by task.
+
+    There are `n_items` of them; None means one for each task.
 
     Workers start immediately, while the caller goes on; without workers each item is
     computed when it is requested.
     """
     if _n_workers(n_jobs, tasks) <= 1:
-        return chain.from_iterable(starmap(function, tasks))
-    work = _limited_calls(partial(_listed, function), tasks, n_jobs)
-    backend, _ = get_active_backend()
-    return_as = _return_as(backend)
-    parallel = Parallel(n_jobs=n_jobs, verbose=verbose, return_as=return_as)
-    return chain.from_iterable(_with_warnings(parallel(work)))
+        results = starmap(function, tasks)
+    else:
+        work = _limited_calls(partial(_listed, function), tasks, n_jobs)
+        backend, _ = get_active_backend()
+        parallel = Parallel(n_jobs=n_jobs, return_as=_return_as(backend))
+        results = _with_warnings(parallel(work))
+    return counted(chain.from_iterable(results), n_items or len(tasks))
 
 
-def run_in_threads(function, tasks, *, n_jobs=None, verbose=0):
+def run_in_threads(function, tasks, *, n_jobs=None):
     """Like `run` with threads, for loops inside numpy, which release the GIL.
 
     A backend that the caller has chosen is used in any case.
     """
     if _n_workers(n_jobs, tasks) <= 1:
-        yield from starmap(function, tasks)
+        yield from counted(starmap(function, tasks), len(tasks))
         return
     backend, _ = get_active_backend(prefer="threads")
     with limit_threads(1):
-        yield from Parallel(
-            n_jobs=n_jobs,
-            verbose=verbose,
-            prefer="threads",
-            return_as=_return_as(backend),
+        results = Parallel(
+            n_jobs=n_jobs, prefer="threads", return_as=_return_as(backend)
         )(_Shared(function, tasks).calls(call, tasks))
+        yield from counted(results, len(tasks))
 
 
 def _n_workers(n_jobs, tasks):

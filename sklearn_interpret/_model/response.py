@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklearn_interpret._model._sklearn_compat import has_independent_labels
 from sklearn_interpret._model.rows.base import copy_of, same_content
+from sklearn_interpret._model.rows.features import near_names
 from sklearn_interpret.exceptions import NonFiniteResponseError
 
 RESPONSE_METHODS = (
@@ -358,8 +359,8 @@ def _class_position(target, classes):
     places = np.flatnonzero([np.array_equal(label, target) for label in classes])
     if len(places) != 1:
         raise ValueError(
-            f"target={target!r} is not a class of the model; its classes are "
-            f"{classes.tolist()!r}."
+            f"target={target!r} is not a class of the model; "
+            f"{near_names(target, classes.tolist(), 'its classes are')}"
         )
     return int(places[0])
 

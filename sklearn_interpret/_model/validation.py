@@ -201,9 +201,9 @@ def check_weights(sample_weight, rows, *, count_rows=False):
         )
     if count_rows and total < 2:
         warn(
-            f"sample_weight sums to {total:.3g}, less than two rows: standard "
-            "errors use weights as numbers of equal rows. Scale weights to sum to "
-            "the number of rows.",
+            "Scale sample_weight to sum to the number of rows: it sums to "
+            f"{total:.3g}, less than two rows, and standard errors use weights as "
+            "numbers of equal rows.",
             LowWeightWarning,
         )
     return weights

@@ -192,7 +192,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
             )
         if not all(fit.converged for fit, *_ in fits):
             warn(
-                f"The fit still changed after max_iter={self.max_iter} iterations.",
+                "Raise max_iter: the fit still changed after "
+                f"max_iter={self.max_iter} iterations.",
                 ConvergenceWarning,
             )
         self._keep(design, fits)
@@ -200,9 +201,10 @@ class BaseGAM(TransformerMixin, BasePredictor):
             names = self.term_names_[sorted(separated)].tolist()
             what = "classes" if self._link == "logit" else "zeros from positive targets"
             warn(
-                f"Terms separate {what} without error: {shortened(names)}. The "
-                "likelihood grows with their effects: penalties alone bound these, and "
-                "their bands mean little. p-values are of the fit without each.",
+                f"Remove the terms that separate {what} without error, or ignore "
+                f"their bands: {shortened(names)}. The likelihood grows with their "
+                "effects, which only penalties bound. p-values are of the fit without "
+                "each.",
                 SeparationWarning,
             )
 
@@ -309,10 +311,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
         if found:
             more = len(found) - _MOST_NAMED
             warn(
-                "Rows are beyond the values that fit saw, or in a gap wider than a "
-                f"tenth of their range: {', '.join(found[:_MOST_NAMED])}"
-                f"{f' and {more} more terms' * (more > 0)}. No data support the curves "
-                "there.",
+                f"Do not rely on the curves of {', '.join(found[:_MOST_NAMED])}"
+                f"{f' and {more} more terms' * (more > 0)}: these rows are beyond the "
+                "values that fit saw, or in a gap wider than a tenth of their range.",
                 ExtrapolationWarning,
             )
 

@@ -239,12 +239,12 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             return
         pvalue = max(overdispersion_pvalue(design, fit), 1e-300)
         if pvalue < _SIGNIFICANT:
-            other = ", or 'negative_binomial'," if self.family == "poisson" else ""
+            other = " or 'negative_binomial'" if self.family == "poisson" else ""
             warn(
-                f"Targets vary {self.dispersion_:.3g} times as much as "
-                f"family={self.family!r} says (dispersion_; p-value {pvalue:.1g}): "
-                "standard errors, intervals and p-values are too small. "
-                f"family='quasi{self.family}'{other} estimates how much they vary.",
+                f"Use family='quasi{self.family}'{other}: targets vary "
+                f"{self.dispersion_:.3g} times as much as family={self.family!r} says "
+                f"(dispersion_; p-value {pvalue:.1g}), and standard errors, intervals "
+                "and p-values are too small.",
                 OverdispersionWarning,
             )
 

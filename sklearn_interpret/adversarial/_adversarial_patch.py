@@ -20,6 +20,7 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.actionability import SearchProblem
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
@@ -78,7 +79,7 @@ class AdversarialPatch(BaseAttack):
     n_jobs : int or None, default=None
         Workers, which share the starts in `fit`, and the rows.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -233,7 +234,7 @@ class AdversarialPatch(BaseAttack):
         if self.n_restarts:
             starts += ascent.best(corners, self.n_restarts)
         tasks = [(ascent, start) for start in starts]
-        ends = run(_Ascent.end, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        ends = run(_Ascent.end, tasks, n_jobs=self.n_jobs)
         patch, rates = max(ends, key=lambda end: end[1].mean())
         self.patch_ = patch.reshape(*self._shapes[1], *shape[2:])
         self.success_rates_ = rates
@@ -361,7 +362,7 @@ class _Ascent:
         low, high = self.limits
         patch, velocity = low + start * (high - low), np.zeros(start.shape)
         index, near = self._rows
-        for step in range(self.n_steps):
+        for step in counted(range(self.n_steps)):
             matrix = self.matrices[step % len(self.matrices)]
             slopes = self._slopes(matrix, patch, index, near)
             velocity = _MOMENTUM * velocity + (1 - _MOMENTUM) * slopes

@@ -25,6 +25,7 @@ from sklearn_interpret._model.actions.actionability import Actionability, Search
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows
+from sklearn_interpret._model.progress import counted, shows_progress
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -55,6 +56,8 @@ class BaseAttack(BaseRowSearch):
 
     A subclass gets ready in `fit` (`_prepare`) and attacks rows (`_attack`).
     """
+
+    _for_any_model = "HopSkipJump takes any model, MinimalPerturbation also trees."
 
     _parameter_constraints = {
         **BaseRowSearch._parameter_constraints,
@@ -129,6 +132,7 @@ class BaseAttack(BaseRowSearch):
         return 1
 
     @empty_for_no_rows
+    @shows_progress
     def explain(self, X: Any, y: ArrayLike | None = None) -> RowExplanation:
         """Attack rows.
 
@@ -222,6 +226,7 @@ class BaseAttack(BaseRowSearch):
         """Why an attack failed, in words."""
         return "the model's answer does not satisfy the target"
 
+    @shows_progress
     def robust_score(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
@@ -246,6 +251,7 @@ class BaseAttack(BaseRowSearch):
         _, (score,) = self._curve(X, y, [None], sample_weight)
         return float(score)
 
+    @shows_progress
     def robustness_curve(
         self,
         X: Any,
@@ -321,7 +327,7 @@ class BaseAttack(BaseRowSearch):
     def _kept_at(self, problem, right, sizes):
         """Masks of rows that are answered rightly under attacks up to each size."""
         kept = [right] * len(sizes)
-        for place in np.argsort([size or 0 for size in sizes], kind="stable"):
+        for place in counted(np.argsort([size or 0 for size in sizes], kind="stable")):
             right = right & self._withstands(problem, sizes[place])
             kept[place] = right
         return kept

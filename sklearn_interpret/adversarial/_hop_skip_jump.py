@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret.adversarial._base import BaseAttack, Budget, Tries
 
 _METRICS = {"inf": "chebyshev", "2": "euclidean", "1": "cityblock"}
@@ -69,7 +70,7 @@ class HopSkipJump(BaseAttack):
     n_jobs : int or None, default=None
         Workers, which share the rows.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -175,7 +176,7 @@ class HopSkipJump(BaseAttack):
         values, found = self._starts(problem, index)
         budget = Budget(problem, index[found], np.inf)
         values = _nearer(budget, values, _FINE)
-        for number, draws in enumerate(self._draws, 1):
+        for number, draws in enumerate(counted(self._draws), 1):
             normals = _normals(budget, values, *draws)
             values = _stepped(budget, values, normals, number)
         best[found] = _nearer(budget, _undone(budget, values), _FINEST)

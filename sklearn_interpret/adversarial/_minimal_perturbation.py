@@ -50,7 +50,7 @@ class MinimalPerturbation(BaseAttack):
     n_jobs : int or None, default=None
         Workers, which share the rows.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
@@ -58,7 +59,7 @@ class OnePixelAttack(BaseAttack):
     n_jobs : int or None, default=None
         Workers, which share the rows.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -171,7 +172,7 @@ class OnePixelAttack(BaseAttack):
         first = self._first(random)
         children = population = np.broadcast_to(first, (len(left), *first.shape))
         margins = np.full(population.shape[:2], -np.inf)
-        for _ in range(self.n_generations + 1):
+        for _ in counted(range(self.n_generations + 1)):
             if not len(left):
                 break
             values, of_children = self._tried(problem, index[left], children)

@@ -6,6 +6,7 @@ from sklearn_interpret._core.search.norm_balls import nearest_beyond, nearest_be
 from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.linear_search import ColumnEffects, precision
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.trees.nearest import TreeSearch
 from sklearn_interpret.adversarial._base import Budget, Tries
 
@@ -177,7 +178,7 @@ class TreePerturbation:
         A row without a result stays; its bound is infinite if none is possible.
         """
         values, bounds = problem.values[index], np.zeros(len(index))
-        for place, row in enumerate(index.tolist()):
+        for place, row in enumerate(counted(index.tolist())):
             found, bounds[place] = self._search.found(problem, row, self._goal)
             if found is not None:
                 values[place] = found
@@ -333,7 +334,7 @@ class SmoothPerturbation:
         steps, weights, shares = steps.copy(), np.zeros(n), np.ones(n)
         ends, fresh = np.zeros(steps.shape), np.ones(n, dtype=bool)
         going = np.arange(n)
-        for _ in range(_MOST_STEPS):
+        for _ in counted(range(_MOST_STEPS)):
             new = going[fresh[going]]
             if len(new):
                 ends[new], prices = self._linearised(

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.search.norm_balls import shrunk
 from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret.adversarial._base import BaseGradientAttack, Budget, Tries
 
 # Default size of a step, in units of epsilon over the number of steps.
@@ -59,7 +60,7 @@ class ProjectedGradient(BaseGradientAttack):
     n_jobs : int or None, default=None
         Workers, which share the rows.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -155,7 +156,7 @@ class ProjectedGradient(BaseGradientAttack):
         left = np.flatnonzero(~valid)
         starts = [(np.zeros(budget.low.shape[1]), 0.0)]
         starts += zip(self._directions, self._shares, strict=True)
-        for direction, share in starts:
+        for direction, share in counted(starts):
             if not len(left):
                 break
             slopes = np.tile(direction, (len(left), 1))
@@ -173,7 +174,7 @@ class ProjectedGradient(BaseGradientAttack):
         size = float(self.step_size or _STEP * budget.epsilon / self.n_steps)
         done = np.zeros(len(left), dtype=bool)
         going = np.arange(len(left))
-        for _ in range(self.n_steps + 1):
+        for _ in counted(range(self.n_steps + 1)):
             rows = left[going]
             here, index = budget.part(rows), budget.index[rows]
             values = here.values(steps)

@@ -24,6 +24,7 @@ from sklearn_interpret._model._sklearn_compat import HasMethods, Interval
 from sklearn_interpret._model.actions.actionability import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.surrogates.surrogate_predictions import fit_surrogate
@@ -71,7 +72,7 @@ class SubstituteAttack(BaseAttack):
     n_jobs : int or None, default=None
         Workers, which share the rows.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -208,7 +209,7 @@ class SubstituteAttack(BaseAttack):
         moves = self.step * spread
         moves = np.where(actionability.integer, np.maximum(np.rint(moves), 1), moves)
         self._learn(learned, labels, outcome)
-        for _ in range(self.n_rounds):
+        for _ in counted(range(self.n_rounds)):
             room = (self.max_queries or np.inf) - learned.n_rows
             if room <= 0 or self._is_blank:
                 break

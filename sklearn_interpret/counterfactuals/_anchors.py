@@ -68,7 +68,7 @@ class Anchors(BaseAnchors):
     n_jobs : int or None, default=None
         Workers, which share the rows to explain.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------

@@ -69,7 +69,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     n_jobs : int or None, default=None
         Workers, which share the texts to explain.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------

@@ -19,11 +19,12 @@ from sklearn_interpret._model.actions.actionability import (
     SearchProblem,
 )
 from sklearn_interpret._model.actions.target import TargetOutcome
+from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import (
+    near_names,
     resolve_categorical,
     resolve_keys,
-    shortened,
 )
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.explanations import RowExplanation
@@ -118,6 +119,7 @@ class BaseCounterfactual(BaseRowSearch):
         """`Found` of each row at `index` of a problem; none satisfies the target."""
 
     @empty_for_no_rows
+    @shows_progress
     def explain(self, X: Any) -> RowExplanation:
         """Find rows that satisfy the target, near each of some rows.
 
@@ -249,7 +251,7 @@ def _check_levels(levels, rows, j):
         if label_key(level) not in keys:
             raise ValueError(
                 f"permitted_range has the unknown level {level!r} of "
-                f"{rows.names[j]!r}; known levels: {shortened(known)}."
+                f"{rows.names[j]!r}; {near_names(level, known, 'known levels:')}"
             )
 
 

@@ -15,6 +15,7 @@ from sklearn_interpret._core.local.anchors import AnchorSearch
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import run, worker_slices
+from sklearn_interpret._model.progress import counted, shows_progress
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.bounds import rounded_text
@@ -70,13 +71,12 @@ class BaseAnchors(BaseInspector):
         self._seed = rng.randint(_LARGEST_SEED)
         return sample.draw(self.n_coverage_samples, rng, stratified=False)
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         self._response = response
         self._known = plain_responses(response, sample.rows)
         self._shares = sample.weights / sample.weights.sum()
         self._margins = self._make_margins()
         self._prepare(sample)
-        on_block()
 
     def _make_margins(self):
         """Largest distance of an equal answer from a row's own response, by output."""
@@ -96,6 +96,7 @@ class BaseAnchors(BaseInspector):
         """Yield the `Neighbours` and conditions of each row."""
 
     @empty_for_no_rows
+    @shows_progress
     def explain(self, X: Any) -> RuleExplanation:
         """Find a rule for each sample.
 
@@ -116,17 +117,17 @@ class BaseAnchors(BaseInspector):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        workers = self._workers
-        tasks = [(rows.part(p),) for p in worker_slices(rows.n_rows, workers["n_jobs"])]
-        parts = run(self._search, tasks, **workers)
+        tasks = [(rows.part(p),) for p in worker_slices(rows.n_rows, self.n_jobs)]
+        parts = run(self._search, tasks, n_jobs=self.n_jobs)
         anchors, rules = zip(*(pair for part in parts for pair in part), strict=True)
         found = np.array([anchor.found for anchor in anchors])
         reasons = [self._reason(anchor) for anchor in anchors]
         if not found.all():
             first = np.flatnonzero(~found)[0]
             warn(
-                f"No rule was found for {np.count_nonzero(~found)} of {len(found)} "
-                f"rows; row {first}: {reasons[first]}. Try {self._better}.",
+                f"Try {self._better}: no rule was found for "
+                f"{np.count_nonzero(~found)} of {len(found)} rows; row {first}: "
+                f"{reasons[first]}.",
                 NoAnchorWarning,
             )
         return self._explanation(rows, anchors, rules, found, reasons)
@@ -172,7 +173,7 @@ class BaseAnchors(BaseInspector):
             self._least_coverage,
         )
         found = []
-        for neighbours, conditions in self._around(rows):
+        for neighbours, conditions in counted(self._around(rows), rows.n_rows):
             anchor = search(neighbours)
             found.append((anchor, tuple(conditions(j) for j in anchor.rule)))
         return found

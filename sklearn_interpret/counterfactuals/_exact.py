@@ -106,7 +106,7 @@ class ExactCounterfactual(BaseCounterfactual):
     n_jobs : int or None, default=None
         Workers, which share the rows to explain.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -172,6 +172,8 @@ class ExactCounterfactual(BaseCounterfactual):
     n_jobs: int | None = None
     verbose: int = 0
 
+    _for_any_model = "GrowingSpheres and WachterCounterfactual take any model."
+
     _parameter_constraints = {
         **BaseCounterfactual._parameter_constraints,
         "constraints": [list, tuple, None],
@@ -203,7 +205,6 @@ class ExactCounterfactual(BaseCounterfactual):
             self._search_row,
             [(problem, row) for row in index.tolist()],
             n_jobs=self.n_jobs,
-            verbose=self.verbose,
         )
 
     def _search_row(self, problem, row):

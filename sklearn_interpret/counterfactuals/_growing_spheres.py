@@ -80,7 +80,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     n_jobs : int or None, default=None
         Workers, which share the rows to explain.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------

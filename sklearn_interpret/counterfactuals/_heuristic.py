@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_interpret._core.search.penalised_descents import coordinate_search
 from sklearn_interpret._model.actions.actionability import SearchProblem
 from sklearn_interpret._model.parallel import batch_rows
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 
 # Known rows that the model is asked about: this number of the nearest and of others.
@@ -104,7 +105,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             apart[apart] = problem.holds(values[apart], rows[apart])
             return apart
 
-        for _ in range(self.n_counterfactuals):
+        for _ in counted(range(self.n_counterfactuals)):
             use = np.isin(owner, with_one)
             if before:
                 use[use] = holds(pool[use], owner[use])
@@ -162,7 +163,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     def _starts(self, problem, index):
         """Near rows that satisfy the target: projected known ones, changed cells."""
         values, owner = [self._by_coordinates(problem, index)[0]], [index]
-        for i in index:
+        for i in counted(index):
             (on_target,) = self._known_rows.satisfying(problem, np.array([i]))
             known = self._known[on_target]
             at = np.full(len(known), i)

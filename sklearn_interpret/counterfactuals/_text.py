@@ -19,6 +19,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.bags_of_words import BagOfWords
 from sklearn_interpret._model.parallel import batch_rows, run, slices, worker_slices
+from sklearn_interpret._model.progress import phases, shows_progress
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import RemovalExplanation
@@ -66,7 +67,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     n_jobs : int or None, default=None
         Workers, which share the texts to explain.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -145,6 +146,8 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     n_jobs: int | None = None
     verbose: int = 0
 
+    _for_any_model = 'method="auto" takes any model.'
+
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
         **TextInputMixin._text_constraints,
@@ -158,12 +161,11 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     def _make_response(self):
         return TargetOutcome.of(self.estimator_, self.desired, self.target)
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         self._outcome = response
         self._response_name = response.response.name
         self._split = self._make_splitter()
         self._bag = self._read_bag()
-        on_block()
 
     def _read_bag(self):
         """The model as a linear bag of words; None where it is to be searched."""
@@ -181,6 +183,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
                 raise
             return None
 
+    @shows_progress
     def explain(self, X: Any) -> RemovalExplanation:
         """Find the fewest words whose removal makes the model reach the target.
 
@@ -251,7 +254,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             ([tokens[i] for i in searched[part]], own[searched[part]])
             for part in worker_slices(len(searched), self.n_jobs)
         ]
-        parts = run(self._search, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        parts = run(self._search, tasks, n_jobs=self.n_jobs)
         found = dict(zip(searched, chain.from_iterable(parts), strict=True))
         return [found.get(i) for i in range(rows.n_rows)]
 
@@ -259,7 +262,8 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         """Search for the words of some texts, all in one call of the model a round."""
         found = [None] * len(tokens)
         searches = list(map(self._start, tokens, own))
-        replies = dict.fromkeys(range(len(tokens)))
+        replies, finished = dict.fromkeys(range(len(tokens))), phases(len(tokens) + 1)
+        next(finished)
         while replies:
             asked = {}
             for i, reply in replies.items():
@@ -267,6 +271,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
                     asked[i] = searches[i].send(reply)
                 except StopIteration as stop:
                     found[i] = stop.value
+                    next(finished)
             replies = self._replies(asked, tokens, own)
         return found
 

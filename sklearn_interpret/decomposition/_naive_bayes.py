@@ -85,6 +85,8 @@ class NaiveBayesContributions(BaseAttribution):
 
     target: Any = None
 
+    _for_any_model = "BreakDown and KernelSHAP take any model."
+
     def _make_response(self):
         return naive_bayes_odds(self.estimator_, self.target)
 

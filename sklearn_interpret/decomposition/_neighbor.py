@@ -87,6 +87,8 @@ class NeighborContributions(BaseInspector):
 
     output_names_: list[Any]
 
+    _for_any_model = "BreakDown and KernelSHAP take any model."
+
     def fit(  # type: ignore[override]  # there are no weights
         self, X: Any, y: ArrayLike | None = None, **params: Any
     ) -> Self:
@@ -126,7 +128,7 @@ class NeighborContributions(BaseInspector):
     def _make_response(self):
         return make_response(self.estimator_)
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         rows = sample.rows
         self._step = last_step(
             self.estimator_, (KNeighborsClassifier, KNeighborsRegressor)
@@ -142,7 +144,6 @@ class NeighborContributions(BaseInspector):
         self._response = response
         shape = self._response(rows.part(slice(1)).native).shape
         self.output_names_ = response.output_names(shape[1])
-        on_block()
 
     def _check_training_rows(self, rows, model):
         """Refuse rows that the model does not find among its own."""

@@ -118,6 +118,8 @@ class TreePathContributions(BaseAttribution):
 
     response_method_: str = field(init=False)
 
+    _for_any_model = "BreakDown and KernelSHAP take any model."
+
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
         "response_method": [str, list, tuple],

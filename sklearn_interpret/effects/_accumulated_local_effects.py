@@ -100,7 +100,7 @@ default="similarity"
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -257,7 +257,7 @@ default="similarity"
                 )
         return chosen
 
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         self._given_orders(sample.rows)  # checks all names, also of other features
         self.edges_ = [
             one_or_pair([axis.values for axis in axes]) for axes in self.axes_
@@ -283,8 +283,7 @@ default="similarity"
             cells,
             partial(_step_moments, steps, sample.weights, bootstrap),
             merge=StepMoments.merge,
-            **self._workers,
-            on_block=on_block,
+            n_jobs=self.n_jobs,
         )
         parts = []
         for own, weights, found in zip(steps, inside, blocks, strict=True):
@@ -307,6 +306,7 @@ default="similarity"
         for axes, part in zip(self.axes_, parts, strict=True):
             if len(axes) == 1 and (part.step_weights == 0).any():
                 warn(
+                    "Use fewer intervals (n_intervals) or other edges (custom_values): "
                     f"{int((part.step_weights == 0).sum())} intervals of the feature "
                     f"{axes[0].name!r} have no rows; their local effect is set to 0.",
                     EmptyIntervalWarning,

@@ -53,6 +53,8 @@ class BaseEffect(TransformerMixin, SampleInspector):
     axes_: list[tuple[Axis, ...]]
     categorical_features_: NDArray[np.bool_]
 
+    _for_any_model = 'method="auto" takes any model.'
+
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
         "features": "no_validation",
@@ -61,7 +63,7 @@ class BaseEffect(TransformerMixin, SampleInspector):
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         rows = sample.rows
         names, named = rows.names, rows.named
         groups = features.resolve_groups(self.feature_groups, names, named=named)
@@ -105,7 +107,7 @@ class BaseEffect(TransformerMixin, SampleInspector):
             one_or_pair([axis.name for axis in axes]) for axes in self.axes_
         ]
         self._refuse_overlap()
-        n_outputs = self._measure(sample, response, on_block)
+        n_outputs = self._measure(sample, response)
         self.output_names_ = response.output_names(n_outputs)
         if self._one_way:
             self.feature_importances_ = self._importances(sample)
@@ -119,7 +121,7 @@ class BaseEffect(TransformerMixin, SampleInspector):
         """Axis of one feature or group, from custom values where these are given."""
 
     @abstractmethod
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         """Set the method's fitted attributes; return the number of outputs."""
 
     @abstractmethod
@@ -144,7 +146,8 @@ class BaseEffect(TransformerMixin, SampleInspector):
         if n_values <= 1:
             what = "one observed value" if n_values else "no observed value"
             warn(
-                f"The feature {axis.name!r} has {what}: it has no effect to show.",
+                f"Leave {axis.name!r} out of features: it has {what} and no effect to "
+                "show.",
                 ConstantFeatureWarning,
             )
 
@@ -267,8 +270,9 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
                     if codes[row] < 0
                 ]
                 warn(
-                    f"The feature {axis.name!r} has categories that fit did not see: "
-                    f"{', '.join(unseen[:5])}. Their effect is NaN.",
+                    f"Fit on rows of all categories: the feature {axis.name!r} has "
+                    f"categories that fit did not see: {', '.join(unseen[:5])}. Their "
+                    "effect is NaN.",
                     UnseenCategoryWarning,
                 )
 

@@ -64,7 +64,7 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
         Not used: there is one pass over the rows. Present because all inspectors have
         it.
     verbose : int, default=0
-        Not used, as `n_jobs`.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -147,10 +147,9 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
         **IntervalsMixin._parameter_constraints,
     }
 
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         responses = plain_responses(response, sample.rows)
         n_outputs = responses.shape[1]
-        on_block()
         distinct, columns = distinct_axes(self.axes_)
         cells = CellsOfRows(distinct, sample.rows)[:]
         self.edges_, self.centers_, self.n_missing_ = [], [], []

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import drop_single_output, make_response
 from sklearn_interpret._model.rows.axes import label_text
@@ -75,7 +76,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -171,14 +172,14 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         "derivative": ["boolean"],
     }
 
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         self.grid_values_ = [
             one_or_pair([axis.values for axis in axes]) for axes in self.axes_
         ]
         self._anchors = self._resolve_anchors(sample.rows)
         self._kind = type(sample.rows)
         self.sample_indices_ = sample.index
-        curves = self._curves(sample.rows, response, range(len(self.axes_)), on_block)
+        curves = self._curves(sample.rows, response, range(len(self.axes_)))
         weights = sample.weights
         averages = [np.tensordot(c, weights, (1, 0)) / weights.sum() for c in curves]
         spreads = [_shape_spread(c, weights) for c in curves]
@@ -224,7 +225,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
             anchors.append(_anchor(axes, wanted, rows))
         return anchors
 
-    def _curves(self, rows, response, entries, on_block=None):
+    def _curves(self, rows, response, entries):
         """Centred curves of the rows, (k, n, G) or (k, n, G1, G2) for each entry."""
         anchors = [self._anchors[entry] for entry in entries]
         axes = [self.axes_[entry] for entry in entries]
@@ -235,7 +236,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         if not isinstance(rows, self._kind):
             grids = [grid.recast(rows) for grid in grids]
         model = replaced(self.method, response, rows, grids)
-        blocks = model.responses(_kept_responses, **self._workers, on_block=on_block)
+        blocks = model.responses(_kept_responses, n_jobs=self.n_jobs)
         curves = []
         for own, anchor, grid, parts in zip(axes, anchors, grids, blocks, strict=True):
             shape = (model.n_outputs, rows.n_rows, grid.n_variants)
@@ -243,6 +244,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         return curves
 
     @empty_for_no_rows
+    @shows_progress
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Curves of the rows of `X` along the features' grids.
 

@@ -93,7 +93,7 @@ class PartialDependence(GridMixin, CurveEffect):
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ class PartialDependence(GridMixin, CurveEffect):
         "method": [StrOptions({"auto", "tree", "brute", "recursion"})],
     }
 
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         self.grid_values_ = [
             one_or_pair([axis.values for axis in axes]) for axes in self.axes_
         ]
@@ -206,7 +206,7 @@ class PartialDependence(GridMixin, CurveEffect):
                 self._response_name = raw.name
             missing = [None] * len(averages)
         else:
-            masses, self._point_averages = self._averaged(sample, response, on_block)
+            masses, self._point_averages = self._averaged(sample, response)
             means = self._point_averages.means
             if self.centered:
                 pairs = zip(means, masses, strict=True)
@@ -263,7 +263,7 @@ class PartialDependence(GridMixin, CurveEffect):
         seen = not axes[0].categorical and self.method != "recursion"
         return sums if seen and sums[0, -1] > 0 else sums[:, :-1]
 
-    def _averaged(self, sample, response, on_block):
+    def _averaged(self, sample, response):
         """Masses and averages at all points of the grids, then at missing values."""
         grids, masses = [], []
         for axes, sums in zip(self.axes_, self._sums, strict=True):
@@ -281,9 +281,7 @@ class PartialDependence(GridMixin, CurveEffect):
                 mass = mass / (mass.sum() or 1.0)
             masses.append(mass)
         model = replaced(self.method, response, sample.rows, grids)
-        return masses, model.averages(
-            sample.weights, masses, **self._workers, on_block=on_block
-        )
+        return masses, model.averages(sample.weights, masses, n_jobs=self.n_jobs)
 
     def _importances(self, sample):
         importances = np.zeros(sample.rows.n_columns)

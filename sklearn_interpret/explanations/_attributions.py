@@ -340,7 +340,7 @@ class AttributionTransformerMixin(TransformerMixin):
     ...         self.estimator = estimator
     ...         self.response_method = response_method
     ...
-    ...     def _inspect(self, sample, response, on_block):
+    ...     def _inspect(self, sample, response):
     ...         self.output_names_ = ["prediction"]
     ...
     ...     def _attributed(self):

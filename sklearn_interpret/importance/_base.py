@@ -40,11 +40,11 @@ class BaseImportance(SelectorMixin, BaseInspector):
         "threshold": [Interval(Real, None, None, closed="neither")],
     }
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         rows = sample.rows
         groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
         self.features_, self.player_names_ = resolve_players(rows.names, groups)
-        results = summary(self._measure(sample, response, on_block))
+        results = summary(self._measure(sample, response))
         for name, values in results.items():
             setattr(self, f"{name}_", values)
         wrong = np.flatnonzero(~np.isfinite(self.importances_).all(axis=1))
@@ -56,7 +56,7 @@ class BaseImportance(SelectorMixin, BaseInspector):
         self.feature_importances_ = self._by_feature(self.importances_mean_)
 
     @abstractmethod
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         """Set the method's fitted attributes; return importances (n_players, r)."""
 
     def _by_feature(self, by_player):
@@ -122,9 +122,9 @@ class RefittingImportance(RefittingMixin, BaseImportance):
 
     _why_targets = "clones of the model are fitted, also where it is a FrozenEstimator."
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         try:
-            super()._inspect(sample, response, on_block)
+            super()._inspect(sample, response)
         finally:
             del self._given
 

@@ -72,7 +72,7 @@ class DropColumnImportance(RefittingImportance):
     n_jobs : int or None, default=None
         Number of workers that fit models.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class DropColumnImportance(RefittingImportance):
         "removal": [StrOptions({"auto", "drop", "constant"})],
     }
 
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         y, weights = self._targets(sample), None
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         if np.ptp(sample.weights) > 0:
@@ -170,10 +170,7 @@ class DropColumnImportance(RefittingImportance):
             for fit_params in [self._fit_parameters(sample.index[split[0]])]
             for player in left_out
         ]
-        scores = []
-        for of_task in run(_scores, tasks, **self._workers):
-            scores.append(of_task)
-            on_block()
+        scores = list(run(_scores, tasks, n_jobs=self.n_jobs))
         scores = np.reshape(scores, (-1, len(left_out), len(metrics)))
         return self._set_results(scores.transpose(2, 1, 0), metrics)
 

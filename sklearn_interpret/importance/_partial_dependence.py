@@ -62,7 +62,7 @@ class PartialDependenceImportance(BaseImportance, SampleInspector):
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -134,14 +134,13 @@ class PartialDependenceImportance(BaseImportance, SampleInspector):
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         settings = self.get_params(deep=False)
-        for name in ("estimator", "threshold", "subsample", "random_state"):
+        for name in ("estimator", "threshold", "subsample", "random_state", "verbose"):
             del settings[name]
         effect = PartialDependence(FrozenEstimator(self.estimator_), **settings)
         effect.fit(sample.rows.native, sample_weight=sample.weights)
         self.effect_ = effect
-        on_block()
         by_columns = {
             columns: _variation(average, axes[0].categorical)
             for columns, average, axes in zip(

@@ -68,7 +68,7 @@ class PermutationImportance(BaseImportance):
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class PermutationImportance(BaseImportance):
     def _weights_count_rows(self):
         return self.method == "exact"
 
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         self._targets(sample)
         if sample.rows.n_rows < 2:
             raise ValueError(
@@ -204,9 +204,9 @@ class PermutationImportance(BaseImportance):
                 for columns in self.features_
             ]
         measure = all_pairs_scores if self.method == "exact" else self._permuted_scores
-        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
         model, players = self.estimator_, self.features_
-        baseline, scores = measure(model, sample, players, metrics, strata, **loop)
+        given = model, sample, players, metrics, strata
+        baseline, scores = measure(*given, self.n_jobs)
         self.results_ = {}
         for i, metric in enumerate(metrics):
             importances = self._compare(metric, baseline[i], scores[:, :, i])
@@ -217,7 +217,7 @@ class PermutationImportance(BaseImportance):
         self.baseline_score_ = first.baseline_score
         return first.importances
 
-    def _permuted_scores(self, model, sample, players, metrics, strata, **loop):
+    def _permuted_scores(self, model, sample, players, metrics, strata, n_jobs):
         """Scores of the rows (n_metrics,), and permuted (n_players, r, n_metrics)."""
         if (sample.weights != sample.weights[0]).any():
             check_weights_are_taken(metrics)
@@ -225,7 +225,7 @@ class PermutationImportance(BaseImportance):
         seeds = check_random_state(self.random_state).randint(
             np.iinfo(np.int32).max, size=(len(players), self.n_repeats)
         )
-        return permuted.baseline, permuted.scores(players, seeds, strata, **loop)
+        return permuted.baseline, permuted.scores(players, seeds, strata, n_jobs)
 
     def _check_comparison(self, metrics):
         for metric in metrics:

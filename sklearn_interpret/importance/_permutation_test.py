@@ -83,7 +83,7 @@ class PermutationTest(RefittingImportance):
     n_jobs : int or None, default=None
         Number of workers that fit models.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ class PermutationTest(RefittingImportance):
     def _make_response(self):
         """None: `_measure` uses the models that it fits."""
 
-    def _measure(self, sample, response, on_block):
+    def _measure(self, sample, response):
         y = self._targets(sample)
         if y.ndim == 2 and y.shape[1] == 1:
             sample = replace(sample, y=y[:, 0])
@@ -214,11 +214,8 @@ class PermutationTest(RefittingImportance):
         else:
             observed = _native_of_players(self.estimator_, *arguments[2:], sample)
         tasks = [(seed, arguments, sample) for seed in seeds]
-        null = []
-        for of_shuffle in run(_null_importances, tasks, **self._workers):
-            null.append(of_shuffle)
-            on_block()
-        self.null_importances_ = np.stack(null)
+        null = run(_null_importances, tasks, n_jobs=self.n_jobs)
+        self.null_importances_ = np.stack(list(null))
         self._check_distribution()
         self._warn_of_fixed_sum(observed)
         self.pvalues_ = upper_tail(observed, self.null_importances_, self.distribution)
@@ -242,10 +239,11 @@ class PermutationTest(RefittingImportance):
             return
         if np.ptp(sums) <= _ROUNDING * np.abs(sums).max():
             warn(
+                'Use importance_getter="permutation", which has no fixed sum: '
                 f"importance_getter={self.importance_getter!r} returns importances "
-                f"that sum to {sums[0]:g} for all targets: a strong feature leaves "
+                f"that sum to {sums[0]:g} for all targets. A strong feature leaves "
                 "less to the others than with shuffled targets, and their p-values "
-                'are too large. importance_getter="permutation" has no fixed sum.',
+                "are too large.",
                 FixedSumWarning,
             )
 

@@ -17,6 +17,7 @@ from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.leave_out import Training, make_deletions
+from sklearn_interpret._model.progress import counted, shows_progress
 from sklearn_interpret._model.response import (
     drop_single_output,
     make_response,
@@ -72,7 +73,7 @@ class DeletionDiagnostics(RefittingMixin, SampleInspector):
     n_jobs : int or None, default=None
         Workers that fit models.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -224,11 +225,13 @@ class DeletionDiagnostics(RefittingMixin, SampleInspector):
             weights = np.ones(rows.n_rows)
         return Training(self.estimator_, unfitted, rows, y, params, weights)
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         training = self._training
         deleted = self._left_out(training)
         del self._training, self._present
-        self._deletions = make_deletions(training, response, deleted, **self._workers)
+        self._deletions = make_deletions(
+            training, response, deleted, n_jobs=self.n_jobs
+        )
         self.method_ = self._deletions.method
         self.sample_indices_ = sample.index
         base = self._deletions.baseline(response, sample.rows.native)
@@ -238,7 +241,7 @@ class DeletionDiagnostics(RefittingMixin, SampleInspector):
             own, without = parameters
             self.parameter_changes_ = without - own
         if self.what != "parameters":
-            self._measure(sample, response, base, len(deleted), on_block)
+            self._measure(sample, response, base, len(deleted))
             return
         if parameters is None:
             raise ValueError(
@@ -247,7 +250,7 @@ class DeletionDiagnostics(RefittingMixin, SampleInspector):
             )
         self.influence_ = np.abs(self.parameter_changes_).mean(axis=1)
 
-    def _measure(self, sample, response, base, n_deletions, on_block):
+    def _measure(self, sample, response, base, n_deletions):
         """Set the changes of responses and losses, and their mean size."""
         changes = np.empty((n_deletions, *base.shape))
         losses = np.empty(changes.shape[:2])
@@ -255,11 +258,10 @@ class DeletionDiagnostics(RefittingMixin, SampleInspector):
         if has_losses:
             of_rows = _losses_of_rows(response, sample.y, base.shape[1])
         responses = self._deletions.responses(response, sample.rows.native)
-        for i, values in enumerate(responses):
+        for i, values in enumerate(counted(responses, n_deletions)):
             changes[i] = values - base
             if has_losses:
                 losses[i] = of_rows(values) - of_rows(base)
-            on_block()
         self.prediction_changes_ = changes if base.shape[1] > 1 else changes[:, :, 0]
         sizes = np.abs(changes).mean(axis=2)
         if has_losses:
@@ -290,6 +292,7 @@ class DeletionDiagnostics(RefittingMixin, SampleInspector):
         return [np.flatnonzero(group == g) for g in range(len(self.group_labels_))]
 
     @empty_for_no_rows
+    @shows_progress
     def explain(self, X: Any, y: ArrayLike | None = None) -> TrainingExplanation:
         """Changes for each of some rows without each training row, or group.
 
@@ -315,6 +318,7 @@ class DeletionDiagnostics(RefittingMixin, SampleInspector):
         base = self._deletions.baseline(response, rows.native)
         of_rows = self._measured(response, rows, y, base.shape[1])
         responses = self._deletions.responses(response, rows.native)
+        responses = counted(responses, len(self.influence_))
         changes = [of_rows(values) - of_rows(base) for values in responses]
         return TrainingExplanation(
             np.stack(changes, axis=1),

@@ -18,6 +18,7 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients import objectives
 from sklearn_interpret._model.parallel import run, slices, working_bytes
+from sklearn_interpret._model.progress import counted, shows_progress
 from sklearn_interpret._model.response import (
     is_classifier,
     make_response,
@@ -66,7 +67,7 @@ class InfluenceFunctions(BaseInspector):
     n_jobs : int or None, default=None
         Workers that fit models in :meth:`check`.
     verbose : int, default=0
-        Verbosity of that loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -192,6 +193,8 @@ class InfluenceFunctions(BaseInspector):
     self_influence_: NDArray[np.float64] = field(init=False)
     group_labels_: NDArray[Any] | None = field(init=False)
 
+    _for_any_model = "DeletionDiagnostics takes any model."
+
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
         "damping": [Interval(Real, 0, None, closed="left")],
@@ -221,7 +224,7 @@ class InfluenceFunctions(BaseInspector):
             )
         return sample
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         # The model checks the rows itself.
         response(sample.rows.native)
         self._response, self._sample = response, sample
@@ -239,7 +242,6 @@ class InfluenceFunctions(BaseInspector):
         own = np.bincount(self._codes, rises) / np.bincount(self._codes, sample.weights)
         self._loss_scales = self._objective.loss_scale * self._scales
         self.self_influence_ = self._loss_scales * own
-        on_block()
 
     def _of_scores(self, *given):
         """Distance from the optimum; parameters there, weights, and all changes."""
@@ -302,7 +304,7 @@ class InfluenceFunctions(BaseInspector):
         halves = loss.curvatures(targets, scores) / 2
         found = np.empty((len(inputs), len(changes)))
         moves_of = self._objective.network.moves_of(self._parameters, changes)
-        for part in self._blocks(len(inputs), len(changes)):
+        for part in counted(list(self._blocks(len(inputs), len(changes)))):
             moves = moves_of(inputs[part])
             of_part = found[part]
             if moves.shape[2] == 1:  # without sums, in a third of the time
@@ -330,6 +332,7 @@ class InfluenceFunctions(BaseInspector):
         return slices(length, max(1, numbers // each))
 
     @empty_for_no_rows
+    @shows_progress
     def explain(self, X: Any, y: ArrayLike | None = None) -> TrainingExplanation:
         """Influence of each training row, or group, on each of some rows.
 
@@ -389,6 +392,7 @@ class InfluenceFunctions(BaseInspector):
             value_name=in_words(change, self.groups),
         )
 
+    @shows_progress
     def influence_on(
         self, functional: Callable[[Any, NDArray[Any]], float], X: Any, y: Any
     ) -> NDArray[np.float64]:
@@ -433,10 +437,11 @@ class InfluenceFunctions(BaseInspector):
             ]
 
         before, found = values(self._parameters[None])[0], np.empty(len(changes))
-        for part in self._blocks(len(changes), len(inputs)):
+        for part in counted(list(self._blocks(len(changes), len(inputs)))):
             found[part] = values(self._parameters + changes[part])
         return (found - before) * self._scales
 
+    @shows_progress
     def check(self, k: int = 10) -> float:
         """Fit again without some rows, and compare with the estimated changes.
 
@@ -471,7 +476,7 @@ class InfluenceFunctions(BaseInspector):
             (self._objective, start, *data, kept)
             for kept in (all_rows, *(self._codes != one for one in first))
         ]
-        before, *without = run(_refitted_losses, tasks, **self._workers)
+        before, *without = run(_refitted_losses, tasks, n_jobs=self.n_jobs)
         truth = (np.array(without) - before).T
         with np.errstate(invalid="ignore", divide="ignore"):
             return float(np.corrcoef(found.ravel(), truth.ravel())[0, 1])

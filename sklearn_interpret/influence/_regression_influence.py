@@ -84,7 +84,7 @@ class RegressionInfluence(BaseRegressionInspector):
     n_jobs : int or None, default=None
         Workers that find parameters without rows.
     verbose : int, default=0
-        Verbosity of that loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -255,6 +255,8 @@ class RegressionInfluence(BaseRegressionInspector):
     parameter_names_: list[str] = field(init=False)
     row_indices_: NDArray[np.intp] = field(init=False)
 
+    _for_any_model = "DeletionDiagnostics takes any model."
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseRegressionInspector._parameter_constraints,
         "approximation": [StrOptions({"one_step", "refit"})],
@@ -262,13 +264,13 @@ class RegressionInfluence(BaseRegressionInspector):
     # A row of weight two is left out as a whole, unlike each of two copies.
     _refits = True
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         model, known = self._score_model(sample), has_known_dispersion(response.loss)
         without = None
         # One step is exact for sums of squares, unless the penalty grows with the rows.
         exact = isinstance(response.loss, HalfSquared) and not model.row_penalty.any()
         if self.approximation == "refit" and not exact:
-            without = self._without_rows(model, on_block)
+            without = self._without_rows(model)
         rank = getattr(response.model, "rank_", None)
         diagnostics = RegressionDiagnostics(model, known, rank, without)
         self._check_residuals(diagnostics)
@@ -280,15 +282,12 @@ class RegressionInfluence(BaseRegressionInspector):
         self.row_indices_ = sample.index
         self._dispersion_is_known = known
         self._row_names = getattr(sample.rows.native, "index", sample.index)
-        on_block()
 
-    def _without_rows(self, model, on_block):
+    def _without_rows(self, model):
         """Parameters without each row, (n, d), some rows at a time."""
-        positions, found = np.arange(len(model.design))[:, None], []
+        positions = np.arange(len(model.design))[:, None]
         tasks = [(positions[part],) for part in slices(len(positions), _ROWS_AT_ONCE)]
-        for part in run_in_threads(model.without, tasks, **self._workers):
-            found.append(part)
-            on_block()
+        found = run_in_threads(model.without, tasks, n_jobs=self.n_jobs)
         without, converged = map(np.concatenate, zip(*found, strict=True))
         check_converged(steps_and_model(self.estimator_)[1], converged)
         return without[..., 0]

@@ -30,6 +30,8 @@ class BaseInteraction(SampleInspector):
     features_: list[tuple[int, ...]]
     player_names_: list[str]
 
+    _for_any_model = 'method="auto" takes any model.'
+
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
         "features": "no_validation",
@@ -58,10 +60,10 @@ class BaseInteraction(SampleInspector):
         """Warn of a very large number of sums over leaves of trees."""
         if n_sums > _MANY_SUMS:
             warn(
-                f"{type(self).__name__} is about to compute some {n_sums:.2g} sums "
-                "over rows and leaves of trees, which takes more than a minute. Fewer "
-                "features or pairs (features=, pairs=), fewer rows (subsample=), and "
-                "fewer or smaller trees need fewer.",
+                "Use fewer features or pairs (features=, pairs=), fewer rows "
+                f"(subsample=), or fewer or smaller trees: {type(self).__name__} is "
+                f"about to compute some {n_sums:.2g} sums over rows and leaves of "
+                "trees, which takes more than a minute.",
                 CostlyInspectionWarning,
             )
 
@@ -69,9 +71,9 @@ class BaseInteraction(SampleInspector):
         """Warn of a very large number of rows for the model."""
         if n_rows * max(rows.n_columns, _FEW_COLUMNS) > _MANY_VALUES:
             warn(
-                f"{type(self).__name__} is about to send up to {n_rows:.2g} rows to "
-                f"the model. Fewer features or pairs (features=, pairs=) and fewer "
-                f"rows (subsample=) need fewer. {advice}",
+                "Use fewer features or pairs (features=, pairs=) or fewer rows "
+                f"(subsample=): {type(self).__name__} is about to send up to "
+                f"{n_rows:.2g} rows to the model. {advice}",
                 CostlyInspectionWarning,
             )
 
@@ -139,8 +141,8 @@ def warn_of_undefined(attribute, sets, remedy):
     names = [" x ".join(map(repr, one)) for one in sets]
     names = names[:5] + [f"{len(names) - 5} more"] * (len(names) > 5)
     warn(
-        f"{attribute} is undefined{' for ' * any(names)}{', '.join(names)}, and set "
-        "to zero: it is a share of a variance over the rows that is zero, although "
-        f"responses to perturbed rows vary. {remedy}",
+        f"{remedy}: {attribute} is undefined{' for ' * any(names)}{', '.join(names)}, "
+        "and set to zero. It is a share of a variance over the rows that is zero, "
+        "although responses to perturbed rows vary.",
         UndefinedShareWarning,
     )

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.effects import h_statistics
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, warn
+from sklearn_interpret._model.progress import counted, phases, shows_progress
 from sklearn_interpret._model.replacement.hybrid import hybrid
 from sklearn_interpret._model.replacement.replaced import Replacement, replaced
 from sklearn_interpret._model.response import drop_single_output
@@ -92,7 +93,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -229,16 +230,16 @@ class HStatistic(TransformerMixin, BaseInteraction):
             )
         return Sample.of(rows, y, weights)
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         rng = check_random_state(self.random_state)
         first = drawn = self._draw(sample, self.subsample, rng)
         self._check_several(first.rows)
         self._resolve_pairs(first.rows)
         triples, draws = self._triples(first.rows), []
-        for repeat in range(self.n_repeats):
+        for repeat in counted(range(self.n_repeats)):
             if repeat:
                 drawn = self._draw(sample, self.subsample, rng)
-            responses = self._responses(drawn, response, on_block)
+            responses = self._responses(drawn, response)
             if not repeat:
                 n_rows = self.n_repeats * responses.most_rows(self._pairs, triples)
                 self._warn_of_cost(n_rows, drawn.rows, _ADVICE)
@@ -265,9 +266,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
         n_triples = ((known @ known) * known).sum(dtype=np.float64)
         if n_triples > _MANY_TRIPLES:
             warn(
-                f"three_way=True means {n_triples:.2g} triples for HStatistic, "
-                "which takes more than a minute. A list of triples (three_way=), or "
-                "fewer features or pairs (features=, pairs=), take less.",
+                "Pass a list of triples (three_way=), or fewer features or pairs "
+                f"(features=, pairs=): three_way=True means {n_triples:.2g} triples "
+                "for HStatistic, which takes more than a minute.",
                 CostlyInspectionWarning,
             )
         return [
@@ -277,7 +278,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             for third in np.flatnonzero(of_first * known[second])
         ]
 
-    def _responses(self, sample, response, on_block):
+    def _responses(self, sample, response):
         """Responses to hybrid rows of one sample."""
         return hybrid(
             self.method,
@@ -286,14 +287,14 @@ class HStatistic(TransformerMixin, BaseInteraction):
             sample.weights,
             self.features_,
             averaged=True,
-            **self._workers,
-            on_block=on_block,
+            n_jobs=self.n_jobs,
         )
 
     def _statistics(self, sample, responses, triples):
         """Strengths by name, of one sample, and mean joint effects of pairs."""
         weights, predictions = sample.weights, responses.predictions
-        n_players = len(self.features_)
+        n_players, parts = len(self.features_), phases(2)
+        next(parts)
         moments = h_statistics.overall_moments(
             _parts_of_all(responses, n_players), n_players, predictions, weights
         )
@@ -303,6 +304,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             floor = np.maximum(floor, h_statistics.rounding_floor(alone, weights))
             additive = additive + alone
         overall = h_statistics.overall_strengths(moments, predictions, weights, floor)
+        next(parts)
         pairs, three_way, constants = _strengths_of_sets(
             responses, self._pairs, triples, weights, floor
         )
@@ -330,7 +332,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             warn_of_undefined(
                 f"{statistic}_",
                 [[names[player] for player in one] for one in sets[undefined]],
-                f"The size of the interaction is in {other}_unnormalized_.",
+                f"Use {other}_unnormalized_, the size of the interaction",
             )
             shares = np.stack([one.squared for one in strengths])
             shares = shares if self.squared or statistic == "total" else np.sqrt(shares)
@@ -358,6 +360,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             self.feature_importances_[list(columns)] = size
 
     @empty_for_no_rows
+    @shows_progress
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Interaction effect of each pair at each row.
 
@@ -405,7 +408,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             places.append(codes)
             replacements.append(Replacement(columns, levels, variants))
         model = replaced(self.method, self._make_response(), background, replacements)
-        averages = model.averages(self._weights, **self._workers)
+        averages = model.averages(self._weights, n_jobs=self.n_jobs)
         return [mean[codes] for mean, codes in zip(averages.means, places, strict=True)]
 
     def get_feature_names_out(
@@ -450,7 +453,7 @@ def _strengths_of_sets(responses, pairs, triples, weights, floor):
     found = h_statistics.Strength(*np.zeros((2, n_sets, n_outputs)))
     constants, joint_of_pair = np.empty((len(pairs), n_outputs)), {}
     sets = chain(tuples(pairs), further)
-    joints = responses.joint(chain(tuples(pairs), further))
+    joints = counted(responses.joint(chain(tuples(pairs), further)), n_sets)
     for place, (players, joint) in enumerate(zip(sets, joints, strict=True)):
         terms = sum(map(responses.alone, players))
         if len(players) == 3:

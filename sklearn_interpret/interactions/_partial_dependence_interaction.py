@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_interpret._core.effects.h_statistics import greenwell_strength, symmetric
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.parallel import rows_in_memory, slices
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.replacement.replaced import (
     ReplacedResponses,
     plain_responses,
@@ -80,7 +81,7 @@ class PartialDependenceInteraction(BaseInteraction):
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -160,15 +161,15 @@ class PartialDependenceInteraction(BaseInteraction):
         "pairs": "no_validation",
     }
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         self._resolve_pairs(sample.rows)
         predictions = plain_responses(response, sample.rows)
         n_outputs = predictions.shape[1]
         strengths = np.empty((len(self._pairs), n_outputs))
-        for pairs in self._parts_of_pairs(sample.rows, response, n_outputs):
+        parts = list(self._parts_of_pairs(sample.rows, response, n_outputs))
+        for pairs in counted(parts):
             surfaces = self._surfaces(sample, self._pairs[pairs].tolist(), n_outputs)
             strengths[pairs] = list(map(greenwell_strength, surfaces))
-            on_block()
         pairwise = symmetric(strengths, self._pairs, len(self.features_))
         self.pairwise_ = drop_single_output(pairwise)
         self.output_names_ = response.output_names(len(pairwise))
@@ -214,7 +215,7 @@ class PartialDependenceInteraction(BaseInteraction):
             for columns, name in zip(self.features_, self.player_names_, strict=True)
         ]
         settings = self.get_params(deep=False)
-        for name in ("estimator", "pairs", "subsample", "random_state"):
+        for name in ("estimator", "pairs", "subsample", "random_state", "verbose"):
             del settings[name]
         settings["features"] = [
             (players[first], players[second]) for first, second in pairs

@@ -18,6 +18,7 @@ from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory
+from sklearn_interpret._model.progress import counted, phases
 from sklearn_interpret._model.replacement import replaced
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.validation import Sample
@@ -67,7 +68,7 @@ class VariableInteractionNetwork(BaseInteraction):
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -184,16 +185,17 @@ class VariableInteractionNetwork(BaseInteraction):
         """All rows: `_inspect` draws the subsample, then donors, from one generator."""
         return Sample.of(rows, y, weights)
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         rng = check_random_state(self.random_state)
         sample = self._draw(sample, self.subsample, rng)
         self._check_several(sample.rows)
         self._resolve_players(sample.rows)
-        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
-        strengths = _Strengths(self.features_, sample, response, loop)
+        strengths = _Strengths(self.features_, sample, response, self.n_jobs)
         strengths.draw_donors(self.n_repeats, rng)
         found, candidates = [], [(player,) for player in range(len(self.features_))]
+        orders = phases(self.max_order)
         while candidates:
+            next(orders)
             grow = len(candidates[0]) < self.max_order
             strong = strengths.measure(candidates, self.threshold, keep=grow)
             found += strong
@@ -212,7 +214,7 @@ class VariableInteractionNetwork(BaseInteraction):
             }
 
         undefined = [(names[player],) for player in strengths.undefined]
-        warn_of_undefined("strengths_", undefined, "Inspect more, or other, rows.")
+        warn_of_undefined("strengths_", undefined, "Inspect more, or other, rows")
         edges = [players for players in found if len(players) == 2]
         self.strengths_ = named(strengths.of_sets, strengths.of_sets)
         self.standard_errors_ = named(strengths.of_sets, strengths.standard_errors)
@@ -252,9 +254,9 @@ class _Strengths:
     `main_effects` (n_players, k).
     """
 
-    def __init__(self, players, sample, response, loop):
+    def __init__(self, players, sample, response, n_jobs):
         self._players, self._rows, self._weights = players, sample.rows, sample.weights
-        self._response, self._loop = response, loop
+        self._response, self._n_jobs = response, n_jobs
         self._predictions = replaced.plain_responses(response, sample.rows)
         self.n_outputs = self._predictions.shape[1]
         self._floor = rounding_floor(self._predictions, sample.weights)
@@ -283,7 +285,7 @@ class _Strengths:
         strong = []
         size = self._donors[0].size * self.n_outputs * np.dtype(np.float64).itemsize
         at_once = rows_in_memory(size)
-        for start in range(0, len(sets), at_once):
+        for start in counted(range(0, len(sets), at_once)):
             batch = sets[start : start + at_once]
             for players, responses in zip(batch, self._redrawn(batch), strict=True):
                 differences = self._finite_difference(players, responses)
@@ -307,7 +309,7 @@ class _Strengths:
                 replaced.Replacement(columns, levels, codes, together=True)
             )
         model = replaced.ReplacedResponses(self._response, self._rows, replacements)
-        blocks = model.responses(_unchanged, **self._loop)
+        blocks = model.responses(_unchanged, n_jobs=self._n_jobs)
         return map(np.concatenate, blocks)
 
     def _finite_difference(self, players, responses):

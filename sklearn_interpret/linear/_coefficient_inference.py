@@ -98,7 +98,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     n_jobs : int or None, default=None
         Workers that follow profiles.
     verbose : int, default=0
-        Verbosity of that loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -260,6 +260,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     residual_dof_: float = field(init=False)
     intercept_: float = field(init=False)
 
+    _for_any_model = "PermutationTest tests the features of any model."
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseRegressionInspector._parameter_constraints,
         "covariance": [StrOptions({"model", "HC0", "HC1", "HC2", "HC3"})],
@@ -291,7 +293,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         self.output_names_ = response.output_names(1)
         return objective
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         self._check_covariance(response)
         model = self._score_model(sample)
         if model.penalty.any() or model.row_penalty.any():
@@ -312,9 +314,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         self.coef_ = regression.parameters.copy()
         if regression is not whole or len(unknown) == len(own):
             self.coef_[unknown] = own[unknown]
-        self._test(regression, unknown, on_block)
+        self._test(regression, unknown)
         self._explain_deviance(whole)
-        on_block()
 
     def _determined(self, whole, own):
         """The regression of rows that are not separated; the weights it leaves open.
@@ -367,11 +368,11 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     def _warn_of_dependence(self, unknown):
         warn(
-            "The rows do not determine the weights of all terms, for columns depend on "
-            f"each other: {self._named(unknown)}. Their errors, tests and intervals "
-            "are NaN. To determine them, leave one out, as "
-            'OneHotEncoder(drop="first"), and PolynomialFeatures and SplineTransformer '
-            "with include_bias=False, do.",
+            "Leave out one of the columns that depend on each other, as "
+            'OneHotEncoder(drop="first"), and PolynomialFeatures and '
+            "SplineTransformer with include_bias=False, do: the rows do not determine "
+            f"the weights of {self._named(unknown)}. Their errors, tests and "
+            "intervals are NaN.",
             DependentTermsWarning,
         )
 
@@ -379,13 +380,13 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         counts = self._objective.classes is None
         what = "zeros from positive targets" if counts else "some rows' classes"
         warn(
-            f"Terms separate {what} without error, and the likelihood grows with their "
-            f"weights: {self._named(terms)}. They have no likeliest weights, and "
-            "their errors, tests and intervals are NaN.",
+            f"Remove the terms that separate {what} without error, or pass more rows: "
+            f"{self._named(terms)}. The likelihood grows with their weights: they "
+            "have no likeliest weights, and their errors, tests and intervals are NaN.",
             SeparationWarning,
         )
 
-    def _test(self, regression, unknown, on_block):
+    def _test(self, regression, unknown):
         """Errors, tests and intervals of the weights, NaN of the unknown ones."""
         tests = working_regression.WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
@@ -402,10 +403,9 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             known = np.flatnonzero(np.isfinite(self.standard_errors_))
             height = regression.dispersion * quantile**2
             tasks = [(regression, term, height) for term in known]
-            ends = run_in_threads(profile_bounds, tasks, **self._workers)
+            ends = run_in_threads(profile_bounds, tasks, n_jobs=self.n_jobs)
             for term, pair in zip(known, ends, strict=True):
                 bounds[:, term] = pair
-                on_block()
             self._warn_of_lost_ends(known[np.isnan(bounds[:, known]).any(axis=0)])
         self.intervals_low_, self.intervals_high_ = bounds
         if of_likelihood:
@@ -415,9 +415,10 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     def _warn_of_lost_ends(self, terms):
         if len(terms):
             warn(
-                "The search for ends of profile intervals did not converge, and they "
-                f"are NaN: {self._named(terms)}. The rows say too little of these "
-                'terms; counts in another unit take dispersion="quasi".',
+                'Use interval="wald", or for counts in another unit '
+                'dispersion="quasi": the search for ends of profile intervals did not '
+                f"converge, and they are NaN: {self._named(terms)}. The rows say too "
+                "little of these terms.",
                 ConvergenceWarning,
             )
 

@@ -347,8 +347,9 @@ def _chosen(sizes, size):
     most = sizes[sizes <= size].max()
     if most < size:
         warn(
-            f"The lasso path has nowhere exactly n_features_to_select={size} features: "
-            f"{most} are selected, the next smaller number that it has.",
+            "Pass another n_features_to_select: the lasso path has nowhere exactly "
+            f"n_features_to_select={size} features, and {most} are selected, the next "
+            "smaller number that it has.",
             SkippedSizeWarning,
         )
     return np.flatnonzero(sizes == most)[-1]

@@ -271,7 +271,8 @@ class KMedoids(
         medoids, self.n_iter_, settled = found[best]
         if not settled:
             warn(
-                f"Medoids still changed after max_iter={self.max_iter} times.",
+                "Raise max_iter: medoids still changed after "
+                f"max_iter={self.max_iter} times.",
                 ConvergenceWarning,
             )
         return medoids

@@ -21,10 +21,12 @@ from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._model import validation
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run_in_threads, slices
+from sklearn_interpret._model.progress import counted, shows_progress
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical, shortened
 from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
+    CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     fit_context,
@@ -46,7 +48,12 @@ _ROUNDING = 1e-15
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class MMDCritic(
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
     """Prototypes, rows that represent all, and criticisms, rows poorly represented.
 
     Prototypes S are rows whose mean in the feature space of a kernel k is near to that
@@ -104,7 +111,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_jobs : int or None, default=None
         Workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -207,6 +214,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
+    @shows_progress
     def fit(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -235,7 +243,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         kernel = self._make_kernel(sample, rows.n_rows)
         self.gamma_ = getattr(kernel, "gamma", None)
         self._groups = list(self._grouped(kernel, sample))
-        chosen = [self._choose(group) for group in self._groups]
+        chosen = [self._choose(group) for group in counted(self._groups)]
         prototypes, criticisms, mmd = map(np.concatenate, zip(*chosen, strict=True))
         self.mmd_ = mmd
         self.prototype_indices_ = sample.index[prototypes]
@@ -313,7 +321,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _rows_of_groups(self, labels):
         """Positions of the rows of each class; a class that has no group is refused."""
-        known = [group.label for group in self._groups]
+        known = [group.label for group in counted(self._groups)]
         unknown = labels[~np.isin(labels, known)]
         if len(unknown):
             raise ValueError(
@@ -424,9 +432,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Mean of the kernel over all rows, for each row."""
         block, step, n_rows = kernel.block, _BLOCK_ROWS, len(shares)
         tasks = [(block, shares, rows, step) for rows in slices(n_rows, step)]
-        strips = run_in_threads(
-            strip_of_means, tasks, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        strips = run_in_threads(strip_of_means, tasks, n_jobs=self.n_jobs)
         means = np.zeros(n_rows)
         for strip in strips:
             means[n_rows - len(strip) :] += strip

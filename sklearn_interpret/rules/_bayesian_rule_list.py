@@ -15,10 +15,11 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._core.rules.mining import mine_rules
 from sklearn_interpret._core.rules.rule_list_posterior import (
     RuleListPosterior,
+    gibbs_chain,
     r_hat,
-    sample_lists,
 )
 from sklearn_interpret._model._sklearn_compat import Interval, warn
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret.exceptions import DisagreeingChainsWarning
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
@@ -108,6 +109,8 @@ class BayesianRuleListClassifier(RuleListClassifier):
         and boolean columns of a DataFrame.
     random_state : int, RandomState or None, default=None
         Draws the samples.
+    verbose : int, default=0
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -200,6 +203,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
     class_weight: str | dict[Any, float] | None = None
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     rules_: list[BayesianRule] = field(init=False)
     posterior_: list[tuple[tuple[tuple[Condition, ...], ...], float]] = field(
@@ -219,6 +223,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_samples": [Interval(Integral, 4, None, closed="left")],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 
     def _find_rules(self, space, labels, weights, class_weights):
@@ -239,7 +244,12 @@ class BayesianRuleListClassifier(RuleListClassifier):
             alpha=max(float(self.alpha), np.finfo(float).tiny),
         )
         random = check_random_state(self.random_state)
-        lists, logs = sample_lists(posterior, self.n_chains, self.n_samples, random)
+        n_steps, chains = 2 * self.n_samples, []
+        for _ in counted(range(self.n_chains)):
+            steps = counted(gibbs_chain(posterior, n_steps, random), n_steps)
+            chains.append(list(steps)[self.n_samples :])  # without burn-in
+        lists = [sampled for chain in chains for sampled, _ in chain]
+        logs = np.array([[log for _, log in chain] for chain in chains])
         rules = [space.conditions(rule) for rule in mined.rules]
         self.posterior_ = [
             (tuple(rules[i] for i in found), count / len(lists))
@@ -248,10 +258,10 @@ class BayesianRuleListClassifier(RuleListClassifier):
         self.log_posteriors_, self.r_hat_ = logs, r_hat(logs)
         if self.r_hat_ > _LARGEST_R_HAT:
             warn(
-                f"The chains disagree: r_hat_={self.r_hat_:.3g} is above "
+                f"Raise n_samples={self.n_samples} or n_chains={self.n_chains}: the "
+                f"chains disagree, as r_hat_={self.r_hat_:.3g} is above "
                 f"{_LARGEST_R_HAT}. Shares in `posterior_` mean little, and there may "
-                f"be a better list than `rules_`. Raise n_samples={self.n_samples} or "
-                f"n_chains={self.n_chains}.",
+                "be a better list than `rules_`.",
                 DisagreeingChainsWarning,
             )
         return [rules[i] for i in posterior.best[1]]

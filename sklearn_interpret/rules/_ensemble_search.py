@@ -14,6 +14,7 @@ from sklearn_interpret._core.statistics.weighted import (
     shares_of,
     weighted_quantile,
 )
+from sklearn_interpret._model.progress import counted, phases
 from sklearn_interpret.rules._condition_space import OrderedTable
 from sklearn_interpret.rules._lasso import LassoProblem, best_penalty
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
@@ -77,15 +78,19 @@ class EnsembleSearch:
         linear terms, the most important first.
         """
         numbers, seed = target.values, random.randint(np.iinfo(np.int32).max)
+        parts = phases(3)
+        next(parts)
         table, rules, columns, lasso = self._problem(numbers, self.weights, seed)
         penalties, folds = lasso.penalties(), []
-        for out in _folds(numbers, self.weights, n_folds, random):
+        for out in counted(_folds(numbers, self.weights, n_folds, random)):
             *_, own, part = self._problem(numbers, self.weights - out, seed)
             left = out > 0
             costs = (out * self.class_weights)[left]
             folds.append((part, own[left], numbers[left], costs))
+        next(parts)
         best = best_penalty(penalties, folds, self.loss) if folds else 0
-        for penalty in penalties[1 : best + 1]:
+        next(parts)
+        for penalty in counted(penalties[1 : best + 1]):
             lasso.move(penalty)
         found = []
         for k in np.flatnonzero(lasso.coefficients):

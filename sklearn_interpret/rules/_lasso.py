@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.linear_model import lasso_path
 
 from sklearn_interpret._core.statistics.score_losses import constant_score
+from sklearn_interpret._model.progress import counted
 
 # Number of penalties, the last as a share of the first, and number of consecutive ones
 # worse than the best after which the search ends.
@@ -164,7 +165,7 @@ def best_penalty(penalties, folds, loss):
         Its position.
     """
     losses = []
-    for penalty in penalties:
+    for penalty in counted(penalties):
         total = 0.0
         for problem, columns, targets, weights in folds:
             problem.move(penalty)

@@ -167,8 +167,8 @@ def warn_of_unpredicted_classes(model, sample):
     if left:
         shown = ", ".join(left[:5]) + f" and {len(left) - 5} others" * (len(left) > 5)
         warn(
-            f"{type(model).__name__} predicts the class {shown} for no row of `fit`. "
-            "Rare classes get more weight by class_weight, which is "
-            f"{model.class_weight!r}.",
+            "Give rare classes more weight by class_weight, which is "
+            f"{model.class_weight!r}: {type(model).__name__} predicts the class "
+            f"{shown} for no row of `fit`.",
             NoRuleWarning,
         )

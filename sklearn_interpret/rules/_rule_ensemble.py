@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.rules.coded_conditions import distinct_rows
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.bounds import entry_text
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -60,6 +61,7 @@ class RuleFit(RuleModel):
         "trim": [Interval(Real, 0, 0.5, closed="left")],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 
     @abstractmethod
@@ -92,7 +94,7 @@ class RuleFit(RuleModel):
         random = check_random_state(self.random_state)
         sums = [
             search.find(target, self.n_folds, random)
-            for target in self._targets(sample.y[index], weights)
+            for target in counted(self._targets(sample.y[index], weights))
         ]
         self._keep(sums, scale)
 

@@ -53,6 +53,8 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
         and boolean columns of a DataFrame.
     random_state : int, RandomState or None, default=None
         Draws the rows and the size of each tree, and the folds.
+    verbose : int, default=0
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -112,6 +114,7 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
 
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     intercept_: float = field(init=False)
     penalty_: float = field(init=False)
@@ -176,6 +179,8 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
         and boolean columns of a DataFrame.
     random_state : int, RandomState or None, default=None
         Draws the rows and the size of each tree, and the folds.
+    verbose : int, default=0
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -251,6 +256,7 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
     class_weight: str | dict[Any, float] | None = None
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     _loss, _response_name = score_losses.Logistic(), "log-odds"
 

@@ -20,6 +20,7 @@ from sklearn_interpret._inspectors.attribution import BaseAttribution, check_no_
 from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
+from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
@@ -119,6 +120,7 @@ class InteractionValuesMixin:
     _check_rows: Callable[..., Any]
 
     @empty_for_no_rows
+    @shows_progress
     def interaction_values(self, X: Any) -> NDArray[np.float64]:
         """Shapley interaction values of pairs of features.
 
@@ -282,11 +284,11 @@ class BaseCoalitional(BaseShapley):
         sent = n_rows * n_coalitions * n_background
         if sent > _MANY_ROWS:
             warn(
-                f"Up to {sent} rows go to the model: {n_rows} explained ones x "
-                f"{n_coalitions} coalitions x {n_background} of the background. Fewer "
-                "rows, coalitions (n_coalitions, n_permutations), rows of the "
-                "background (subsample) and players (feature_groups) cost less; "
-                "TreeSHAP and LinearSHAP need none, where the model allows it.",
+                "Use fewer rows, coalitions (n_coalitions, n_permutations), rows of "
+                "the background (subsample) or players (feature_groups), or TreeSHAP "
+                f"or LinearSHAP where the model allows it: up to {sent} rows go to "
+                f"the model, {n_rows} explained ones x {n_coalitions} coalitions x "
+                f"{n_background} of the background.",
                 CostlyInspectionWarning,
             )
 
@@ -304,7 +306,7 @@ class BaseCoalitional(BaseShapley):
             for part in slices(rows.n_rows, step)
         ]
         n_saturated = 0
-        for found, saturated in run(function, tasks, **self._workers):
+        for found, saturated in run(function, tasks, n_jobs=self.n_jobs):
             n_saturated += saturated.sum()
             yield found
         if n_saturated:
@@ -324,7 +326,7 @@ def _interactions_of(attributor, game, rows):
 
 def _warn_saturated(where):
     warn(
-        f"link='logit': mean responses of 0 or 1, of {where}, were clipped by 2.2e-16, "
-        "to log-odds of -36 and 36, which outweigh others.",
+        f"Use link='identity' where responses are 0 or 1: mean responses, of {where}, "
+        "were clipped by 2.2e-16, to log-odds of -36 and 36, which outweigh others.",
         SaturatedResponseWarning,
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model.progress import phases
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features, resolve_groups
 from sklearn_interpret.explanations import Explanation
@@ -170,7 +171,7 @@ class BreakDown(BaseCoalitional):
     n_jobs : int or None, default=None
         Number of workers, among which the rows to explain are split.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -328,8 +329,9 @@ class _Steps(Attributor):
         Players of one step share its contribution equally.
         """
         n_rows, n_players = played.active.shape
-        paths = [self.path] * n_rows
+        paths, parts = [self.path] * n_rows, phases(1 + (self.path is None))
         if self.path is None:
+            next(parts)
             paths = list(self._greedy_paths(game, played))
         step_numbers = np.empty((n_rows, n_players), dtype=np.intp)
         for numbers, path in zip(step_numbers, paths, strict=True):
@@ -341,6 +343,7 @@ class _Steps(Attributor):
             for path, active in zip(paths, played.active, strict=True)
         ]
         values = np.zeros((n_rows, n_players, len(game.base_values)))
+        next(parts)
         gains = _gains(game, played, moves)
         for row, (path, gained) in enumerate(zip(moves, gains, strict=True)):
             for step, gain in zip(path, gained, strict=True):

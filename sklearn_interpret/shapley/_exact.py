@@ -50,7 +50,7 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     n_jobs : int or None, default=None
         Number of workers, among which the rows to explain are split.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------

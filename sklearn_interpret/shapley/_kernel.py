@@ -63,7 +63,7 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     n_jobs : int or None, default=None
         Number of workers, among which the rows to explain are split.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -216,10 +216,10 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         needed = 2 * 8 * n_pairs * (n_pairs + 3 * n_players)
         if needed > working_bytes() and not takes_all:
             warn(
+                "Use fewer n_coalitions, or fewer players by feature_groups: "
                 f"{n_coalitions} coalitions of {n_players} players take about "
                 f"{needed / 2**20:.0f} MiB, more than the working memory of "
-                f"{working_bytes() / 2**20:.0f} MiB. Fewer n_coalitions, and fewer "
-                "players by feature_groups, take less; ShapleySampling, or LinearSHAP "
+                f"{working_bytes() / 2**20:.0f} MiB. ShapleySampling, or LinearSHAP "
                 "and TreeSHAP where the model allows it, take none.",
                 CostlyInspectionWarning,
             )

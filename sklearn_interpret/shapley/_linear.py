@@ -62,7 +62,7 @@ class LinearSHAP(BaseModelShapley):
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -134,6 +134,8 @@ class LinearSHAP(BaseModelShapley):
     True
     """
 
+    _for_any_model = "KernelSHAP takes any model."
+
     _parameter_constraints = {
         **BaseModelShapley._parameter_constraints,
         "perturbation": [StrOptions({"interventional", "correlation"})],
@@ -165,7 +167,7 @@ class LinearSHAP(BaseModelShapley):
         parts = [rows.part(part) for part in slices(rows.n_rows, step)]
         predictions = [self._linear.predictions(part.native) for part in parts]
         tasks = [(self._shares, part) for part in parts]
-        valued = run_in_threads(_LinearValues.values, tasks, **self._workers)
+        valued = run_in_threads(_LinearValues.values, tasks, n_jobs=self.n_jobs)
         values, errors = zip(*valued, strict=True)
         fields = {} if errors[0] is None else {"standard_errors": _joined(errors)}
         return _joined(values), _joined(predictions), fields

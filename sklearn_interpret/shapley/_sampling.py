@@ -14,6 +14,7 @@ from sklearn_interpret._core.statistics.weighted import student_factor
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory, slices
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 
 # Most orders, because of memory.
@@ -69,7 +70,7 @@ class ShapleySampling(BaseCoalitional):
     n_jobs : int or None, default=None
         Number of workers, among which the rows to explain are split.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -239,7 +240,7 @@ class _Permutations(Attributor):
         orders = {number: self._orders(number) for number in numbers}
         gains = [[] for _ in range(n_rows)]
         most = max(map(len, orders.values()), default=0)
-        for part in slices(most, self._orders_at_once(n_players)):
+        for part in counted(list(slices(most, self._orders_at_once(n_players)))):
             by_size = {n: _OrderCoalitions.of_orders(orders[n][part]) for n in numbers}
             valued = played.designed(lambda n, by_size=by_size: by_size[n].coalitions)
             for row, (players, inner) in enumerate(valued):

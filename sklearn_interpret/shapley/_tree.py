@@ -78,7 +78,7 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -174,6 +174,8 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
     >>> bool(abs(gained - inspector.predict(X[:2])).max() < 1e-9)
     True
     """
+
+    _for_any_model = "KernelSHAP takes any model."
 
     _parameter_constraints = {
         **BaseModelShapley._parameter_constraints,
@@ -302,10 +304,12 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
     def _blocks(self, codes, order):
         """Blocks of values; sums over the trees are their sums."""
         plan, game = self._plan_and_game()
+        at_once = min(rows_in_memory(8 * plan.n_keys(order)), MOST_AT_ONCE)
+        n_blocks = len(plan.trees_of_shares) * -(-len(codes) // at_once)
         blocks = {
-            "rows_at_once": min(rows_in_memory(8 * plan.n_keys(order)), MOST_AT_ONCE),
+            "rows_at_once": at_once,
             "most_kept": rows_in_memory(1),  # of one byte
-            "run": partial(stream, **self._workers),
+            "run": partial(stream, n_items=n_blocks, n_jobs=self.n_jobs),
         }
         if self._trees.additive:
             return value_blocks(plan, game, codes, order, **blocks)

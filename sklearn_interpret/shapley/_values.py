@@ -105,7 +105,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
     n_jobs : int or None, default=None
         Number of workers.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -179,8 +179,8 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         "budget": [Interval(Integral, 2, None, closed="left"), None],
     }
 
-    def _inspect(self, sample, response, on_block):
-        super()._inspect(sample, response, on_block)
+    def _inspect(self, sample, response):
+        super()._inspect(sample, response)
         # The chosen estimator may explain another response method.
         self.response_method_ = self.inspector_.response_method_
         self.output_names_ = self.inspector_.output_names_
@@ -213,7 +213,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
             target=self.target,
             subsample=None,
             random_state=self.random_state,
-            **self._workers,
+            n_jobs=self.n_jobs,
         )
         inspector.set_params(**self._budgeted())
         inspector.fit(background.native, sample_weight=weights)

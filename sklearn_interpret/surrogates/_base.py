@@ -24,6 +24,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import limit_threads, run, slices, worker_slices
+from sklearn_interpret._model.progress import counted, shows_progress
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
@@ -144,7 +145,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     # Advice for a better fidelity.
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         if self.surrogate is not None:
             check_local_surrogate(self.surrogate)
         self._response, self._inspected = response, sample.rows
@@ -155,7 +156,6 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         self._seed = check_random_state(self.random_state).randint(_LARGEST_SEED)
         self._prepare(sample)
         self._sampler = self._make_sampler([self._seed])
-        on_block()
 
     @abstractmethod
     def _prepare(self, sample):
@@ -170,6 +170,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         """A `LocalExplanation` of rows from their `LocalFit`, with further fields."""
 
     @empty_for_no_rows
+    @shows_progress
     def explain(self, X: Any) -> AnyLocalExplanation:
         """Fit a surrogate around each sample.
 
@@ -214,7 +215,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         )
         parts = worker_slices(rows.n_rows, self.n_jobs)
         tasks = [(fit, sampler, rows.part(part)) for part in parts]
-        parts = run(_fit_all, tasks, **self._workers)
+        parts = run(_fit_all, tasks, n_jobs=self.n_jobs)
         return [fit for part in parts for fit in part]
 
     def _check_fidelity(self, fits):
@@ -225,21 +226,22 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         unknown = np.flatnonzero(np.isnan(worst))
         if len(unknown):
             warn(
-                f"The model responds alike to all samples around {len(unknown)} of "
-                f"{len(fits)} rows, the first of them row {unknown[0]}: R² is "
-                "undefined there, and their weights are meaningless.",
+                f"Ignore the weights of {len(unknown)} of {len(fits)} rows, the first "
+                f"of them row {unknown[0]}: the model responds alike to all samples "
+                "around them, and R² is undefined there.",
                 UndefinedFidelityWarning,
             )
         n_low = np.count_nonzero(worst < self.min_fidelity)
         if n_low:
             warn(
-                f"The surrogates of {n_low} of {len(fits)} rows explain less of the "
-                f"model around them than min_fidelity={self.min_fidelity:g} asks; the "
-                f"lowest R² is {np.nanmin(worst):.3g}, that of row "
-                f"{np.nanargmin(worst)}. Read them with care, or try {self._better}.",
+                f"Try {self._better}, or read the weights with care: the surrogates "
+                f"of {n_low} of {len(fits)} rows explain less of the model around "
+                f"them than min_fidelity={self.min_fidelity:g} asks; the lowest R² is "
+                f"{np.nanmin(worst):.3g}, that of row {np.nanargmin(worst)}.",
                 LowFidelityWarning,
             )
 
+    @shows_progress
     def stability_score(
         self, X: Any, *, n_redraws: int = 10, n_features: int = 5
     ) -> NDArray[np.float64]:
@@ -279,7 +281,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             return np.ones(rows.n_rows)
         draws = [
             self._fits(rows, self._make_sampler([self._seed, draw]))
-            for draw in range(n_redraws)
+            for draw in counted(range(n_redraws))
         ]
         return np.array(
             [_similarity(fits, n_features) for fits in zip(*draws, strict=True)]
@@ -305,7 +307,8 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
 def _fit_all(fit, sampler, rows):
     # The fits are too small for threads.
     with limit_threads(1):
-        return [fit(samples) for samples in sampler.neighbourhoods(rows)]
+        samples = counted(sampler.neighbourhoods(rows), rows.n_rows)
+        return [fit(around) for around in samples]
 
 
 def _similarity(fits, n_features):

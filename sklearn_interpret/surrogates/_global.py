@@ -16,6 +16,7 @@ from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.progress import phases
 from sklearn_interpret._model.response import is_classifier, make_response, tags_of
 from sklearn_interpret._model.sklearn_bases import available_if
 from sklearn_interpret._model.surrogates.inner_predictors import importances
@@ -90,7 +91,7 @@ class GlobalSurrogate(SampleInspector):
     n_jobs : int or None, default=None
         Number of workers that predict, if the rows fill several batches.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -193,13 +194,17 @@ class GlobalSurrogate(SampleInspector):
     def _choose_sample(self, rows, y, weights):
         return super()._choose_sample(rows, y, _weights_inside(self, rows, weights))
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         if self.surrogate is not None:
             check_surrogate(self.surrogate)
         rows, weights = sample.rows, sample.weights
-        responses = self._evaluate(response, rows, on_block)
+        parts = phases(3)
+        next(parts)
+        responses = self._evaluate(response, rows)
         self.output_names_ = response.output_names(responses.shape[1])
-        labels = self._predict_labels(rows, on_block)
+        next(parts)
+        labels = self._predict_labels(rows)
+        next(parts)
         surrogate, fit_weights = self.surrogate, weights
         targets = squeeze_outputs(responses)
         if surrogate is None:
@@ -218,21 +223,17 @@ class GlobalSurrogate(SampleInspector):
             self.agreement_ = agreement(labels, mine, weights)
         self._warn()
 
-    def _evaluate(self, function, rows, on_block=lambda: None):
+    def _evaluate(self, function, rows):
         """Concatenated results of a function of the model for batches of rows."""
         parts = slices(rows.n_rows, batch_rows(rows.row_bytes))
         tasks = [(function, rows.part(part)) for part in parts]
-        found = []
-        for part in run(_call, tasks, **self._workers):
-            found.append(part)
-            on_block()
-        return np.concatenate(found)
+        return np.concatenate(list(run(_call, tasks, n_jobs=self.n_jobs)))
 
-    def _predict_labels(self, rows, on_block=lambda: None):
+    def _predict_labels(self, rows):
         """Labels that the model predicts; None if it predicts none."""
         if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict"):
             response = make_response(self.estimator_, "predict")
-            return self._evaluate(response.labels, rows, on_block)
+            return self._evaluate(response.labels, rows)
         return None
 
     def _labels_to_learn(self, surrogate, labels):
@@ -259,16 +260,16 @@ class GlobalSurrogate(SampleInspector):
             return
         if np.isnan(self.fidelity_):
             warn(
-                "The model's response is constant on the rows that the surrogate was "
-                "fitted to: there is nothing to explain, and R² is undefined.",
+                "Pass other rows: the model's response is constant on the rows that "
+                "the surrogate was fitted to, so that R² is undefined.",
                 UndefinedFidelityWarning,
             )
         elif self.fidelity_ < self.min_fidelity:
             warn(
-                "The explanation's surrogate follows the model poorly: its fidelity "
-                f"({self.scoring}) is {self.fidelity_:.3g}, below "
-                f"min_fidelity={self.min_fidelity:g}. Take another surrogate, or a "
-                "region by subset.",
+                "Take another surrogate, or a region by subset: the explanation's "
+                "surrogate follows the model poorly, with a fidelity "
+                f"({self.scoring}) of {self.fidelity_:.3g}, below "
+                f"min_fidelity={self.min_fidelity:g}.",
                 LowFidelityWarning,
             )
 

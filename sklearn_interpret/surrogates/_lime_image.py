@@ -210,7 +210,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
     n_jobs : int or None, default=None
         Workers, which share the images to explain.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -360,7 +360,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         )
         step = -(-rows.n_rows // effective_n_jobs(self.n_jobs))
         tasks = [(segment, rows.pixels[part]) for part in slices(rows.n_rows, step)]
-        found = run(_segment_all, tasks, **self._workers)
+        found = run(_segment_all, tasks, n_jobs=self.n_jobs)
         return [labels for part in found for labels in part]
 
     @property

@@ -15,6 +15,7 @@ from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.progress import progress_of
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
@@ -99,7 +100,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
     n_jobs : int or None, default=None
         Number of workers, among which the rows to explain are split.
     verbose : int, default=0
-        Verbosity of the loop.
+        Whether to print the share done and the time left.
 
     Attributes
     ----------
@@ -196,6 +197,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
     kernel_width_: float = field(init=False)
     method_: Literal["tree", "sampling"] = field(init=False)
 
+    _for_any_model = 'method="auto" takes any model.'
+
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,
         "discretize": ["boolean", Interval(Integral, 2, None, closed="left")],
@@ -291,7 +294,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         """
         check_is_fitted(self)
         if self._importances is None:
-            fits = self._fits(self._inspected, self._sampler)
+            with progress_of(self, "feature_importances_"):
+                fits = self._fits(self._inspected, self._sampler)
             sizes = [np.abs(fit.coefficients).mean(axis=1) for fit in fits]
             self._importances = np.average(sizes, axis=0, weights=self._weights)
         return self._importances

@@ -71,7 +71,7 @@ def test_is_the_binomial_regressor():
 
 def test_several_classes():
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(SeparationWarning, match="separate classes without error: 'x"):
+    with pytest.warns(SeparationWarning, match="separate classes without error.*: 'x"):
         model = GAMClassifier(n_splines=8).fit(X, y)
     assert model.score(X, y) > 0.95
     assert model.effective_dof_.shape == model.pvalues_.shape == (3, 4)
@@ -92,7 +92,7 @@ def test_classes_that_are_told_apart_without_error():
     three = np.digitize(X[:, 0], [-0.4, 0.4])
     levels = np.array(["a", "b", "c"], dtype=object)[three][:, None]
     for rows, y in ((X, X[:, 0] > 0), (X, three), (levels, three > 0)):
-        with pytest.warns(SeparationWarning, match="classes without error: 'x0'"):
+        with pytest.warns(SeparationWarning, match="classes without error.*: 'x0'"):
             model = GAMClassifier().fit(rows, y)
         assert np.abs(model.decision_function(rows)).max() < 1000
         assert model.score(rows, y) == 1

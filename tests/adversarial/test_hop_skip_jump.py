@@ -199,6 +199,6 @@ def test_the_warning_points_at_the_call():
     X = np.arange(10.0)[:, None]
     model = DecisionTreeClassifier().fit(X, X[:, 0] > 4)
     attack = HopSkipJump(FrozenEstimator(model), bounds=(0, 4)).fit(X[:4])
-    with pytest.warns(NoCounterfactualWarning, match="Nothing was found") as record:
+    with pytest.warns(NoCounterfactualWarning, match="nothing was found") as record:
         attack.explain(X[:2])
     assert record[0].filename == __file__

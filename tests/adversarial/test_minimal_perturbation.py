@@ -318,12 +318,12 @@ def test_one_feature(model):
 def test_nothing_can_be_done(iris):
     X, y, model = iris
     bounds = {j: (X[0, j], X[0, j] + 0.01) for j in range(4)}
-    with pytest.warns(NoCounterfactualWarning, match="Nothing was found for 1 of 1"):
+    with pytest.warns(NoCounterfactualWarning, match="nothing was found for 1 of 1"):
         found = attacked(model, X, X[:1], bounds=bounds)
     assert found.status[0] == "impossible"
     assert found.lower_bounds[0] == np.inf
     network = MLPClassifier(max_iter=2000, random_state=0).fit(X, y)
-    with pytest.warns(NoCounterfactualWarning, match="Nothing was found for 1 of 1"):
+    with pytest.warns(NoCounterfactualWarning, match="nothing was found for 1 of 1"):
         found = attacked(network, X, X[:1], bounds=bounds)
     assert found.status[0] == "failed"
 

@@ -50,7 +50,7 @@ def test_one_of_several_outputs_has_to_be_named(search):
         search.fit(X, X[:, :2])
 
 
-@pytest.mark.filterwarnings("ignore:Nothing was found")
+@pytest.mark.filterwarnings("ignore:Allow more changes")
 @pytest.mark.parametrize(
     "attack", [HopSkipJump(None, **QUICK), OnePixelAttack(None, random_state=0)]
 )

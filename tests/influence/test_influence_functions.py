@@ -154,7 +154,7 @@ def test_robust_regression_follows_refits(params):
     assert_follows(inspector.explain(table, y).values, expected)
     assert inspector.check(5) > 0.999
     model = FrozenEstimator(clone(model).fit(table[::2], y[::2]))
-    with pytest.warns(OtherTrainingRowsWarning, match="not those"):
+    with pytest.warns(OtherTrainingRowsWarning, match="that the model was trained on"):
         InfluenceFunctions(model).fit(table[1::2], y[1::2])
 
 
@@ -419,7 +419,7 @@ def test_a_network_far_from_a_minimum_is_moved_there():
     model.coefs_[-1] *= 1e3
     model.coefs_[0] *= 1e3
     inspector = InfluenceFunctions(FrozenEstimator(model))
-    with pytest.warns(OtherTrainingRowsWarning, match="stopped early"):
+    with pytest.warns(OtherTrainingRowsWarning, match="until it converges"):
         inspector.fit(X, LARGE)
     assert np.isfinite(inspector.explain(X, LARGE).values).all()
 
@@ -436,11 +436,13 @@ def test_networks_that_regress_follow_refits(alpha):
 def test_rows_that_the_model_was_not_trained_on():
     for model, y in [(LogisticRegression(), LARGE), (quick_network(False), LARGE)]:
         half = FrozenEstimator(clone(model).fit(X[::2], y[::2]))
-        with pytest.warns(OtherTrainingRowsWarning, match="not those"):
+        with pytest.warns(
+            OtherTrainingRowsWarning, match="that the model was trained on"
+        ):
             InfluenceFunctions(half).fit(X[1::2], y[1::2])
         InfluenceFunctions(half).fit(X[::2], y[::2])
     halfway = MLPClassifier(random_state=0, max_iter=500, tol=1.0).fit(X, LARGE)
-    with pytest.warns(OtherTrainingRowsWarning, match="stopped early"):
+    with pytest.warns(OtherTrainingRowsWarning, match="until it converges"):
         InfluenceFunctions(FrozenEstimator(halfway), damping=1.0).fit(X, LARGE)
 
 

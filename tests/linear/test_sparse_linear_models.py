@@ -143,7 +143,7 @@ def test_a_number_that_the_path_does_not_have_is_said(model):
     X = rng.normal(size=(40, 2))
     y = (X[:, 0] + X[:, 1] / 2 + rng.normal(size=40) > 0).astype(int)
     X = np.column_stack([X, X, np.ones(40)])
-    with pytest.warns(SkippedSizeWarning, match="exactly n_features_to_select=4 .*: 2"):
+    with pytest.warns(SkippedSizeWarning, match="exactly n_features_to_select=4 .* 2"):
         fitted = model(n_features_to_select=4).fit(X, y)
     assert fitted.get_support().tolist() == [True, True, False, False, False]
     assert fitted.transform(X).shape == (40, 2)
@@ -155,14 +155,14 @@ def test_of_equally_good_features_none_alone(model):
     X = np.array([[1.0, 1], [-1, -1], [1, -1], [-1, 1]] * 5)
     y = (X > 0).all(axis=1).astype(int)
     y[:4] = 1
-    with pytest.warns(SkippedSizeWarning, match="=1 features: 0"):
+    with pytest.warns(SkippedSizeWarning, match="=1 features, and 0"):
         model(n_features_to_select=1).fit(X, y)
     assert model(n_features_to_select=2).fit(X, y).get_support().all()
 
 
 @pytest.mark.parametrize("X", [[[2.0, 1.0]], [[2.0, 1.0], [2.0, 1.0]]])
 def test_nothing_to_learn_from(X):
-    with pytest.warns(SkippedSizeWarning, match="=1 features: 0"):
+    with pytest.warns(SkippedSizeWarning, match="=1 features, and 0"):
         model = SparseLinearRegressor(n_features_to_select=1).fit(X, [3.0] * len(X))
     assert model.predict([[7, 7]]) == 3
     assert model.alphas_.tolist() == [0]

@@ -286,7 +286,8 @@ def test_pipelines_and_frozen_models_answer_like_their_model():
 @pytest.mark.parametrize(
     "model, target, message",
     [
-        (THREE, "oak", r"'oak' is not a class of the model; its classes are \['ash'"),
+        (THREE, "oak", r"'oak' is not a class of the model; its classes are 'ash'"),
+        (THREE, "birc", r"'birc' is not a class .*; did you mean 'birch'\?"),
         (THREE, 0, "target=0 is not a class"),
         (REGRESSOR, "ash", "target='ash' must be the index of an output"),
         (MULTI, "up", "must be the index of an output"),

@@ -19,7 +19,7 @@ class LinearShares(BaseInspector):
         self.response_method = response_method
         self.target = target
 
-    def _inspect(self, sample, response, on_block):
+    def _inspect(self, sample, response):
         X = sample.rows.native if self.background is None else self.background
         weights = sample.weights if self.background is None else None
         self.center_ = np.average(np.asarray(X, dtype=float), axis=0, weights=weights)

@@ -185,7 +185,7 @@ def test_nearly_all_coalitions_cost_more_than_all():
 def test_memory_beyond_the_working_memory_is_told_of():
     wide = np.zeros((2, 400))
     model = Formula(lambda rows: rows[:, 0])
-    message = r"2848 coalitions of 400 players take about 57 MiB.*feature_groups"
+    message = r"feature_groups.*2848 coalitions of 400 players take about 57 MiB"
     with (
         config_context(working_memory=32),
         pytest.warns(CostlyInspectionWarning, match=message),

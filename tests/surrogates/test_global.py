@@ -250,7 +250,7 @@ def test_low_fidelity_is_warned_of(table):
     model = FrozenEstimator(KNeighborsRegressor(1).fit(X, wave))
     surrogate = LinearRegression()
     with pytest.warns(
-        LowFidelityWarning, match=r"\(r2\) is 0.118, below min_fidelity=0.2"
+        LowFidelityWarning, match=r"\(r2\) of 0.118, below min_fidelity=0.2"
     ):
         GlobalSurrogate(model, surrogate=surrogate).fit(X)
     for params in ({"min_fidelity": None}, {"scoring": "neg_mean_absolute_error"}):

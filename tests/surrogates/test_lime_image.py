@@ -187,7 +187,7 @@ def test_images_of_one_segment_and_of_one_colour():
     assert found.values.shape == (4, 1)
     assert_allclose(found.fidelity, 1)
     plain = np.full((2, HEIGHT, WIDTH), 7.0)
-    with pytest.warns(UndefinedFidelityWarning, match="around 2 of 2 rows"):
+    with pytest.warns(UndefinedFidelityWarning, match="weights of 2 of 2 rows"):
         found = lime(Brightness(), plain, segmentation=None).explain(plain)
     assert_allclose(found.values, 0, atol=1e-12)
     assert np.isnan(found.fidelity).all()

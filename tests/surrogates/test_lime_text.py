@@ -335,7 +335,7 @@ def test_half_characters_are_written_in_html():
 
 def test_texts_without_words():
     inspector = fitted()
-    with pytest.warns(UndefinedFidelityWarning, match="around 2 of 2 rows"):
+    with pytest.warns(UndefinedFidelityWarning, match="weights of 2 of 2 rows"):
         explanation = inspector.explain(["", " ... "])
     assert explanation.values.shape == (2, 0)
     assert_array_equal(explanation.predictions, explanation.base_values)

@@ -32,7 +32,6 @@ from sklearn_interpret.estimator_checks import (
 # ``response_method`` and ``subsample``, are checked and obeyed by it, others are named
 # in ``_parameter_constraints``. The one hook is ``_inspect``: it gets a ``Sample``,
 # whose ``rows`` and ``weights`` are checked, and the ``response``, a function of rows.
-# After each block of work it calls ``on_block``, so that progress bars move.
 
 
 class ResponseQuantiles(BaseInspector):
@@ -70,9 +69,8 @@ class ResponseQuantiles(BaseInspector):
         self.subsample = subsample
         self.random_state = random_state
 
-    def _inspect(self, sample: Sample, response, on_block):
+    def _inspect(self, sample: Sample, response):
         responses = response(sample.rows.native)
-        on_block()
         self.quantiles_ = self._quantiles(responses, sample.weights)
 
     def _quantiles(self, responses, weights):

@@ -140,39 +140,34 @@ class RuleListPosterior:
         return [*rules[:at], rule, *rules[at:]]
 
 
-def sample_lists(posterior, n_chains, n_samples, random):
-    """Sample lists by chains, the first halves of which are left out.
+def gibbs_chain(posterior, n_steps, random):
+    """Sample lists by a Markov chain.
 
     Parameters
     ----------
     posterior : RuleListPosterior
         The posterior to sample.
-    n_chains, n_samples : int
-        Number of chains, and of samples of each.
+    n_steps : int
+        Number of steps of the chain.
     random : RandomState
         Source of the draws.
 
-    Returns
-    -------
-    lists : list of tuple of int
-        The lists, one chain after the other.
-    log_posteriors : ndarray of shape (n_chains, n_samples)
-        Their logarithmic posteriors.
+    Yields
+    ------
+    rules : tuple of int
+        The list after each step.
+    log_posterior : float
+        Its logarithmic posterior.
     """
-    lists, all_logs = [], np.empty((n_chains, n_samples))
     n_rules = posterior.sets.shape[1]
-    for logs in all_logs:
-        # Starts far from each other, so that R-hat shows whether chains have mixed.
-        # NumPy draws no Poisson numbers with means of 1e19.
-        mean = min(posterior.length_prior, n_rules)
-        length = min(random.poisson(mean), n_rules)
-        rules = random.permutation(n_rules)[:length].tolist()
-        for step in range(-n_samples, n_samples):
-            rules, log = _step(posterior, rules, random)
-            if step >= 0:
-                lists.append(tuple(rules))
-                logs[step] = log
-    return lists, all_logs
+    # Starts far from each other, so that R-hat shows whether chains have mixed.
+    # NumPy draws no Poisson numbers with means of 1e19.
+    mean = min(posterior.length_prior, n_rules)
+    length = min(random.poisson(mean), n_rules)
+    rules = random.permutation(n_rules)[:length].tolist()
+    for _ in range(n_steps):
+        rules, log = _step(posterior, rules, random)
+        yield tuple(rules), log
 
 
 def _step(posterior, rules, random):

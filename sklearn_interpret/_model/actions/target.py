@@ -12,7 +12,7 @@ from sklearn_interpret._model.response import (
     make_response,
     unfrozen,
 )
-from sklearn_interpret._model.rows.features import shortened
+from sklearn_interpret._model.rows.features import near_names
 from sklearn_interpret.exceptions import UnreadableModelError
 
 _INVERSE = {"identity": lambda response: response, "logistic": logit, "exp": np.log}
@@ -83,9 +83,9 @@ class TargetOutcome:
         found = () if several else np.flatnonzero(classes == desired)
         if not len(found):
             raise ValueError(
-                f'desired={desired!r} is neither "other", nor one of the classes '
-                f"{shortened(classes.tolist())}, nor an interval (low, high) of a "
-                "probability."
+                f'desired={desired!r} is neither "other", nor an interval (low, high) '
+                "of a probability, nor a class of the model; "
+                f"{near_names(desired, classes.tolist(), 'its classes are')}"
                 + " It holds for all rows: explain those of other targets apart."
                 * several
             )

@@ -13,10 +13,6 @@ from sklearn_interpret.exceptions import UnreadableModelError
 _SOME_ROWS = 20
 # A response with a smaller share of nonzero slopes is taken as piecewise constant.
 _SLOPING = 0.25
-_ALTERNATIVES = (
-    "MinimalPerturbation searches trees by mixed-integer programs, and HopSkipJump "
-    "needs no more than predicted labels."
-)
 
 
 class Margins:
@@ -59,8 +55,7 @@ class Margins:
             if self.n_classes and outcome.response.method == "predict":
                 name = type(unfrozen(outcome.estimator)).__name__
                 raise UnreadableModelError(
-                    f"{name} predicts labels alone, which have no slopes to follow. "
-                    f"{_ALTERNATIVES}"
+                    f"{name} predicts labels alone, which have no slopes to follow."
                 ) from error
             self.by_formula = False
         if outcome.interval is not None:
@@ -105,8 +100,7 @@ class Margins:
         if flat and differs and known.actionability.vary.any():
             name = type(unfrozen(self.outcome.estimator)).__name__
             raise UnreadableModelError(
-                f"Responses of {name} change in steps, and have no slopes to follow. "
-                f"{_ALTERNATIVES}"
+                f"Responses of {name} change in steps, and have no slopes to follow."
             )
 
     def margins(self, native, own):
@@ -212,5 +206,5 @@ def _refuse_trees(estimator, error):
         return
     name = type(unfrozen(estimator)).__name__
     raise UnreadableModelError(
-        f"{name} is made of trees, which have no slopes. {_ALTERNATIVES}"
+        f"{name} is made of trees, which have no slopes."
     ) from error

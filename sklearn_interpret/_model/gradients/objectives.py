@@ -212,7 +212,7 @@ def read_objective(estimator):
     loss = _loss_of(model)
     if loss is None:
         raise UnreadableModelError(
-            f"the loss of {type(model).__name__} is not known. What can be read: "
+            f"The loss of {type(model).__name__} is not known. What can be read: "
             "LinearRegression, Ridge, RidgeClassifier, LogisticRegression, "
             "HuberRegressor, PoissonRegressor, GammaRegressor, TweedieRegressor with "
             'the link "log", LinearSVC with the loss "squared_hinge", MLPClassifier '
@@ -299,10 +299,10 @@ def check_is_optimum(model, distance):
     """Warn where a model's parameters are far from the optimum of the rows given."""
     if distance > _FAR:
         warn(
-            f"The objective of the {type(model).__name__} is not least at its "
-            "parameters: the rows or weights given are not those that it was trained "
-            "on, or its training was stopped early. (The squared step to the optimum "
-            f"is {distance:.2g} times the sum of those of the single rows.)",
+            "Pass the rows and weights that the model was trained on, and train it "
+            f"until it converges: the objective of the {type(model).__name__} is not "
+            "least at its parameters. (The squared step to the optimum is "
+            f"{distance:.2g} times the sum of those of the single rows.)",
             OtherTrainingRowsWarning,
         )
 
@@ -313,10 +313,11 @@ def check_converged(model, converged):
         failed = np.flatnonzero(~converged)
         few = ", ".join(map(str, failed[:5])) + ", ..." * (len(failed) > 5)
         warn(
-            f"No optimum of the objective of the {type(model).__name__} was found "
-            f"without {few} ({len(failed)} of {len(converged)} rows or groups): their "
-            "changes are not reliable. There may be none, as where classes are "
-            "separable and there is no penalty, or where a scale is zero.",
+            f"Ignore the changes without {few} ({len(failed)} of {len(converged)} "
+            "rows or groups): no optimum of the objective of the "
+            f"{type(model).__name__} was found without them. There may be none, as "
+            "where classes are separable and there is no penalty, or where a scale is "
+            "zero.",
             UnconvergedDeletionWarning,
         )
 

@@ -17,6 +17,7 @@ from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.progress import counted, duration_in_words
 from sklearn_interpret._model.replacement.hybrid import hybrid, responses_to_mixed
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
@@ -114,7 +115,7 @@ class _SumOverPairs:
         return shares.reshape(-1, n_points)[of_row.reshape(-1)]
 
 
-def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
+def all_pairs_scores(estimator, sample, players, metrics, strata, n_jobs):
     """Scores, or losses, of the rows as they are, and over all pairs of rows.
 
     For each of the `players`, tuples of columns that one row lends another, `strata`
@@ -129,7 +130,7 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
     over_pairs = np.empty((len(players), 1, len(metrics)))
     for response, members in _by_response(metrics, estimator, sample):
         for some, predictions, sums in _sums_over_partners(
-            response, members, sample, players, strata, shares, loop
+            response, members, sample, players, strata, shares, n_jobs
         ):
             which, row_losses = zip(*some, strict=True)
             own_sums = _own_sums(row_losses, weights, predictions)
@@ -148,7 +149,7 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
     return baseline, over_pairs
 
 
-def _sums_over_partners(response, members, sample, players, strata, shares, loop):
+def _sums_over_partners(response, members, sample, players, strata, shares, n_jobs):
     """Sums of losses over all partners of rows, themselves too.
 
     Yields some of the members (position, loss), the responses to the rows as they are,
@@ -160,14 +161,14 @@ def _sums_over_partners(response, members, sample, players, strata, shares, loop
     additive = additive_linear(response, rows, players) if closed else None
     if additive is None or len(closed) < len(members):
         responses = hybrid(
-            "auto", response, rows, weights, players, averaged=False, **loop
+            "auto", response, rows, weights, players, averaged=False, n_jobs=n_jobs
         )
         if additive is None and closed:
             additive = additive_trees(responses)
     if additive is None:
         closed = []
     else:
-        sums = _closed_sums(additive, closed, weights, strata, shares, loop["on_block"])
+        sums = _closed_sums(additive, closed, weights, strata, shares)
         yield closed, additive.predictions, sums
     asked = [member for member in members if member not in closed]
     if asked:
@@ -178,20 +179,18 @@ def _sums_over_partners(response, members, sample, players, strata, shares, loop
         yield asked, responses.predictions, sums
 
 
-def _closed_sums(additive, members, weights, strata, shares, on_block):
+def _closed_sums(additive, members, weights, strata, shares):
     """Sums of losses over all partners of rows, (n_players, n_losses), in closed form.
 
     For i' in the stratum of i: sum_i s_i sum_i' w_i' L(y_i, f_i - f_ij + f_i'j).
     """
     sums = np.empty((len(strata), len(members)))
-    for player, groups in enumerate(strata):
+    for player, groups in enumerate(counted(strata)):
         groups = np.zeros(len(weights), dtype=np.intp) if groups is None else groups
         part = additive.part(player)
         given = additive.sums - part, part, weights, groups
         for place, (_, loss) in enumerate(members):
             sums[player, place] = shares[player] @ loss.of_pairs(loss.targets, *given)
-        if on_block is not None:
-            on_block()
     return sums
 
 
@@ -203,20 +202,12 @@ def _warn_of_cost(responses, reduce):
     n_points, n_rows = responses.most_rows(), len(responses.predictions)
     permuted = seconds * 10 * len(responses.positions) * n_rows / n_points
     warn(
-        f'method="exact" is about to predict up to {n_points:.2g} rows, which takes '
-        f"about {_in_words(seconds)}. Half of the rows (subsample=0.5) take a quarter "
-        'of that, and method="permutation" with n_repeats=10 takes about '
-        f"{_in_words(permuted)}.",
+        "Use half of the rows (subsample=0.5), which takes a quarter of the time, or "
+        'method="permutation" with n_repeats=10, which takes about '
+        f'{duration_in_words(permuted)}: method="exact" is about to predict up to '
+        f"{n_points:.2g} rows, which takes about {duration_in_words(seconds)}.",
         CostlyInspectionWarning,
     )
-
-
-def _in_words(seconds):
-    """A duration in its largest unit, rounded."""
-    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(seconds, 1):.0f} seconds"
 
 
 def loss_increases(estimator, sample, players, shares, rng):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import logit
 
 from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.replacement.replaced import plain_responses
 
 # Probabilities are clipped to [eps, 1 - eps]: their logit is then at most 36.
@@ -155,9 +156,10 @@ class PlayedRows:
         """Values (m, k) of coalitions (m, n_players), each of the row at `which`."""
         game = self._game
         means = np.zeros((len(which), self.predictions.shape[1]))
-        for bases, rows in self._parts:
+        for bases, rows in counted(self._parts):
             n_bases = bases.stop - bases.start
-            for part in slices(len(which), max(1, self._most_rows // n_bases)):
+            parts = slices(len(which), max(1, self._most_rows // n_bases))
+            for part in counted(list(parts)):
                 present = game.columns(coalitions[part])
                 X = rows.blended(n_bases, which[part] + n_bases, present)
                 responses = game.response(X).reshape(len(present), n_bases, -1)

@@ -16,6 +16,7 @@ from joblib import effective_n_jobs
 from sklearn import get_config
 
 from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.replacement.hybrid_trees import HybridTrees, PointMeans
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.trees.tree_response import tree_response
@@ -33,7 +34,7 @@ _POINT_BYTES = 96
 _SETS_COUNTED = 2**14
 
 
-def hybrid(method, response, rows, weights, players, *, averaged, **loop):
+def hybrid(method, response, rows, weights, players, *, averaged, n_jobs=None):
     """Responses to hybrid rows, from trees or from the model's `predict`.
 
     Parameters
@@ -45,8 +46,8 @@ def hybrid(method, response, rows, weights, players, *, averaged, **loop):
         As :class:`HybridResponses` takes them.
     averaged : bool
         Whether means of responses are needed: the trees do not give those of labels.
-    **loop : dict
-        `n_jobs`, `verbose` and `on_block`.
+    n_jobs : int or None, default=None
+        Workers.
 
     Returns
     -------
@@ -60,11 +61,11 @@ def hybrid(method, response, rows, weights, players, *, averaged, **loop):
     if method != "brute":
         try:
             trees = tree_response(response, labels=not averaged)
-            return HybridTrees(trees, rows, weights, players, **loop)
+            return HybridTrees(trees, rows, weights, players, n_jobs=n_jobs)
         except UnreadableModelError:
             if method == "tree":
                 raise
-    return HybridResponses(response, rows, weights, players, **loop)
+    return HybridResponses(response, rows, weights, players, n_jobs=n_jobs)
 
 
 class HybridResponses(PointMeans):
@@ -85,10 +86,6 @@ class HybridResponses(PointMeans):
         Columns of each player. Columns of no player always stay together.
     n_jobs : int or None, default=None
         Workers.
-    verbose : int, default=0
-        Passed to joblib.
-    on_block : callable, optional
-        Called with no arguments after each block of work.
 
     Attributes
     ----------
@@ -102,15 +99,12 @@ class HybridResponses(PointMeans):
 
     adds_players = False  # not known of any model
 
-    def __init__(
-        self, response, rows, weights, players, *, n_jobs=None, verbose=0, on_block=None
-    ):
+    def __init__(self, response, rows, weights, players, *, n_jobs=None):
         self._response = response
         self._rows = rows
         self._players = [tuple(columns) for columns in players]
         self._shares = weights / weights.sum()
-        self._loop = {"n_jobs": n_jobs, "verbose": verbose}
-        self._on_block = on_block
+        self._n_jobs = n_jobs
         moved = {column for columns in self._players for column in columns}
         rest = [column for column in range(rows.n_columns) if column not in moved]
         parts = [*self._players, rest] if rest else self._players
@@ -176,7 +170,7 @@ class HybridResponses(PointMeans):
             For each player, the results.
         """
         reduced = [[] for _ in self._players]
-        for block in self._responses(self._alone):
+        for block in self._responses(counted(self._alone)):
             reduced[block[0]] += _reduced(reduce, *block)
         return reduced
 
@@ -218,7 +212,7 @@ class HybridResponses(PointMeans):
         for part in self._of_wave([(player, grid, block)]):
             list(_reduced(reduce, *part))
         n_points = len(grid.donors) * (block.stop - block.start)
-        n_workers = effective_n_jobs(self._loop["n_jobs"])
+        n_workers = effective_n_jobs(self._n_jobs)
         return (perf_counter() - start) / n_points * self.most_rows() / n_workers
 
     def most_sums(self, pairs, triples):
@@ -285,8 +279,6 @@ class HybridResponses(PointMeans):
         ):
             responses[place] = part
             yield *item, responses
-        if self._on_block is not None:
-            self._on_block()
 
     def _of_keys(self, columns, bases, donors, sets, keys):
         """Responses (m, k) to points; some may be cached, and some the same."""
@@ -309,13 +301,13 @@ class HybridResponses(PointMeans):
             (bases[part], donors[part], sets[part])
             for part in slices(len(bases), batch_rows(self._rows.row_bytes))
         ]
-        n_tasks = min(4 * effective_n_jobs(self._loop["n_jobs"]), len(batches))
+        n_tasks = min(4 * effective_n_jobs(self._n_jobs), len(batches))
         edges = np.linspace(0, len(batches), n_tasks + 1).astype(int)
         tasks = [
             (self._response, self._rows, columns, batches[first:last])
             for first, last in pairwise(edges)
         ]
-        return np.concatenate(list(run(responses_to_mixed, tasks, **self._loop)))
+        return np.concatenate(list(run(responses_to_mixed, tasks, n_jobs=self._n_jobs)))
 
 
 def _reduced(reduce, which, grid, block, responses):

@@ -13,7 +13,7 @@ from sklearn_interpret._core.trees.effects.tree_effects import (
     MovedFeatures,
     TreeEffects,
 )
-from sklearn_interpret._model.parallel import slices
+from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.replacement import replaced
 
 # Parts whose conditions have more steps on average are no intervals: their terms are
@@ -112,8 +112,8 @@ class HybridTrees(PointMeans, replaced.ReplacedTrees):
         Weights of the rows.
     players : list of tuple of int
         Columns of each player; no two players share one.
-    **loop : dict
-        `n_jobs`, `verbose`, `on_block`, as for `HybridResponses`.
+    n_jobs : int or None, default=None
+        Workers.
 
     Raises
     ------
@@ -121,8 +121,8 @@ class HybridTrees(PointMeans, replaced.ReplacedTrees):
         The trees do not give the responses of the model.
     """
 
-    def __init__(self, trees, rows, weights, players, **loop):
-        self._trees, self._weights, self._loop = trees, weights, loop
+    def __init__(self, trees, rows, weights, players, *, n_jobs=None):
+        self._trees, self._weights, self._n_jobs = trees, weights, n_jobs
         self._shares = weights / weights.sum()
         self._codes = trees.checked_codes(rows)[:]
         ensemble = trees.ensemble
@@ -212,7 +212,7 @@ class HybridTrees(PointMeans, replaced.ReplacedTrees):
 
     def outcomes(self, reduce):
         """Reduced responses with one player at each of its points, in order of rows."""
-        return self.responses(partial(_at_all_points, reduce), **self._loop)
+        return self.responses(partial(_at_all_points, reduce), n_jobs=self._n_jobs)
 
     @property
     def _bytes_of_curves(self):
@@ -224,7 +224,7 @@ class HybridTrees(PointMeans, replaced.ReplacedTrees):
     @cached_property
     def _leaf_weights(self):
         """Weight of the rows at each leaf that they reach but for one condition."""
-        return self._summed_leaf_weights(self._moved, self._weights, **self._loop)
+        return self._summed_leaf_weights(self._moved, self._weights, self._n_jobs)
 
     @cached_property
     def _averages(self):
@@ -245,8 +245,8 @@ class HybridTrees(PointMeans, replaced.ReplacedTrees):
             tasks = [
                 (trees, wave[some], *given) for some in slices(len(wave), _SETS_OF_TASK)
             ]
-            for averages in replaced.run_reported(
-                LinkedTreeSets.averages, tasks, **self._loop
+            for averages in run_in_threads(
+                LinkedTreeSets.averages, tasks, n_jobs=self._n_jobs
             ):
                 yield from averages
 
@@ -295,7 +295,7 @@ class HybridTrees(PointMeans, replaced.ReplacedTrees):
 
     def _terms_of_pass(self, pairs):
         terms = pairwise_interactions.TreePairs(self._moved, pairs)
-        both = self._summed_leaf_weights(terms, self._weights, **self._loop)
+        both = self._summed_leaf_weights(terms, self._weights, self._n_jobs)
         total = self._weights.sum()
         return terms.terms(self._leaf_weights, both, total, self.positions)
 
@@ -304,7 +304,7 @@ class HybridTrees(PointMeans, replaced.ReplacedTrees):
         parts, trees = self._moved.parts, self._trees.ensemble
         features = np.concatenate([parts[player].features for player in players])
         sets = TreeSets(trees, trees.value, features, self._moved.block_rows)
-        given = self._summed_leaf_weights(sets, self._weights, **self._loop)
+        given = self._summed_leaf_weights(sets, self._weights, self._n_jobs)
         found = np.empty_like(self._sums)
         for rows, part in self._parts(sets.outputs, given, sets.block_rows):
             found[rows] = part
@@ -317,7 +317,7 @@ class HybridTrees(PointMeans, replaced.ReplacedTrees):
             for rows in replaced.row_tasks(len(self._codes), size)
         ]
         start = 0
-        for part in replaced.run_reported(_in_turn, tasks, **self._loop):
+        for part in run_in_threads(_in_turn, tasks, n_jobs=self._n_jobs):
             yield slice(start, start + len(part)), part
             start += len(part)
 

@@ -70,7 +70,7 @@ class PermutedScores:
         self.baseline = np.array(baseline)
         self._changes_input = not same_content(self._rows.native, sent)
 
-    def scores(self, players, seeds, strata, *, n_jobs=None, verbose=0, on_block=None):
+    def scores(self, players, seeds, strata, n_jobs):
         """Scores with each player permuted: (n_players, n_repeats, n_metrics).
 
         `players` are tuples of columns, `seeds` (n_players, n_repeats) seed the
@@ -89,13 +89,8 @@ class PermutedScores:
         n_groups = min(len(blocks), 4 * workers) if workers > 1 else 1
         edges = np.linspace(0, len(blocks), n_groups + 1).astype(int)
         groups = [(self, blocks[start:stop]) for start, stop in pairwise(edges)]
-        found = []
-        loop = {"n_jobs": n_jobs, "verbose": verbose}
-        for of_block in stream(_scores_of_blocks, groups, **loop):
-            found.append(of_block)
-            if on_block is not None:
-                on_block()
-        return np.concatenate(found).reshape(*seeds.shape, -1)
+        found = stream(_scores_of_blocks, groups, len(blocks), n_jobs=n_jobs)
+        return np.concatenate(list(found)).reshape(*seeds.shape, -1)
 
     def of_blocks(self, blocks):
         """For each block, scores of a player's repeats: (n_repeats, n_metrics)."""

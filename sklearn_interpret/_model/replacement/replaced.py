@@ -27,6 +27,7 @@ from sklearn_interpret._model.parallel import (
     run_in_threads,
     slices,
 )
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -147,7 +148,7 @@ class ReplacedResponses:
             self._n_outputs = count_outputs(self._response, self._rows)
         return self._n_outputs
 
-    def averages(self, weights, masses=None, **loop):
+    def averages(self, weights, masses=None, *, n_jobs=None):
         """Weighted means of the responses over the rows.
 
         Parameters
@@ -158,18 +159,18 @@ class ReplacedResponses:
             For each replacement, weights of the variants that sum to one: standard
             errors of responses less the row's mean by them are then given, too. The
             variants have to be together.
-        **loop : dict
-            As in :meth:`responses`.
+        n_jobs : int or None, default=None
+            Workers.
 
         Returns
         -------
         Averages
         """
         reduce = RowMoments(weights, masses)
-        blocks = self.responses(reduce, merge=Moments.merge, **loop)
+        blocks = self.responses(reduce, merge=Moments.merge, n_jobs=n_jobs)
         return Averages.of_blocks(blocks, self.n_outputs)
 
-    def responses(self, reduce, *, merge=None, n_jobs=None, verbose=0, on_block=None):
+    def responses(self, reduce, *, merge=None, n_jobs=None):
         """Responses to all perturbed rows, reduced block by block.
 
         Parameters
@@ -183,10 +184,6 @@ class ReplacedResponses:
             variants as one. Without it all results are kept until the end.
         n_jobs : int or None, default=None
             Workers.
-        verbose : int, default=0
-            Passed to joblib.
-        on_block : callable, optional
-            Called with no arguments after each block.
 
         Returns
         -------
@@ -196,7 +193,7 @@ class ReplacedResponses:
             the order in which they are merged depends on `n_jobs`.
         """
         keyed = [{} for _ in self._replacements]
-        for block, n_outputs, reduced in self._reduced(reduce, n_jobs, verbose):
+        for block, n_outputs, reduced in self._reduced(reduce, n_jobs):
             self._n_outputs = n_outputs
             kept, place = keyed[block.which], (block.start, block.first)
             if merge is not None:
@@ -204,25 +201,21 @@ class ReplacedResponses:
                 if place in kept:
                     reduced = merge(kept[place], reduced)
             kept[place] = reduced
-            if on_block is not None:
-                on_block()
         return [[kept[place] for place in sorted(kept)] for kept in keyed]
 
-    def _reduced(self, reduce, n_jobs, verbose):
+    def _reduced(self, reduce, n_jobs):
         """Blocks, the number of outputs, and what the blocks are reduced to."""
         given = self._response, self._rows, self._replacements, reduce
         blocks = _plan(self._replacements, self._rows)
         workers = effective_n_jobs(n_jobs)
         if workers <= 1:
-            return _respond(*given, blocks)
+            return counted(_respond(*given, blocks), len(blocks))
         edges = np.linspace(0, len(blocks), min(4 * workers, len(blocks)) + 1)
         groups = [blocks[a:b] for a, b in pairwise(edges.astype(int))]
         tasks = [(*given, group) for group in groups]
-        return chain.from_iterable(
-            run(_respond_to_all, tasks, n_jobs=n_jobs, verbose=verbose)
-        )
+        return chain.from_iterable(run(_respond_to_all, tasks, n_jobs=n_jobs))
 
-    def differences(self, steps, cells, reduce, **loop):
+    def differences(self, steps, cells, reduce, **options):
         """Changes of the response as rows step to the neighbouring points of the grids.
 
         Parameters
@@ -235,8 +228,8 @@ class ReplacedResponses:
             ``reduce(which, index, taken, differences)``: the number of the replacement,
             the rows' positions, and for each kind of step which one each row takes
             (n_rows,) and the change (n_rows, n_outputs).
-        **loop : dict
-            As in :meth:`responses`.
+        **options : dict
+            `merge` and `n_jobs`, as in :meth:`responses`.
 
         Returns
         -------
@@ -248,7 +241,7 @@ class ReplacedResponses:
         entries = zip(self._replacements, steps, taken, strict=True)
         to_neighbours = [_to_neighbours(*entry, cells) for entry in entries]
         model = ReplacedResponses(self._response, self._rows, to_neighbours)
-        found = model.responses(partial(_difference, reduce, steps, taken), **loop)
+        found = model.responses(partial(_difference, reduce, steps, taken), **options)
         self._n_outputs = model.n_outputs
         return found
 
@@ -260,7 +253,8 @@ def plain_responses(response, rows):
         return response(rows.native)
     index = np.arange(rows.n_rows)
     parts = slices(rows.n_rows, height)
-    return np.concatenate([response(rows.take(index[part]).native) for part in parts])
+    batches = counted([index[part] for part in parts])
+    return np.concatenate([response(rows.take(batch).native) for batch in batches])
 
 
 def count_outputs(response, rows):
@@ -385,26 +379,26 @@ class ReplacedTrees:
         n_responses = 0 if self._trees.additive else n_rows * n_points
         return sums_of_passes(ensemble, n_rows, n_pairs, n_pairs) + n_responses
 
-    def averages(self, weights, masses=None, **loop):
+    def averages(self, weights, masses=None, *, n_jobs=None):
         """Weighted means over the rows."""
         if not self._trees.additive:
-            return self.averages_of_curves(weights, masses, **loop)
+            return self.averages_of_curves(weights, masses, n_jobs)
         means = {}
         for which, effects in self._effects():
-            leaf_weights = self._summed_leaf_weights(effects, weights, **loop)
+            leaf_weights = self._summed_leaf_weights(effects, weights, n_jobs)
             averages = effects.averages(leaf_weights, weights.sum())
             means.update(zip(which, averages, strict=True))
         return TreeAverages(
             [means[entry] for entry in sorted(means)], self, weights, masses
         )
 
-    def averages_of_curves(self, weights, masses, **loop):
+    def averages_of_curves(self, weights, masses, n_jobs=None):
         """Weighted means and standard errors, from the curves of single rows."""
         reduce = RowMoments(weights, masses)
-        blocks = self.responses(reduce, merge=Moments.merge, **loop)
+        blocks = self.responses(reduce, merge=Moments.merge, n_jobs=n_jobs)
         return Averages.of_blocks(blocks, self.n_outputs)
 
-    def responses(self, reduce, *, merge=None, **loop):
+    def responses(self, reduce, *, merge=None, n_jobs=None):
         """Reduced responses to all replaced rows, in the order of the rows."""
 
         def tasks(which, effects):
@@ -414,9 +408,9 @@ class ReplacedTrees:
             for rows in row_tasks(len(self._codes), size):
                 yield _curves, merge, *given, rows, size, which, reduce
 
-        return self._reduced(tasks, merge, **loop)
+        return self._reduced(tasks, merge, n_jobs)
 
-    def differences(self, steps, cells, reduce, *, merge=None, **loop):
+    def differences(self, steps, cells, reduce, *, merge=None, n_jobs=None):
         """Reduced changes of the response as rows step to the neighbouring points."""
 
         def tasks(which, effects):
@@ -433,17 +427,18 @@ class ReplacedTrees:
                     reduce,
                 )
 
-        return self._reduced(tasks, merge, **loop)
+        return self._reduced(tasks, merge, n_jobs)
 
     @property
     def _bytes_of_curves(self):
         return _BYTES_OF_CURVES
 
-    def _reduced(self, tasks, merge, **loop):
+    def _reduced(self, tasks, merge, n_jobs):
         """For each replacement the results of all of its tasks for `_collected`."""
         found = {}
         for which, effects in self._effects():
-            for pairs in run_reported(_collected, list(tasks(which, effects)), **loop):
+            todo = list(tasks(which, effects))
+            for pairs in run_in_threads(_collected, todo, n_jobs=n_jobs):
                 _collect(found, pairs, merge)
         n_replacements = sum(len(which) for which, _ in self._groups)
         return [found.get(entry, []) for entry in range(n_replacements)]
@@ -451,10 +446,10 @@ class ReplacedTrees:
     def _effects(self):
         """Replacements that share a pass over the trees, and their effects."""
         trees, n_rows = self._trees.ensemble, len(self._codes)
-        for which, parts in self._groups:
+        for which, parts in counted(self._groups):
             yield which, TreeEffects(trees, trees.value, trees.base, parts, n_rows)
 
-    def _summed_leaf_weights(self, made, weights, **loop):
+    def _summed_leaf_weights(self, made, weights, n_jobs):
         """Sum over all rows of the arrays that ``made.leaf_weights`` returns."""
         total = None
         for codes, own in self._portions(made, weights):
@@ -462,7 +457,7 @@ class ReplacedTrees:
                 (made, codes, own, rows, made.block_rows)
                 for rows in row_tasks(len(codes), made.block_rows)
             ]
-            for part in run_reported(_sum_of_weights, tasks, **loop):
+            for part in run_in_threads(_sum_of_weights, tasks, n_jobs=n_jobs):
                 total = _added(total, part)
         return total
 
@@ -551,14 +546,6 @@ def sums_of_passes(ensemble, n_rows, n_passes, n_pairs):
 def row_tasks(n_rows, size):
     """Slices of rows for workers, each a multiple of `size` of them."""
     return slices(n_rows, size * -(-n_rows // (size * _MOST_TASKS)))
-
-
-def run_reported(function, tasks, *, n_jobs=None, verbose=0, on_block=None):
-    """Results of the tasks as they come, each reported."""
-    for result in run_in_threads(function, tasks, n_jobs=n_jobs, verbose=verbose):
-        yield result
-        if on_block is not None:
-            on_block()
 
 
 def _collect(found, pairs, merge):

@@ -40,10 +40,7 @@ def feature_index(feature, names, *, named=True, parameter="features"):
             "a DataFrame with string column names, or a position."
         )
     if feature not in names:
-        near = get_close_matches(feature, names, n=3)
-        hint = f"known names: {shortened(names)}."
-        if near:
-            hint = f"did you mean {' or '.join(map(repr, near))}?"
+        hint = near_names(feature, names, "known names:")
         raise ValueError(f"{parameter} has the unknown feature {feature!r}; {hint}")
     return names.index(feature)
 
@@ -253,6 +250,17 @@ def resolve_keys(mapping, names, *, named=True, parameter, groups=None):
                 raise ValueError(f"{parameter} has the feature {names[key]!r} twice.")
         rekeyed[key] = value
     return rekeyed
+
+
+def near_names(unknown, known, start):
+    """A question for the known names near an unknown one; all of them without any."""
+    near = []
+    if isinstance(unknown, str):
+        texts = [name for name in known if isinstance(name, str)]
+        near = get_close_matches(unknown, texts, n=3)
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    return f"{start} {shortened(known)}."
 
 
 def shortened(names, most=10):

@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose
 from sklearn_interpret._core.rules.mining import MinedRules, PackedRows
 from sklearn_interpret._core.rules.rule_list_posterior import (
     RuleListPosterior,
+    gibbs_chain,
     r_hat,
-    sample_lists,
 )
 
 
@@ -112,7 +112,9 @@ def test_samples_are_those_of_the_posterior_of_all_lists():
     logs = [case.log_prior(own) + case.log_likelihood(own) for own in lists]
     exact = dict(zip(map(tuple, lists), _normalised(logs), strict=True))
     random = np.random.RandomState(seed)
-    sampled, logs_of_sampled = sample_lists(case.posterior, 3, 4000, random)
+    chains = [list(gibbs_chain(case.posterior, 8000, random))[4000:] for _ in range(3)]
+    sampled = [own for chain in chains for own, _ in chain]
+    logs_of_sampled = np.array([[log for _, log in chain] for chain in chains])
     counts = Counter(sampled)
     assert len(sampled) == logs_of_sampled.size
     distance = sum(abs(counts[own] / len(sampled) - p) for own, p in exact.items()) / 2

@@ -206,24 +206,6 @@ def test_blocks_change_nothing(name):
         assert_array_equal(found, same)
 
 
-def test_blocks_are_reported():
-    told = []
-    X = TABLES["continuous"]
-    with config_context(working_memory=1e-2):
-        answers = HybridResponses(
-            make_response(Recording()),
-            as_rows(X),
-            np.ones(len(X)),
-            alone_in(8),
-            on_block=lambda: told.append(1),
-        )
-        averages(answers)
-        first = len(told)
-        assert first > 1
-        list(answers.joint([(0, 1)]))
-        assert len(told) > first
-
-
 def test_frames_are_sent_as_they_came():
     X = pd.DataFrame(
         {

@@ -195,22 +195,6 @@ def test_few_calls_when_memory_allows():
     assert len(model.calls) == len(asked)
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_each_block_is_reported(n_jobs):
-    rows = as_rows(X)
-    reports = []
-    with working_memory(2e-3), parallel_config(backend="threading"):
-        found = responses(
-            make_response(TREE),
-            rows,
-            replacements(rows),
-            keep,
-            n_jobs=n_jobs,
-            on_block=lambda: reports.append(1),
-        )
-    assert len(reports) == sum(map(len, found))
-
-
 def test_reductions_hear_which_replacement_it_is():
     rows = as_rows(X)
     asked = replacements(rows)

@@ -1,0 +1,142 @@
+"""Progress of a call: its loops count their items; the share done is reported."""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from time import monotonic
+from typing import Any, TypeVar, cast
+
+from sklearn_interpret._model._sklearn_compat import (
+    callback_task,
+    has_callbacks,
+    report_percent,
+    root_callback_context,
+    with_callbacks,
+)
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+# Progress of the call that runs in this thread; workers have none.
+_current = ContextVar("progress", default=None)
+
+# Callbacks see each percent as a task, so that progress bars know the share done.
+PERCENTS = 100
+# Lines are printed at most once in this time.
+_SECONDS = 1.0
+
+
+def counted(items, total=None):
+    """The items of a loop, `total` or len(items) of them, counted if anyone listens."""
+    progress = _current.get()
+    if progress is None:
+        return items
+    return progress.count(items, len(items) if total is None else total)
+
+
+def phases(number):
+    """An iterator whose `next` begins each of the phases of a call in turn."""
+    return iter(counted(range(number)))
+
+
+class _Progress:
+    """The share done of a call: nested loops count as parts of the outer one's item."""
+
+    def __init__(self, estimator, call, context):
+        self.estimator, self._context = estimator, context
+        self._name = f"{type(estimator).__name__}.{call}"
+        self._loops, self._percent = [], 0
+        self._start = self._printed = monotonic()
+        self._print("0 % done")
+
+    def count(self, items, total):
+        """The items of a loop; a second loop in an item counts where it is further."""
+        loop, depth = [0, max(total, 1)], len(self._loops)
+        self._loops.append(loop)
+        try:
+            for item in items:
+                yield item
+                loop[0] += 1
+                self._update()
+        finally:
+            if any(one is loop for one in self._loops):
+                del self._loops[depth:]
+
+    def _update(self):
+        share, width = 0.0, 1.0
+        for done, total in self._loops:
+            width /= total
+            share += done * width
+        percent = int(PERCENTS * share)
+        if not self._percent < percent < PERCENTS:  # the end reports the last one
+            return
+        self._report_until(percent)
+        now = monotonic()
+        if now - self._printed >= _SECONDS:
+            self._printed = now
+            left = duration_in_words((now - self._start) * (1 - share) / share)
+            self._print(f"{percent} % done, {left} left")
+
+    def end(self):
+        """Report what is left, and the time that the call took."""
+        self._report_until(PERCENTS)
+        seconds = monotonic() - self._start
+        self._print(f"100 % done in {duration_in_words(seconds)}")
+
+    def _report_until(self, percent):
+        for _ in range(self._percent, percent):
+            report_percent(self._context, self.estimator)
+        self._percent = percent
+
+    def _print(self, text):
+        if getattr(self.estimator, "verbose", 0):
+            print(f"[{self._name}] {text}", flush=True)  # noqa: T201
+
+
+def duration_in_words(seconds):
+    """A duration in its largest unit, rounded."""
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 1):.0f} seconds"
+
+
+@contextmanager
+def progress_of(estimator, call, context=None):
+    """Print the progress of a call if `verbose`, and report it to the callbacks."""
+    if not _is_watched(estimator):
+        yield
+        return
+    progress = _Progress(estimator, call, context)
+    token = _current.set(progress)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+    progress.end()
+
+
+def shows_progress(method: _Method) -> _Method:
+    """Decorate a method of an estimator to show its progress."""
+    name = method.__name__
+
+    @with_callbacks
+    def shown(self, *args, **kwargs):
+        context = root_callback_context(self, PERCENTS, name)
+        with callback_task(context, self), progress_of(self, name, context):
+            return method(self, *args, **kwargs)
+
+    @wraps(method)
+    def shown_if_watched(self, *args, **kwargs):
+        call = shown if _is_watched(self) else method
+        return call(self, *args, **kwargs)
+
+    return cast(_Method, shown_if_watched)
+
+
+def _is_watched(estimator):
+    """Whether to show progress of an estimator, unless it is part of its own call."""
+    progress = _current.get()
+    if progress is not None and progress.estimator is estimator:
+        return False
+    return bool(getattr(estimator, "verbose", 0)) or has_callbacks(estimator)

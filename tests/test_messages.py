@@ -1,0 +1,99 @@
+"""Warnings and errors say what to do."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+import sklearn_interpret
+from sklearn_interpret.adversarial import (
+    AdversarialPatch,
+    FastGradientSign,
+    MinimalPerturbation,
+    ProjectedGradient,
+)
+from sklearn_interpret.counterfactuals import ExactCounterfactual, TextCounterfactual
+from sklearn_interpret.decomposition import (
+    NaiveBayesContributions,
+    NeighborContributions,
+    TreePathContributions,
+)
+from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
+from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.influence import InfluenceFunctions, RegressionInfluence
+from sklearn_interpret.interactions import HStatistic, PartialDependenceInteraction
+from sklearn_interpret.linear import CoefficientInference
+from sklearn_interpret.shapley import LinearSHAP, ShapleyValues, TreeSHAP
+from sklearn_interpret.surrogates import LimeTabular
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+LABELS = (X[:, 0] > 0).astype(int)
+
+# Verbs that a warning begins with.
+ADVICE = {
+    *("Allow", "Do", "Fit", "Give", "Ignore", "Inspect", "Leave", "Pass", "Raise"),
+    *("Remove", "Scale", "Take", "Try", "Use"),
+}
+
+
+def first_words():
+    """File and first word of each message that is warned of, in the sources."""
+    for path in sorted(Path(sklearn_interpret.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(node, "func", None)
+            if getattr(name, "id", None) == "warn":
+                text = node.args[0]
+                start = text.values[0] if isinstance(text, ast.JoinedStr) else text
+                yield path.name, getattr(start, "value", None)
+
+
+def test_warnings_begin_with_advice():
+    starts = list(first_words())
+    assert len(starts) > 30
+    given = [name for name, text in starts if not isinstance(text, str)]
+    assert given == ["_base.py"]  # that of interactions, which gets its remedy
+    words = {text.split()[0] for _, text in starts if isinstance(text, str)}
+    assert words <= ADVICE
+
+
+@pytest.mark.parametrize(
+    ("inspector", "advice"),
+    [
+        (TreeSHAP(SVC()), "KernelSHAP takes any model."),
+        (LinearSHAP(SVC()), "KernelSHAP takes any model."),
+        (ShapleyValues(SVC(), algorithm="tree"), "KernelSHAP takes any model."),
+        (TreePathContributions(SVC()), "BreakDown and KernelSHAP take any model."),
+        (NaiveBayesContributions(SVC()), "BreakDown and KernelSHAP take any model."),
+        (NeighborContributions(SVC()), "BreakDown and KernelSHAP take any model."),
+        (InfluenceFunctions(SVC()), "DeletionDiagnostics takes any model."),
+        (RegressionInfluence(SVC()), "DeletionDiagnostics takes any model."),
+        (CoefficientInference(SVC()), "PermutationTest tests the features of any"),
+        (ExactCounterfactual(SVC()), "GrowingSpheres and WachterCounterfactual take"),
+        (FastGradientSign(KNeighborsClassifier()), "HopSkipJump takes any model"),
+        (ProjectedGradient(KNeighborsClassifier()), "HopSkipJump takes any model"),
+        (MinimalPerturbation(KNeighborsClassifier()), "HopSkipJump takes any model"),
+        (AdversarialPatch(KNeighborsClassifier()), "HopSkipJump takes any model"),
+        (PartialDependence(SVC(), method="tree"), 'method="auto" takes any model.'),
+        (AccumulatedLocalEffects(SVC(), method="tree"), 'method="auto" takes any'),
+        (HStatistic(SVC(), method="tree"), 'method="auto" takes any model.'),
+        (PartialDependenceInteraction(SVC(), method="tree"), 'method="auto" takes any'),
+        (LimeTabular(SVC(), method="tree"), 'method="auto" takes any model.'),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_errors_name_what_takes_any_model(inspector, advice):
+    with pytest.raises(UnreadableModelError) as error:
+        inspector.fit(X, LABELS)
+    assert str(error.value).count(advice) == 1
+
+
+def test_errors_on_texts_name_what_takes_any_model():
+    model = make_pipeline(CountVectorizer(), SVC())
+    inspector = TextCounterfactual(model, method="exact")
+    with pytest.raises(UnreadableModelError, match='method="auto" takes any model'):
+        inspector.fit(["good film", "bad film"], [1, 0])

@@ -1,0 +1,223 @@
+"""Progress: `verbose` prints the share done and the time left of every slow call."""
+
+import re
+import warnings
+from itertools import count
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from sklearn_interpret._model import progress
+from sklearn_interpret._model.progress import counted, phases, progress_of
+from sklearn_interpret.adversarial import FastGradientSign, MinimalPerturbation
+from sklearn_interpret.counterfactuals import AnchorsText, TextCounterfactual
+from sklearn_interpret.effects import ConditionalDependence
+from sklearn_interpret.importance import PartialDependenceImportance
+from sklearn_interpret.influence import RegressionInfluence
+from sklearn_interpret.linear import CoefficientInference
+from sklearn_interpret.prototypes import MMDCritic
+from sklearn_interpret.shapley import KernelSHAP
+from sklearn_interpret.surrogates import LimeText
+from tests.instances import ARGUMENTS, models, quick_arguments, takes, wraps_a_model
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 5)).round(2)
+NUMBERS, LABELS = X[:, 0] + X[:, 1], (X[:, 0] > 0).astype(int)
+
+LINE = re.compile(r"\[(\w+\.\w+)\] (\d+) % done(?:, \d+ \w+ left| in \d+ \w+|)")
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    """Let a second pass between any two looks at the clock."""
+    seconds = count()
+    monkeypatch.setattr(progress, "monotonic", lambda: next(seconds))
+
+
+class Caller:
+    """Something with progress."""
+
+    verbose = 1
+
+
+def printed(capsys):
+    """Percents that are printed, by call, in order."""
+    found = {}
+    for line in capsys.readouterr().out.splitlines():
+        call, percent = LINE.fullmatch(line).groups()
+        found.setdefault(call, []).append(int(percent))
+    return found
+
+
+def instance(public_class, verbose):
+    """An instance of a class with `verbose`, and targets for it."""
+    if not wraps_a_model(public_class):
+        return public_class(**ARGUMENTS[public_class][0], verbose=verbose), LABELS
+    model = models(public_class)[0]
+    arguments = quick_arguments(public_class, model)
+    return public_class(model, **arguments, verbose=verbose), NUMBERS
+
+
+# Of small tables, these are a single call of the model or of LAPACK.
+START_AND_END = {
+    ConditionalDependence,
+    CoefficientInference,
+    FastGradientSign,
+    MinimalPerturbation,
+    MMDCritic,
+    RegressionInfluence,
+}
+# Products of coefficients.
+QUICK_EXPLAIN = "CoefficientInference", "RuleFitClassifier", "RuleFitRegressor"
+SLOW = [c for c in ARGUMENTS if takes(c, "verbose")]
+
+
+def check_progress(silent, loud, X, y, capsys):
+    """Check what `fit` and `explain` print; return the most lines of a call."""
+    name = type(loud).__name__
+    for estimator in silent, loud:
+        with config_context(working_memory=0.01):
+            estimator.fit(X, y)
+            if is_slow := hasattr(estimator, "explain") and name not in QUICK_EXPLAIN:
+                estimator.explain(X)
+        calls = printed(capsys)
+        assert bool(calls) == bool(estimator.verbose)
+    assert set(calls) == {f"{name}.fit", *[f"{name}.explain"] * is_slow}
+    for percents in calls.values():
+        assert (percents[0], percents[-1]) == (0, 100)
+        assert percents == sorted(set(percents))
+    return max(map(len, calls.values()))
+
+
+@pytest.mark.parametrize("public_class", SLOW, ids=lambda c: c.__name__)
+def test_calls_print_their_progress(public_class, capsys):
+    loud, y = instance(public_class, 1)
+    silent, _ = instance(public_class, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # results do not matter
+        n_lines = check_progress(silent, loud, X, y, capsys)
+    assert (n_lines == 2) == (public_class in START_AND_END)
+
+
+@pytest.mark.parametrize("public_class", [AnchorsText, LimeText, TextCounterfactual])
+def test_inspectors_of_texts_print_their_progress(public_class, capsys):
+    texts = ["good fine film", "bad dull film", "fine good plot", "dull bad plot"]
+    model = make_pipeline(CountVectorizer(), LogisticRegression())
+    small = {} if public_class is TextCounterfactual else {"n_samples": 20}
+    estimators = [public_class(model, **small, verbose=verbose) for verbose in (0, 1)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        n_lines = check_progress(*estimators, texts, [1, 0, 1, 0], capsys)
+    assert n_lines > 2
+
+
+def test_workers_report_their_tasks(capsys):
+    model = LinearRegression().fit(X, NUMBERS)
+    inspector = KernelSHAP(FrozenEstimator(model), subsample=5, n_jobs=2, verbose=1)
+    inspector.fit(X).explain(X)
+    percents = printed(capsys)["KernelSHAP.explain"]
+    assert percents == [0, 12, 25, 37, 50, 62, 75, 87, 100]
+
+
+def test_importances_report_when_they_are_computed(capsys):
+    model = LinearRegression().fit(X, NUMBERS)
+    inspector = KernelSHAP(FrozenEstimator(model), subsample=5, verbose=1).fit(X)
+    first = inspector.feature_importances_
+    percents = printed(capsys)["KernelSHAP.feature_importances_"]
+    assert (percents[0], percents[-1]) == (0, 100)
+    assert inspector.feature_importances_ is first
+    assert not printed(capsys)
+
+
+def test_an_inspector_within_another_is_a_part_of_it(capsys):
+    PartialDependenceImportance(LinearRegression(), verbose=1).fit(X, NUMBERS)
+    assert set(printed(capsys)) == {"PartialDependenceImportance.fit"}
+
+
+def lines_of(call, capsys):
+    """What a function prints as a call with progress."""
+    with progress_of(Caller(), "run"):
+        call()
+    return [
+        line.removeprefix("[Caller.run] ")
+        for line in capsys.readouterr().out.splitlines()
+    ]
+
+
+def test_lines_have_the_time_left(capsys):
+    lines = lines_of(lambda: list(counted(range(4))), capsys)
+    assert lines == [
+        "0 % done",
+        "25 % done, 3 seconds left",
+        "50 % done, 2 seconds left",
+        "75 % done, 1 seconds left",
+        "100 % done in 4 seconds",
+    ]
+
+
+def test_there_is_at_most_a_line_per_second(capsys, monkeypatch):
+    quarters = count()
+    monkeypatch.setattr(progress, "monotonic", lambda: next(quarters) / 4)
+    lines = lines_of(lambda: list(counted(range(16))), capsys)
+    assert lines == [
+        "0 % done",
+        "25 % done, 3 seconds left",
+        "50 % done, 2 seconds left",
+        "75 % done, 1 seconds left",
+        "100 % done in 4 seconds",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(119, "119 seconds"), (120, "2 minutes"), (7200, "2 hours"), (2e5, "2 days")],
+)
+def test_durations(seconds, text):
+    assert progress.duration_in_words(seconds) == text
+
+
+def test_inner_loops_are_parts_of_an_item(capsys):
+    def call():
+        for _ in counted(range(2)):
+            list(counted(range(2)))
+
+    shares = [line.split(" %")[0] for line in lines_of(call, capsys)]
+    assert shares == ["0", "25", "50", "75", "100"]
+
+
+def test_phases_divide_a_call(capsys):
+    def call():
+        parts = phases(2)
+        next(parts)
+        list(counted(range(2)))
+        next(parts)
+        list(counted(range(2)))
+
+    shares = [line.split(" %")[0] for line in lines_of(call, capsys)]
+    assert shares == ["0", "25", "50", "75", "100"]
+
+
+def test_loops_may_end_early(capsys):
+    def call():
+        for _ in counted(range(2)):
+            for _ in counted(range(100)):
+                break
+
+    shares = [line.split(" %")[0] for line in lines_of(call, capsys)]
+    assert shares == ["0", "50", "100"]
+
+
+def test_what_fails_does_not_end(capsys):
+    def call():
+        raise ValueError("failed")
+
+    with pytest.raises(ValueError, match="failed"):
+        lines_of(call, capsys)
+    assert capsys.readouterr().out == "[Caller.run] 0 % done\n"
+    items = [1]
+    assert counted(items) is items  # nobody listens any more
