@@ -117,9 +117,7 @@ class BaseAnchors(BaseInspector):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        tasks = [(rows.part(p),) for p in worker_slices(rows.n_rows, self.n_jobs)]
-        parts = run(self._search, tasks, n_jobs=self.n_jobs)
-        anchors, rules = zip(*(pair for part in parts for pair in part), strict=True)
+        anchors, rules = self._searched(rows)
         found = np.array([anchor.found for anchor in anchors])
         reasons = [self._reason(anchor) for anchor in anchors]
         if not found.all():
@@ -131,6 +129,12 @@ class BaseAnchors(BaseInspector):
                 NoAnchorWarning,
             )
         return self._explanation(rows, anchors, rules, found, reasons)
+
+    def _searched(self, rows):
+        """Anchors and rules of rows."""
+        tasks = [(rows.part(p),) for p in worker_slices(rows.n_rows, self.n_jobs)]
+        parts = run(self._search, tasks, n_jobs=self.n_jobs)
+        return zip(*(pair for part in parts for pair in part), strict=True)
 
     def _explanation(self, rows, anchors, rules, found, reasons):
         """The explanation of some rows."""

@@ -54,7 +54,7 @@ def attributions(values: Floats, base_values: Floats) -> None:
 class Terms(AttributionTransformerMixin, BaseInspector):
     """An inspector of a user."""
 
-    def _inspect(self, sample: Any, response: Any, on_block: Any) -> None:
+    def _inspect(self, sample: Any, response: Any) -> None:
         self.output_names_ = [0]
 
     def _attributed(self) -> list[tuple[tuple[int], str]]:
