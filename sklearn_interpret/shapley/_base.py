@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,11 @@ class BaseShapley(BaseAttribution, SampleInspector):
 
     background: Any = None
     feature_groups: dict[str, Any] | None = None
+
+    background_: Any = field(init=False)
+    features_: list[tuple[int, ...]] = field(init=False)
+    player_names_: list[str] = field(init=False)
+    response_method_: str | Callable[..., Any] = field(init=False)
 
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
@@ -87,6 +93,8 @@ class BaseModelShapley(BaseShapley):
     feature_groups: dict[str, Any] | None = None
     response_method: str | Sequence[str] = "auto"
 
+    response_method_: str = field(init=False)
+
     _parameter_constraints = {
         **BaseShapley._parameter_constraints,
         "response_method": [str, list, tuple],
@@ -106,6 +114,9 @@ class InteractionValuesMixin:
     ``_pairs(rows)`` of the subclass returns interaction values (m, n_players,
     n_players, k).
     """
+
+    _pairs: Callable[..., Any]
+    _check_rows: Callable[..., Any]
 
     @empty_for_no_rows
     def interaction_values(self, X: Any) -> NDArray[np.float64]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from numbers import Integral
+from typing import Literal
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.metaestimators import available_if
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
+from sklearn_interpret._model.sklearn_bases import available_if
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -22,7 +24,7 @@ from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._sampling import ShapleySampling
 from sklearn_interpret.shapley._tree import TreeSHAP
 
-KINDS = {
+KINDS: dict[str, type[BaseShapley]] = {
     "tree": TreeSHAP,
     "linear": LinearSHAP,
     "exact": ExactShapley,
@@ -165,6 +167,11 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
 
     algorithm: str = "auto"
     budget: int | None = None
+
+    algorithm_: Literal["tree", "linear", "exact", "kernel", "permutation"] = field(
+        init=False
+    )
+    inspector_: BaseShapley = field(init=False)
 
     _parameter_constraints = {
         **BaseShapley._parameter_constraints,
