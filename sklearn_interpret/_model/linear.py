@@ -208,6 +208,10 @@ def _read(model):
     if not hasattr(model, method):
         raise UnreadableModelError(f"it has no {method}.")
     n_outputs, n_columns = coefficients.shape
+    if getattr(model, "n_features_in_", n_columns) != n_columns:
+        raise UnreadableModelError(
+            f"it has {n_columns} coefficients for {model.n_features_in_} features."
+        )
     return LinearModel(
         model,
         np.arange(n_columns),

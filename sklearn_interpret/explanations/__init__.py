@@ -5,6 +5,7 @@ from sklearn_interpret.explanations._attributions import (
     Explanation,
 )
 from sklearn_interpret.explanations._base import BaseExplanation
+from sklearn_interpret.explanations._interactions import InteractionExplanation
 from sklearn_interpret.explanations._removals import RemovalExplanation
 from sklearn_interpret.explanations._rows import RowExplanation
 from sklearn_interpret.explanations._rules import (
@@ -22,6 +23,7 @@ __all__ = [
     "BaseExplanation",
     "Condition",
     "Explanation",
+    "InteractionExplanation",
     "NeighborExplanation",
     "RemovalExplanation",
     "RowExplanation",

@@ -1,5 +1,8 @@
 """Interactions between features."""
 
+from sklearn_interpret.interactions._functional_decomposition import (
+    FunctionalDecomposition,
+)
 from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (
     PartialDependenceInteraction,
@@ -13,6 +16,7 @@ from sklearn_interpret.interactions._variable_interaction_network import (
 )
 
 __all__ = [
+    "FunctionalDecomposition",
     "HStatistic",
     "HStatisticDisplay",
     "PartialDependenceInteraction",

@@ -14,6 +14,9 @@ from matplotlib.text import Annotation, Text
 from numpy.typing import ArrayLike
 from pandas import DataFrame
 
+from sklearn_interpret.interactions._functional_decomposition import (
+    FunctionalDecomposition,
+)
 from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (
     PartialDependenceInteraction,
@@ -23,6 +26,7 @@ from sklearn_interpret.interactions._variable_interaction_network import (
 )
 
 __all__ = [
+    "FunctionalDecomposition",
     "HStatistic",
     "HStatisticDisplay",
     "PartialDependenceInteraction",

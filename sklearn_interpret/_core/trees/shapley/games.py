@@ -37,6 +37,7 @@ from sklearn_interpret._core.trees.shapley.tables import (
     ProductRule,
     comparison_gains,
     comparison_tables,
+    component_integrals,
     pattern_bits,
     terms,
 )
@@ -146,6 +147,21 @@ class PathDependentGame:
             gains[:, at] = rule.at(met)[:, :, 0]
         return gains
 
+    def few_components(self, codes, max_order):
+        """None: this game has no way for few rows."""
+
+    def shares_without(self, leaves, subsets):
+        """Share of replacements that meet the conditions of leaves outside of subsets.
+
+        For leaves with equally many conditions, and tuples of slots: (n_subsets,
+        n_leaves).
+        """
+        chances = self.chances[self.paths.of_nodes(leaves)]
+        shares = np.empty((len(subsets), len(leaves)))
+        for into, subset in zip(shares, subsets, strict=True):
+            np.multiply.reduce(np.delete(chances, subset, axis=0), axis=0, out=into)
+        return shares
+
     def base_values(self):
         """Mean raw output under the cover: (k,)."""
         means = node_means(self.ensemble)[self.ensemble.roots]
@@ -199,18 +215,33 @@ class InterventionalGame:
         """Number of leaves with 0, 1, 2, ... conditions."""
         return np.bincount(self.paths.n_conditions[self.ensemble.is_leaf])
 
-    def direct_values(self, plan, codes, order, weights=None):
+    def direct_values(self, plan, codes, order, weights=None, **measure):
         """Values of rows without tables: (n_keys, n_rows).
 
         `weights` (n_rows, n_background_rows) are those of the comparisons; None gives
-        each background row its share.
+        each background row its share. `measure` may have other `integrals`.
         """
         if weights is None:
             weights = np.broadcast_to(self.shares, (len(codes), len(self.shares)))
         blocks = self._blocks_of_pairs
         if blocks is None:
             blocks = pair_blocks(self.ensemble, self.paths, self.codes, self.most_kept)
-        return pair_values(blocks, self.paths, codes, weights, order)
+        return pair_values(blocks, self.paths, codes, weights, order, **measure)
+
+    def few_components(self, codes, max_order):
+        """Components of few rows, (k, n_players, ..., n_rows) by number of players.
+
+        None where there are too many rows.
+        """
+        if not self.is_direct(len(codes), max_order):
+            return None
+        shape = (self.ensemble.n_outputs, *[self.paths.n_players] * max_order)
+        return [
+            self.direct_values(
+                None, codes, order, integrals=component_integrals
+            ).reshape(*shape[: order + 1], len(codes))
+            for order in range(1, max_order + 1)
+        ]
 
     @cached_property
     def _blocks_of_pairs(self):
@@ -285,6 +316,26 @@ class InterventionalGame:
             lost, gained = (~pattern_bits(part, d) for part in (mine, other[theirs]))
             gains.append(_compared(lost, gained, shares[theirs], order))
         return np.concatenate(gains, axis=1)
+
+    def shares_without(self, leaves, subsets):
+        """As :meth:`PathDependentGame.shares_without`."""
+        d = self.paths.n_conditions[leaves[0]]
+        most = max(map(len, subsets))
+        finder = RootPaths(self.ensemble, self.paths, leaves)
+        masks = [sum(1 << slot for slot in subset) for subset in subsets]
+        shares = np.zeros((len(subsets), len(leaves)))
+        for weights, codes in self._blocks():
+            patterns = finder.patterns(codes)
+            failed = patterns ^ patterns.dtype.type((1 << int(d)) - 1)
+            more = failed.copy()
+            for _ in range(most):
+                more &= more - 1  # without its first member
+            leaf, row = np.nonzero(more == 0)
+            failed, weights = failed[leaf, row], weights[row]
+            for into, mask in zip(shares, masks, strict=True):
+                at = np.flatnonzero((failed | failed.dtype.type(mask)) == mask)
+                into += np.bincount(leaf[at], weights[at], len(leaves))
+        return shares
 
     def distinct_rows(self):
         """Rows of the background, each once: their codes, and shares of the weight."""

@@ -319,12 +319,12 @@ def pair_blocks(ensemble, paths, codes, most_bytes=np.inf):
             yield PairBlock.of_trees(ensemble, paths, roots, bits, rows)
 
 
-def pair_values(blocks, paths, codes, weights, order):
+def pair_values(blocks, paths, codes, weights, order, integrals=comparison_integrals):
     """Values of rows from all blocks: (n_keys, n_rows).
 
     `weights` (n_rows, n_background_rows) are those of the comparisons.
     """
-    integrals = comparison_integrals(int(paths.n_conditions.max(initial=0)), order)
+    integrals = integrals(int(paths.n_conditions.max(initial=0)), order)
     totals = sum(block.values(codes, weights, order, integrals) for block in blocks)
     return totals.reshape(len(codes), -1).T
 

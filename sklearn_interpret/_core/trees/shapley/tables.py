@@ -153,6 +153,15 @@ def comparison_integrals(d, order):
     return np.where((a > 0) & (b > 0), (-1.0) ** k * integrals / order, 0.0)
 
 
+def component_integrals(d, order):
+    """As `comparison_integrals`, of components of the functional decomposition.
+
+    These take the integrand at t = 0, where it is 0 or 1, and do not share it out.
+    """
+    k, u, v = np.ogrid[: order + 1, : d + 1, : d + 1]
+    return np.where((u == order - k) & (v >= k), (-1.0) ** k, 0.0)
+
+
 @lru_cache(maxsize=32)
 def comparison_matrix(d, order):
     """Gains by the patterns of a row and of one background row.

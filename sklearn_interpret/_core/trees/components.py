@@ -1,0 +1,176 @@
+r"""Components of the functional decomposition of sums of trees.
+
+A tree is a sum over its leaves of the leaf's value w times the product of its
+conditions. In the game of a row x, a leaf with conditions L gives the set U of players
+
+.. math:: w \sum_{T \subseteq U} (-1)^{|U| - |T|} q(T)\, [x \text{ meets } T], \quad
+    U \subseteq L,
+
+where q(T) is the share of replacements that meet all conditions of the leaf but those
+in T: the Moebius transform of the game (Hiabu, Meyer & Wright 2023, by their Theorem
+3.5 the decomposition that partial dependence identifies). So a component is a weighted
+sum of *conjunctions*, sets of conditions that a row meets or not, whatever the depth.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, combinations
+
+import numpy as np
+from scipy import sparse
+from scipy.special import comb
+
+from sklearn_interpret._core.trees.shapley.patterns import all_met
+
+# Weights of leaves that are collected together: some hundreds of megabytes.
+_WEIGHTS_AT_ONCE = 2**21
+# Conjunctions, and rows, that are checked together.
+_CONJUNCTIONS_AT_ONCE, _ROWS_AT_ONCE = 2**13, 2**8
+
+
+@dataclass(frozen=True, eq=False)
+class TreeComponents:
+    """The components of the sets of players that some path holds.
+
+    Parameters
+    ----------
+    game : PathDependentGame or InterventionalGame
+        The game: how absent players are replaced.
+    max_order : int
+        Largest number of players of a set.
+    """
+
+    game: object
+    max_order: int
+
+    @cached_property
+    def sets(self):
+        """The players of each component, by size, then position: list of tuple."""
+        paths = self.game.paths
+        leaves = np.flatnonzero(self.game.ensemble.is_leaf)
+        which, conditions = paths.conditions_of(leaves)
+        held = np.zeros((len(leaves), paths.n_players), dtype=bool)
+        held[which, paths.player[conditions]] = True
+        octets, _ = _distinct(np.packbits(held, axis=1).T.astype(np.intp))
+        octets = octets.T.astype(np.uint8)
+        held = np.unpackbits(octets, axis=1, count=paths.n_players).astype(bool)
+        sets, last = [], [((), held)]
+        for _ in range(self.max_order):
+            last = [
+                ((*players, new), rows[rows[:, new]])
+                for players, rows in last
+                for new in np.flatnonzero(rows.any(axis=0)).tolist()
+                if not players or new > players[-1]
+            ]
+            sets += [players for players, _ in last]
+        return sets
+
+    @cached_property
+    def _parts(self):
+        """Conjunctions, some at a time, and their weights.
+
+        Conjunctions are nodes whose conditions are met together, (max_order, n);
+        weights are sparse, (k * n_sets, n).
+        """
+        place = {players: position for position, players in enumerate(self.sets)}
+        runs = _runs_of_leaves(self.game, self.max_order)
+        made = (_parts_of_leaves(self.game, leaves, place) for leaves in runs)
+        return list(chain.from_iterable(made))
+
+    def values(self, codes):
+        """Components of rows given by their codes: (k, n_sets, n_rows)."""
+        game, n_sets = self.game, len(self.sets)
+        if "_parts" not in vars(self) and self.max_order <= 2:
+            found = game.few_components(codes, self.max_order)
+            if found is not None:
+                return self._chosen(found)
+        values = np.zeros((game.ensemble.n_outputs * n_sets, len(codes)))
+        for start in range(0, len(codes), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            met = all_met(game.ensemble, game.paths, codes[rows])
+            for nodes, weights in self._parts:
+                together = np.logical_and.reduce(met[nodes], axis=0)
+                values[:, rows] += weights @ together.astype(np.float64)
+        return values.reshape(game.ensemble.n_outputs, n_sets, len(codes))
+
+    def _chosen(self, found):
+        """Components from arrays (k, n_players, ..., n_rows), one for each size."""
+        chosen = []
+        for size, values in enumerate(found, 1):
+            of_size = [players for players in self.sets if len(players) == size]
+            at = np.array(of_size, dtype=np.intp).reshape(-1, size).T
+            chosen.append(values[:, *at])
+        return np.concatenate(chosen, axis=1)
+
+
+def _runs_of_leaves(game, max_order):
+    """Leaves with conditions, as many at a time as have `_WEIGHTS_AT_ONCE` weights."""
+    ensemble, n_conditions = game.ensemble, game.paths.n_conditions
+    leaves = np.flatnonzero(ensemble.is_leaf & (n_conditions > 0))
+    sizes = np.arange(1, max_order + 1)[:, None]
+    n_weights = (comb(n_conditions[leaves], sizes) * 2.0**sizes).sum(axis=0)
+    run = np.cumsum(n_weights) // _WEIGHTS_AT_ONCE
+    return np.split(leaves, np.flatnonzero(np.diff(run)) + 1) if len(leaves) else []
+
+
+def _parts_of_leaves(game, leaves, place):
+    """Parts of `TreeComponents` for leaves; `place` has the place of each set."""
+    n_conditions = game.paths.n_conditions[leaves]
+    max_order = max(map(len, place))
+    parts = [
+        _weights(game, leaves[n_conditions == d], max_order)
+        for d in np.unique(n_conditions)
+    ]
+    players, nodes, weights = (
+        np.concatenate(part, axis=1) for part in zip(*parts, strict=True)
+    )
+    players, component = _distinct(players)
+    nodes, conjunction = _distinct(nodes)
+    n_players = game.paths.n_players
+    held = [tuple(p for p in own if p < n_players) for own in players.T.tolist()]
+    at = np.array([place[players] for players in held])[component], conjunction
+    shape = len(place), nodes.shape[1]
+    outputs = [sparse.coo_array((column, at), shape=shape) for column in weights]
+    weights = sparse.vstack(outputs, format="csc")
+    for start in range(0, shape[1], _CONJUNCTIONS_AT_ONCE):
+        some = slice(start, start + _CONJUNCTIONS_AT_ONCE)
+        yield nodes[:, some], weights[:, some].tocsr()
+
+
+def _weights(game, leaves, max_order):
+    """Weights of leaves with equally many conditions: those that are not zero.
+
+    Returns the players of each weight's component and the nodes of its conjunction,
+    (max_order, n_weights) each, and the weights (k, n_weights). Players are filled up
+    with their number, nodes with the root 0, whose condition all rows meet.
+    """
+    conditions = game.paths.of_nodes(leaves)
+    d = len(conditions)
+    subsets = [s for size in range(max_order + 1) for s in combinations(range(d), size)]
+    shares = game.shares_without(leaves, subsets)
+    place = {subset: position for position, subset in enumerate(subsets)}
+    pairs = [
+        (place[union], place[subset], (-1.0) ** (len(union) - len(subset)))
+        for union in subsets[1:]
+        for size in range(len(union) + 1)
+        for subset in combinations(union, size)
+    ]
+    union, subset, sign = map(np.array, zip(*pairs, strict=True))
+    pair, leaf = np.nonzero(shares[subset])
+    union, subset = union[pair], subset[pair]
+    slots = np.array([[*s, *[d] * (max_order - len(s))] for s in subsets]).T
+    n = game.paths.n_players
+    players = np.vstack([game.paths.player[conditions], np.full(len(leaves), n)])
+    nodes = np.vstack([conditions, np.zeros(len(leaves), dtype=conditions.dtype)])
+    weight = (sign[pair] * shares[subset, leaf]) * game.ensemble.value[leaves[leaf]].T
+    players = np.sort(players[slots[:, union], leaf], axis=0)
+    return players, nodes[slots[:, subset], leaf], weight
+
+
+def _distinct(columns):
+    """Distinct columns of an array of integers, and which of these each one is."""
+    key = np.zeros(columns.shape[1], dtype=np.intp)
+    for row in columns:
+        key = key * (int(row.max(initial=0)) + 1) + row
+        _, first, key = np.unique(key, return_index=True, return_inverse=True)
+    return columns[:, first], key

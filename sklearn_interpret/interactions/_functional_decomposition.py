@@ -1,0 +1,390 @@
+"""Functional decomposition of a model's response."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._inspectors.attribution import check_no_overflow
+from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.players import BaseReadPlayers
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
+from sklearn_interpret._model.linear import explained_linear
+from sklearn_interpret._model.parallel import rows_in_memory, slices
+from sklearn_interpret._model.replacement.coalitions import CoalitionGame
+from sklearn_interpret._model.replacement.components import (
+    ComponentsOfCoalitions,
+    ComponentsOfTrees,
+    LinearTerms,
+)
+from sklearn_interpret._model.response import Response, make_response, unfrozen
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.trees.tree_response import explained_response
+from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret.additive import GAMClassifier, GAMRegressor
+from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError
+from sklearn_interpret.explanations import InteractionExplanation
+
+# Rows sent to the model that take minutes: more raise a warning.
+_MANY_ROWS = 10**8
+
+
+@dataclass(frozen=True)
+class _GamTerms:
+    """An additive model's response as intercept and terms."""
+
+    response: Response  # additive
+
+    @classmethod
+    def of_response(cls, gam, response, response_method):
+        """Terms of a response, or None if it is not their sum."""
+        if isinstance(gam, GAMClassifier):
+            if response_method == "auto":
+                response = replace(response, method="decision_function")
+            return cls(response) if response.method == "decision_function" else None
+        linear = response.method == "predict" and gam.link in (None, "identity")
+        return cls(response) if linear and gam.family == "normal" else None
+
+    def players(self, player):
+        """Players that intercept and terms depend on, given the player of a column."""
+        gam = unfrozen(self.response.estimator)
+        columns = [column.own_columns for column in gam._terms]
+        return [
+            (),
+            *(tuple(sorted({int(player[c.position]) for c in own})) for own in columns),
+        ]
+
+    def __call__(self, X):
+        """Values of intercept and terms, (n_rows, n_terms * k)."""
+        explanation = unfrozen(self.response.estimator).explain(X)
+        parts = [explanation.base_values, *np.moveaxis(explanation.values, 1, 0)]
+        terms = np.stack([self.response.read(part) for part in parts], axis=1)
+        return terms.reshape(len(terms), -1)
+
+
+@estimator_dataclass
+class FunctionalDecomposition(BaseReadPlayers):
+    """Parts of the response that belong to sets of features.
+
+    The component of a set U is what the mean response with U's values of a row adds to
+    the components of its subsets:
+
+    .. math:: g_U(x) = \\sum_{T \\subseteq U} (-1)^{|U| - |T|} v_x(T), \\qquad
+        f(x) = \\sum_U g_U(x)
+
+    v(T) is the mean response with the row's own values of the features in T;
+    `perturbation` defines the others. With "interventional", g of one feature is its
+    centred partial dependence.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The predictor to inspect; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    max_order : int, default=2
+        Largest number of features of a component.
+    perturbation : {"interventional", "path_dependent"}, default="interventional"
+        "interventional" takes absent features jointly from the rows of the background.
+        "path_dependent" sends a row both ways at splits on absent features, with the
+        shares of the training rows as weights; for sums of trees only.
+    background : {array-like, sparse matrix, DataFrame}, default=None
+        Rows that replace absent features; all are used, with equal weights. None takes
+        the rows of `fit`, with their weights.
+    feature_groups : dict of str to list, default=None
+        Features that are taken together, as one.
+    response_method : str or list of str, default="auto"
+        "auto" decomposes the sum of the trees, the linear function or the sum of the
+        terms of a model that is one, and else `predict` of regressors, `predict_proba`
+        or `decision_function` of classifiers. Also a method of the model.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    subsample : int, float or None, default=None
+        Number or share of the rows of `fit` in the background; None takes all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample.
+    n_jobs : int or None, default=None
+        Number of workers that ask the model.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    interactions_ : list of tuple of int
+        Positions in `player_names_` of the features of each component, by size. Sets
+        whose component is zero everywhere, since the model never joins them, may lack.
+    base_values_ : float or ndarray of shape (k,)
+        Component of the empty set: the mean response.
+    variances_ : ndarray of shape (n_components,) or (n_components, k)
+        Variance of each component over the rows of `fit`. Computed on first access.
+    unexplained_ : float or ndarray of shape (k,)
+        Variance over the rows of `fit` of what components of more than `max_order`
+        features add, relative to that of the response. Computed on first access.
+    background_ : {ndarray, sparse matrix, DataFrame}
+        The rows of the background.
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
+        Sum over the components of a feature of their standard deviations over their
+        sizes, mean over outputs. Computed on first access.
+    features_ : list of tuple of int
+        Columns of each player.
+    player_names_ : list of str
+        Name of each player.
+    response_method_ : str or callable
+        The response that is decomposed: a method of the model, or "margin" for a sum
+        that no method returns.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    UnreadableModelError
+        In `fit`: "path_dependent" with a response that is no sum of trees.
+    ValueError
+        In `fit`: a background with "path_dependent", a non-finite response, a fitted
+        model not frozen without `y`.
+
+    Warns
+    -----
+    CostlyInspectionWarning
+        If more than 1e8 rows are about to be sent to the model.
+
+    Notes
+    -----
+    Sums of trees, linear models and :class:`~sklearn_interpret.additive.GAMRegressor`
+    are read: components are exact, at a cost that hardly depends on the background. Any
+    other model gets, for each row, the coalitions of at most `max_order` features,
+    times the rows of the background.
+
+    References
+    ----------
+    Hiabu, M., Meyer, J. T. & Wright, M. N. (2023). Unifying local and global model
+    explanations by functional decomposition of low dimensional structures. AISTATS.
+    https://proceedings.mlr.press/v206/hiabu23a.html
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import GradientBoostingRegressor
+    >>> from sklearn_interpret.interactions import FunctionalDecomposition
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = GradientBoostingRegressor(n_estimators=20, random_state=0)
+    >>> inspector = FunctionalDecomposition(model, max_order=3).fit(X, y)
+    >>> explanation = inspector.explain(X[:2])
+    >>> bool(abs(explanation.remainder).max() < 1e-9)
+    True
+    >>> round(inspector.unexplained_, 9)
+    0.0
+    """
+
+    max_order: int = 2
+
+    interactions_: list[tuple[int, ...]] = field(init=False)
+
+    _parameter_constraints = {
+        **BaseReadPlayers._parameter_constraints,
+        "max_order": [Interval(Integral, 1, None, closed="left")],
+        "perturbation": [StrOptions({"interventional", "path_dependent"})],
+        "response_method": [str, list, tuple, callable],
+    }
+
+    _caches: ClassVar[tuple[str, ...]] = (*BaseReadPlayers._caches, "_statistics")
+
+    def _make_response(self):
+        if self.perturbation == "path_dependent" and self.background is not None:
+            raise ValueError(
+                'perturbation="path_dependent" uses no background: pass '
+                "background=None."
+            )
+        return make_response(self.estimator_, self.response_method, self.target)
+
+    def _inspect(self, sample, response, on_block):
+        super()._inspect(sample, response, on_block)
+        explained = self._explained
+        self._response_name = getattr(explained, "name", "response")
+        self.output_names_ = explained.output_names(len(self._source.base_values))
+        self.response_method_ = explained.method
+
+    def _prepare(self, background, weights, response):
+        self._statistics = None
+        self._explained, self._source = self._read(background, weights, response)
+        self.interactions_ = self._source.sets
+        return self._source.base_values
+
+    def _read(self, background, weights, response):
+        """The response that is decomposed, and the source of its components."""
+        path_dependent = self.perturbation == "path_dependent"
+        n_players, order = len(self.features_), self.max_order
+        given = self.estimator_, self.response_method, self.target
+        try:
+            trees = explained_response(*given)
+        except UnreadableModelError:
+            if path_dependent:
+                raise
+        else:
+            if trees.additive:
+                weights = None if path_dependent else weights
+                player = self._players(trees.model.columns)
+                return trees, ComponentsOfTrees(
+                    trees, background, weights, player, n_players, order
+                )
+            if path_dependent:
+                raise UnreadableModelError(
+                    f'response_method="{trees.method}" of this model is not the sum of '
+                    "its trees, and can be decomposed with "
+                    'perturbation="interventional" only.'
+                )
+        explained, terms, players = self._terms(background, response)
+        game = CoalitionGame(terms, background, weights, self.features_)
+        return explained, ComponentsOfCoalitions(game, players, order)
+
+    def _terms(self, background, response):
+        """The response that is decomposed, its terms, and the players of each."""
+        given = self.estimator_, self.response_method, self.target
+        try:
+            linear = explained_linear(*given)
+            linear.check(background)
+        except UnreadableModelError:
+            pass
+        else:
+            player = self._players(linear.model.columns)
+            terms = LinearTerms(linear, player, len(self.features_))
+            return linear, terms, terms.players
+        gam = unfrozen(self.estimator_)
+        if isinstance(gam, GAMRegressor | GAMClassifier) and gam.offset is None:
+            terms = _GamTerms.of_response(gam, response, self.response_method)
+            if terms is not None:
+                player = self._players(np.arange(self.n_features_in_))
+                return terms.response, terms, terms.players(player)
+        everybody = tuple(range(len(self.features_)))
+        return response, response, [everybody]
+
+    @empty_for_no_rows
+    def explain(self, X: Any) -> InteractionExplanation:
+        """Components of the responses to rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        InteractionExplanation
+            Components of shape (n_samples, n_components[, n_outputs]); base values,
+            components and the remainder sum to the predictions.
+
+        Warns
+        -----
+        CostlyInspectionWarning
+            If more than 1e8 rows are about to be sent to the model.
+        """
+        rows = self._check_rows(X, reset=False)
+        values, predictions = self._values(rows)
+        base_values = np.broadcast_to(self.base_values_, predictions.shape)
+        if predictions.shape[1] == 1:
+            values, base_values = values[:, :, 0], base_values[:, 0]
+            predictions = predictions[:, 0]
+        grouped = len(self.features_) < self.n_features_in_
+        return InteractionExplanation(
+            values,
+            base_values,
+            self.interactions_,
+            predictions=predictions,
+            data=rows.native,
+            feature_names=self.player_names_,
+            output_names=self.output_names_,
+            response_name=self._response_name,
+            target_name=self._target_name,
+            columns=self.features_ if grouped else None,
+            largest_order=self._source.largest_order,
+        )
+
+    def _values(self, rows):
+        """Components (m, n_components, k) and predictions (m, k)."""
+        n_background = as_rows(self.background_).n_rows
+        sent = rows.n_rows * self._source.n_coalitions * n_background
+        if sent > _MANY_ROWS:
+            warn(
+                f"Pass fewer rows, a smaller background (subsample), a smaller "
+                f"max_order or feature_groups for less work: {sent} rows go to the "
+                f"model, {rows.n_rows} explained ones x {self._source.n_coalitions} "
+                f"sets of features x {n_background} of the background.",
+                CostlyInspectionWarning,
+            )
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            values, predictions = self._source.of_rows(rows, **self._workers)
+        check_no_overflow(predictions, "predictions")
+        check_no_overflow(values, "components")
+        return values, predictions
+
+    @property
+    def variances_(self) -> NDArray[np.float64]:
+        """Variance of each component over the rows of `fit`; on first access."""
+        variances = self._moments()[0]
+        return variances[:, 0] if variances.shape[1] == 1 else variances
+
+    @property
+    def unexplained_(self) -> float | NDArray[np.float64]:
+        """Variance of the remainder over that of the response; on first access."""
+        _, unexplained = self._moments()
+        return unexplained if len(unexplained) > 1 else float(unexplained[0])
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Standard deviations of a feature's components over their sizes, summed."""
+        deviations = np.sqrt(self._moments()[0]).mean(axis=1)
+        importances = np.zeros(self.n_features_in_)
+        for players, deviation in zip(self.interactions_, deviations, strict=True):
+            for player in players:
+                importances[list(self.features_[player])] += deviation / len(players)
+        return importances
+
+    def _moments(self):
+        """Variances of components, (n_components, k), and of the remainder's share."""
+        check_is_fitted(self)
+        if self._statistics is None:
+            rows, k = as_rows(self._inspected), len(self.output_names_)
+            n_components = len(self.interactions_)
+            sums = np.zeros((2, n_components + 2, k))
+            shift = None
+            for part in slices(rows.n_rows, rows_in_memory(4 * sums.nbytes)):
+                values, predictions = self._values(rows.part(part))
+                rest = predictions - np.atleast_1d(self.base_values_)
+                rest = rest - values.sum(axis=1)
+                columns = np.concatenate(
+                    [values, rest[:, None], predictions[:, None]], axis=1
+                )
+                shift = columns[0].copy() if shift is None else shift
+                columns -= shift
+                sums[0] += np.tensordot(self._weights[part], columns, axes=1)
+                sums[1] += np.tensordot(self._weights[part], columns**2, axes=1)
+            means, squares = sums / self._weights.sum()
+            variances = np.maximum(squares - means**2, 0.0)
+            rest, whole = variances[-2:]
+            share = np.divide(rest, whole, out=np.zeros_like(rest), where=whole > 0)
+            self._statistics = variances[:-2], share
+        return self._statistics
+
+    def _attributed(self):
+        names = [
+            " x ".join(self.player_names_[player] for player in players)
+            for players in self.interactions_
+        ]
+        columns = [
+            tuple(column for player in players for column in self.features_[player])
+            for players in self.interactions_
+        ]
+        return list(zip(columns, names, strict=True))

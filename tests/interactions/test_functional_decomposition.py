@@ -1,0 +1,234 @@
+"""Components against the definition, by enumeration of all coalitions."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sklearn_interpret.additive import GAMClassifier, GAMRegressor
+from sklearn_interpret.interactions import FunctionalDecomposition
+from sklearn_interpret.shapley import TreeSHAP
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 4)).round(1)
+Y = X[:, 0] * X[:, 1] + X[:, 2] * (X[:, 3] > 0) + X[:, 0]
+LABELS = np.digitize(Y, [-0.5, 1.0])
+WEIGHTS = RNG.integers(1, 4, 60).astype(float)
+WITH_GAPS = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
+FRAME = pd.DataFrame(X, columns=list("abcd")).assign(
+    d=pd.Categorical(np.where(X[:, 3] > 0.5, "up", np.where(X[:, 3] < 0, "low", "mid")))
+)
+TREE = {"max_depth": 4, "random_state": 0}
+FEW = {"n_estimators": 5, **TREE}
+BY_NAME = make_column_transformer((OneHotEncoder(), ["d"]), remainder="passthrough")
+
+
+def margin(model, X):
+    return model.decision_function(X)
+
+
+def mean_responses(respond, rows, background, weights, players):
+    """Mean response to each coalition of each row, by coalition."""
+    frame, own = pd.DataFrame(background), pd.DataFrame(rows)
+    values = {}
+    for size in range(len(players) + 1):
+        for coalition in combinations(range(len(players)), size):
+            columns = [column for player in coalition for column in players[player]]
+            means = []
+            for row in range(len(own)):
+                mixed = frame.copy()
+                for column in columns:
+                    name = frame.columns[column]
+                    filled = own[name].iloc[[row] * len(mixed)]
+                    mixed[name] = filled.set_axis(mixed.index)
+                taken = mixed if hasattr(background, "columns") else mixed.to_numpy()
+                means.append(np.average(respond(taken), axis=0, weights=weights))
+            values[coalition] = np.array(means)
+    return values
+
+
+def by_definition(values, members):
+    """The component of a set, from the values of coalitions."""
+    return sum(
+        (-1) ** (len(members) - size) * values[subset]
+        for size in range(len(members) + 1)
+        for subset in combinations(members, size)
+    )
+
+
+MODELS = {
+    "tree": (DecisionTreeRegressor(**TREE), X, Y, "predict"),
+    "stump": (DecisionTreeRegressor(max_depth=1), X, Y, "predict"),
+    "no split": (DecisionTreeRegressor(min_samples_leaf=60), X, Y, "predict"),
+    "forest": (RandomForestRegressor(**FEW), X, Y, "predict"),
+    "two targets": (RandomForestRegressor(**FEW), X, np.c_[Y, X[:, 1]], "predict"),
+    "forest, labels": (RandomForestClassifier(**FEW), X, LABELS, "predict_proba"),
+    "extra trees": (ExtraTreesClassifier(**FEW), X, LABELS, "predict_proba"),
+    "tree, labels": (DecisionTreeClassifier(**TREE), X, LABELS, "predict_proba"),
+    "boosting": (GradientBoostingRegressor(**FEW), X, Y, "predict"),
+    "boosting, labels": (GradientBoostingClassifier(**FEW), X, LABELS, margin),
+    "bagging": (BaggingRegressor(n_estimators=3, random_state=0), X, Y, "predict"),
+    "voting": (
+        VotingRegressor(
+            [("a", RandomForestRegressor(**FEW)), ("b", LinearRegression())]
+        ),
+        X,
+        Y,
+        "predict",
+    ),
+    "ada boost": (AdaBoostClassifier(n_estimators=3), X, LABELS, margin),
+    "histograms": (
+        HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=5),
+        WITH_GAPS,
+        Y,
+        "predict",
+    ),
+    "histograms, labels": (
+        HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=5),
+        X,
+        LABELS,
+        margin,
+    ),
+    "categories": (
+        HistGradientBoostingRegressor(
+            max_iter=5, min_samples_leaf=5, categorical_features="from_dtype"
+        ),
+        FRAME,
+        Y,
+        "predict",
+    ),
+    "pipeline of trees": (
+        make_pipeline(BY_NAME, RandomForestRegressor(**FEW)),
+        FRAME,
+        Y,
+        "predict",
+    ),
+    "scaled trees": (
+        make_pipeline(StandardScaler(), RandomForestRegressor(**FEW)),
+        X,
+        Y,
+        "predict",
+    ),
+    "line": (LinearRegression(), X, Y, "predict"),
+    "lines": (LinearRegression(), X, np.c_[Y, X[:, 1]], "predict"),
+    "logistic": (LogisticRegression(), X, LABELS, margin),
+    "pipeline of lines": (
+        make_pipeline(BY_NAME, LinearRegression()),
+        FRAME,
+        Y,
+        "predict",
+    ),
+    "additive": (GAMRegressor(terms=[0, 1, (2, 3)], n_splines=5), X, Y, "predict"),
+    "additive, labels": (GAMClassifier(n_splines=5), X, LABELS > 0, margin),
+    "kernel": (SVR(), X, Y, "predict"),
+    "neighbors": (KNeighborsRegressor(), X, Y, "predict"),
+    "poisson": (PoissonRegressor(), X, np.abs(Y), lambda m, X: np.log(m.predict(X))),
+    "several": (MultiOutputRegressor(SVR()), X, np.c_[Y, X[:, 1]], "predict"),
+    "bayes": (GaussianNB(), X, LABELS, "predict_proba"),
+}
+
+
+def respond_with(model, method):
+    """The response of a fitted model."""
+    if method == "predict":
+        return model.predict
+    if method == "predict_proba":
+        return model.predict_proba
+    return lambda X: method(model, X)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_components_are_those_of_the_definition(name):
+    estimator, data, y, method = MODELS[name]
+    model = estimator.fit(data, y)
+    take = data.iloc if hasattr(data, "columns") else data
+    rows, background, weights = take[:5], take[20:40], WEIGHTS[20:40]
+    inspector = FunctionalDecomposition(FrozenEstimator(model), max_order=4)
+    inspector.fit(background, sample_weight=weights)
+    explanation = inspector.explain(rows)
+    respond = respond_with(model, method)
+    players = [(column,) for column in range(4)]
+    values = mean_responses(respond, rows, background, weights, players)
+    found = dict(
+        zip(inspector.interactions_, np.moveaxis(explanation.values, 1, 0), strict=True)
+    )
+    for size in range(1, 5):
+        for members in combinations(range(4), size):
+            expected = by_definition(values, members)
+            component = found.get(members, 0.0)
+            np.testing.assert_allclose(component, expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(explanation.base_values, values[()], atol=1e-10)
+    np.testing.assert_allclose(explanation.predictions, respond(rows), atol=1e-10)
+    np.testing.assert_allclose(explanation.remainder, 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("max_order", [1, 2, 3])
+@pytest.mark.parametrize("name", ["forest", "kernel", "additive", "line"])
+def test_lower_orders_are_parts_of_higher_ones(name, max_order):
+    estimator, data, y, _ = MODELS[name]
+    model = FrozenEstimator(estimator.fit(data, y))
+    whole = FunctionalDecomposition(model, max_order=4).fit(data[:20]).explain(data[:5])
+    part = FunctionalDecomposition(model, max_order=max_order).fit(data[:20])
+    part = part.explain(data[:5])
+    known = [s for s in whole.interactions if len(s) <= max_order]
+    assert list(part.interactions) == known
+    np.testing.assert_allclose(part.values, whole.values[:, : len(known)], atol=1e-10)
+    others = whole.values[:, len(known) :].sum(axis=1)
+    np.testing.assert_allclose(part.remainder, others, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["forest", "forest, labels", "histograms", "kernel"])
+def test_groups_of_features_are_taken_together(name):
+    estimator, data, y, method = MODELS[name]
+    model = estimator.fit(data, y)
+    groups = {"pair": [0, 2]}
+    inspector = FunctionalDecomposition(
+        FrozenEstimator(model), max_order=3, feature_groups=groups
+    ).fit(data[:20])
+    explanation = inspector.explain(data[:4])
+    respond, weights = respond_with(model, method), np.ones(20)
+    values = mean_responses(respond, data[:4], data[:20], weights, inspector.features_)
+    for place, members in enumerate(explanation.interactions):
+        expected = by_definition(values, members)
+        np.testing.assert_allclose(explanation.values[:, place], expected, atol=1e-10)
+    np.testing.assert_allclose(explanation.remainder, 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("perturbation", ["interventional", "path_dependent"])
+def test_shapley_values_are_those_of_trees(perturbation):
+    model = FrozenEstimator(RandomForestRegressor(10, random_state=0).fit(X, Y))
+    inspector = FunctionalDecomposition(model, max_order=4, perturbation=perturbation)
+    explanation = inspector.fit(X).explain(X[:9])
+    known = TreeSHAP(model, perturbation=perturbation).fit(X)
+    np.testing.assert_allclose(
+        explanation.to_explanation().values, known.explain(X[:9]).values, atol=1e-12
+    )
+    pairs = explanation.to_index("SII").order(2)
+    expected = known.interaction_values(X[:9])
+    for place, (i, j) in enumerate(pairs.interactions):
+        np.testing.assert_allclose(
+            pairs.values[:, place], 2 * expected[:, i, j], atol=1e-12
+        )
