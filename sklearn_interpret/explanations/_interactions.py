@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.games.interaction_indices import COEFFICIENTS, index_matrix
 from sklearn_interpret.explanations._attributions import Explanation
 from sklearn_interpret.explanations._base import (
+    FILLED,
     SHOWN_OUTPUTS,
     BaseExplanation,
     checked_array,
@@ -92,6 +93,7 @@ class InteractionExplanation(BaseExplanation):
     values: NDArray[np.float64]
     base_values: NDArray[np.float64]
     interactions: Sequence[Sequence[int]]
+    predictions: NDArray[np.float64] = field(default=FILLED, kw_only=True)
     columns: Sequence[Sequence[int]] | None = field(default=None, kw_only=True)
     largest_order: int | None = field(default=None, kw_only=True)
     index: str = field(default="component", kw_only=True)

@@ -16,6 +16,7 @@ from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.parallel import rows_in_memory, slices
+from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.replacement.coalitions import CoalitionGame
 from sklearn_interpret._model.replacement.components import (
     ComponentsOfCoalitions,
@@ -191,6 +192,8 @@ class FunctionalDecomposition(BaseReadPlayers):
 
     max_order: int = 2
 
+    _for_any_model = 'perturbation="interventional" takes any model.'
+
     interactions_: list[tuple[int, ...]] = field(init=False)
 
     _parameter_constraints = {
@@ -210,8 +213,8 @@ class FunctionalDecomposition(BaseReadPlayers):
             )
         return make_response(self.estimator_, self.response_method, self.target)
 
-    def _inspect(self, sample, response, on_block):
-        super()._inspect(sample, response, on_block)
+    def _inspect(self, sample, response):
+        super()._inspect(sample, response)
         explained = self._explained
         self._response_name = getattr(explained, "name", "response")
         self.output_names_ = explained.output_names(len(self._source.base_values))
@@ -272,7 +275,10 @@ class FunctionalDecomposition(BaseReadPlayers):
         return response, response, [everybody]
 
     @empty_for_no_rows
-    def explain(self, X: Any) -> InteractionExplanation:
+    @shows_progress
+    def explain(  # type: ignore[override]  # sets of features, not features
+        self, X: Any
+    ) -> InteractionExplanation:
         """Components of the responses to rows.
 
         Parameters
@@ -325,7 +331,7 @@ class FunctionalDecomposition(BaseReadPlayers):
                 CostlyInspectionWarning,
             )
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            values, predictions = self._source.of_rows(rows, **self._workers)
+            values, predictions = self._source.of_rows(rows, n_jobs=self.n_jobs)
         check_no_overflow(predictions, "predictions")
         check_no_overflow(values, "components")
         return values, predictions

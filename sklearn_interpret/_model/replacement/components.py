@@ -18,6 +18,7 @@ from sklearn_interpret._core.trees.shapley.games import (
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 from sklearn_interpret._model.linear import ExplainedLinear
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices
+from sklearn_interpret._model.progress import counted
 
 
 class ComponentsOfTrees:
@@ -56,7 +57,7 @@ class ComponentsOfTrees:
         # Players that a path holds.
         self.largest_order = int(paths.n_conditions.max(initial=0))
 
-    def of_rows(self, rows, **workers):
+    def of_rows(self, rows, *, n_jobs=None):
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
         trees, coded = self._trees, self._trees.codes(rows)
         asks = not (self._follows_trees and trees.takes(rows))
@@ -64,7 +65,8 @@ class ComponentsOfTrees:
         values = np.empty((rows.n_rows, len(self.sets), n_outputs))
         predictions = np.empty((rows.n_rows, n_outputs))
         row_bytes = coded.row_bytes + values[:1].nbytes
-        for part in slices(rows.n_rows, rows_in_memory(row_bytes)):
+        parts = slices(rows.n_rows, rows_in_memory(row_bytes))
+        for part in counted(list(parts)):
             codes = coded[part]
             values[part] = self.components.values(codes).transpose(2, 1, 0)
             found = trees.of_codes(codes)
@@ -125,12 +127,14 @@ class ComponentsOfCoalitions:
         shape = len(self.sets), len(self._coalitions) + 2
         return sparse.csr_array((values, (rows, columns)), shape=shape)
 
-    def of_rows(self, rows, **workers):
+    def of_rows(self, rows, *, n_jobs=None):
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
         known = (self.n_coalitions + 2) * self._game.base_values.nbytes
         own = len(self.sets) * self.base_values.nbytes
         parts = slices(rows.n_rows, rows_in_memory(2 * (known + own)))
-        found = run(self._of_rows, [(rows.part(part),) for part in parts], **workers)
+        found = run(
+            self._of_rows, [(rows.part(part),) for part in parts], n_jobs=n_jobs
+        )
         values, predictions = zip(*found, strict=True)
         return np.concatenate(values), np.concatenate(predictions)
 
