@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.attribution import check_no_overflow
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.players import BaseModelAttribution
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.parallel import rows_in_memory, slices
@@ -28,7 +29,6 @@ from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError
 from sklearn_interpret.explanations import InteractionExplanation
-from sklearn_interpret.shapley._base import BaseModelShapley
 
 # Rows sent to the model that take minutes: more raise a warning.
 _MANY_ROWS = 10**8
@@ -68,7 +68,7 @@ class _GamTerms:
 
 
 @estimator_dataclass
-class FunctionalDecomposition(BaseModelShapley):
+class FunctionalDecomposition(BaseModelAttribution):
     """Parts of the response that belong to sets of features.
 
     The component of a set U is what the mean response with U's values of a row adds to
@@ -172,7 +172,7 @@ class FunctionalDecomposition(BaseModelShapley):
     ----------
     Hiabu, M., Meyer, J. T. & Wright, M. N. (2023). Unifying local and global model
     explanations by functional decomposition of low dimensional structures. AISTATS.
-    https://proceedings.mlr.press/v206/hiabu23a.html
+    https://doi.org/10.48550/arXiv.2208.06151
 
     Examples
     --------
@@ -192,13 +192,13 @@ class FunctionalDecomposition(BaseModelShapley):
     max_order: int = 2
 
     _parameter_constraints = {
-        **BaseModelShapley._parameter_constraints,
+        **BaseModelAttribution._parameter_constraints,
         "max_order": [Interval(Integral, 1, None, closed="left")],
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
         "response_method": [str, list, tuple, callable],
     }
 
-    _caches: ClassVar[tuple[str, ...]] = (*BaseModelShapley._caches, "_statistics")
+    _caches: ClassVar[tuple[str, ...]] = (*BaseModelAttribution._caches, "_statistics")
 
     def _make_response(self):
         if self.perturbation == "path_dependent" and self.background is not None:
