@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_interpret._plotting.axes import Slot
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, colours
 from sklearn_interpret._plotting.feature_values import FeatureReader
-from sklearn_interpret._plotting.labels import JOIN, literal_lines, shorten
+from sklearn_interpret._plotting.labels import JOIN, shorten, two_lines
 from sklearn_interpret._plotting.panels.displays import PanelDisplay
 from sklearn_interpret._plotting.panels.lines import (
     Artists,
@@ -40,8 +40,8 @@ from sklearn_interpret.interactions._plot._components import (
 
 MOST_CELLS = 24  # more distinct values of a feature share cells
 ROWS_PER_CELL = 4  # about, of the cells of two such features
-ROW_HEIGHT, AROUND = 0.26, 0.8  # inches of a bar, and of the texts around bars
-LABEL_WIDTH = 28  # characters of the response's name
+ROW_HEIGHT, AROUND, SIDE = 0.28, 0.7, 0.3  # inches of a bar, and for texts around
+LABEL_WIDTH, NAME_WIDTH = 28, 22  # characters of the response and of components
 
 
 @dataclass
@@ -61,12 +61,13 @@ class SharePanel:
 
     def slot(self, below):
         """Space that the panel needs."""
-        return Slot(below, height=AROUND + ROW_HEIGHT * len(self.names))
+        height = AROUND + ROW_HEIGHT * len(self.names)
+        return Slot(below, side=SIDE, height=height)
 
     def draw(self, ax, looks):
         """Draw on an axes; the bars are kept."""
         places = np.arange(len(self.names))[::-1]
-        name_rows(ax, self.names)
+        name_rows(ax, self.names, NAME_WIDTH)
         (colour,) = colours(1)
         palette = [colour] * self.n_sets
         palette += [NEUTRAL_COLOUR] * (len(self.names) - self.n_sets)
@@ -82,7 +83,7 @@ class SharePanel:
 
     def label(self, ax, *, with_y=True):
         """Name the axis of the shares."""
-        finish_rows(ax, literal_lines(f"share of variance\n{self.of}"))
+        finish_rows(ax, two_lines("share of variance", self.of))
 
 
 @dataclass(eq=False, repr=False)
@@ -163,7 +164,7 @@ default="auto"
         self,
         ax: Any = None,
         *,
-        max_entries: int | None = 8,
+        max_entries: int | None = 7,
         max_panels: int | None = 5,
         n_cols: int = 3,
         share_y: bool = True,
@@ -180,7 +181,7 @@ default="auto"
         ax : matplotlib Axes or array of Axes, default=None
             None makes a figure. A single axes is divided into a grid. An array has one
             axes per panel.
-        max_entries : int, default=8
+        max_entries : int, default=7
             Largest number of bars; None shows all. The components beyond it share a
             grey bar.
         max_panels : int, default=5

@@ -88,7 +88,7 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         *,
         max_entries: int | None = 40,
         max_edges: int | None = 60,
-        max_sets: int | None = 5,
+        max_sets: int | None = 3,
         edge_kw: dict[str, Any] | None = None,
         node_kw: dict[str, Any] | None = None,
         set_kw: dict[str, Any] | None = None,
@@ -104,7 +104,7 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
             the largest main effects. None shows all.
         max_edges : int, default=60
             Largest number of pairs, the strongest; None shows all.
-        max_sets : int, default=5
+        max_sets : int, default=3
             Largest number of larger sets, the strongest; None shows all.
         edge_kw, node_kw, set_kw : dict, default=None
             Styles of pairs, features and larger sets.
@@ -151,8 +151,9 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
 
     def _label(self):
         """Title of the legend."""
-        one_row = self.row is not None or len(self.explanation) == 1
-        what = self.explanation.index.capitalize() if one_row else "Share of variance"
+        what, index = "Share of variance", self.explanation.index
+        if self.row is not None or len(self.explanation) == 1:
+            what = "Component" if index == "component" else index
         return f"{what}\n{self._response()}"
 
     def to_frame(self) -> Any:

@@ -18,12 +18,14 @@ from sklearn_interpret._plotting.colours import (
     shade,
     sign_colours,
     strength_map,
+    text_on,
 )
 from sklearn_interpret._plotting.labels import (
     JOIN,
     column_texts,
     literal_lines,
     number_text,
+    shorten,
     write_near,
 )
 from sklearn_interpret._plotting.points import draw_points
@@ -35,7 +37,7 @@ from sklearn_interpret.interactions._plot._circle import (
 )
 
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
-SETS_WIDTH = 2.6  # of a legend with names of larger sets
+SETS_WIDTH, SET_NAME = 3.0, 34  # of a legend with larger sets: inches, characters
 LEFT_OUT = "weaker edge", "feature", "larger set"
 SMALLEST, USUAL = 5.0, 9.0  # diameters of nodes in points
 THINNEST, THICKEST = 0.8, 6.0  # widths of edges in points
@@ -103,10 +105,12 @@ class NetworkMixin:
         beside = room.right > 0
         entries = self._legend_entries(chosen, network, layout.largest, beside=beside)
         entries += [
-            (patch, _set_text(layout.names, own, strength))
+            (patch, _set_text(layout.names, own, strength, network.signed))
             for patch, (own, strength) in zip(self.sets_, shown, strict=True)
         ]
-        self.legend_ = self._draw_legend(entries, beside=beside)
+        # The two largest nodes may follow each other there.
+        spacing = 1.4 if network.signed else 0.9
+        self.legend_ = self._draw_legend(entries, spacing, beside=beside)
         self.note_ = self._draw_note(note)
 
     def _draw_sets(self, shown, points, network, style):
@@ -116,10 +120,12 @@ class NetworkMixin:
         palette = [colour for colour in OKABE_ITO if colour != NODE_COLOUR]
         if network.signed:
             palette = sign_colours(np.array([strength for _, strength in shown]))
+        # The same transparency is invisible on dark paper.
+        alpha = 0.2 if text_on(paper(self.ax_)) == "black" else 0.45
         drawn = []
         for place, (members, _) in enumerate(shown):
             colour = seen(palette[place % len(palette)], self.ax_)
-            looks = {"facecolor": (colour, 0.2), "edgecolor": colour, "zorder": 0.5}
+            looks = {"facecolor": (colour, alpha), "edgecolor": colour, "zorder": 0.5}
             looks |= {"linewidth": 1.0, "linestyle": ":", "joinstyle": "round"}
             patch = Polygon(points[members], **looks)
             patch.set(**(style or {}))
@@ -211,7 +217,7 @@ class NetworkMixin:
             entries.append((handle, f"main effect {text}"))
         return entries
 
-    def _draw_legend(self, entries, *, beside):
+    def _draw_legend(self, entries, spacing, *, beside):
         """Legend in the strip that is left free for it."""
         if not entries:
             return None
@@ -228,7 +234,7 @@ class NetworkMixin:
             title_fontsize="small",
             frameon=False,
             borderaxespad=0.1,
-            labelspacing=0.9,
+            labelspacing=spacing,
             **looks,
         )
 
@@ -252,10 +258,11 @@ def _note(chosen, n_sets):
     return "\n".join(lines + ([f"not shown: {' and '.join(parts)}"] if parts else []))
 
 
-def _set_text(names, members, strength):
+def _set_text(names, members, strength, signed):
     """Names of the members of a set, and its strength."""
+    number = number_text(strength, signed=signed)
     joined = JOIN.join(names[member] for member in members)
-    return f"{joined}: {number_text(strength)}"
+    return f"{shorten(joined, SET_NAME - 2 - len(number))}: {number}"
 
 
 def _room(ax, strip, n_sets, *, note):
