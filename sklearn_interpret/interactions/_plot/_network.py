@@ -37,7 +37,7 @@ from sklearn_interpret.interactions._plot._circle import (
 )
 
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
-SETS_WIDTH, SET_NAME = 3.0, 34  # of a legend with larger sets: inches, characters
+SETS_WIDTH, SET_NAME = 3.2, 36  # of a legend with larger sets: inches, characters
 LEFT_OUT = "weaker edge", "feature", "larger set"
 SMALLEST, USUAL = 5.0, 9.0  # diameters of nodes in points
 THINNEST, THICKEST = 0.8, 6.0  # widths of edges in points
@@ -118,16 +118,20 @@ class NetworkMixin:
         from matplotlib.patches import Polygon
 
         palette = [colour for colour in OKABE_ITO if colour != NODE_COLOUR]
+        palette = [palette[place % len(palette)] for place in range(len(shown))]
+        strengths = np.array([strength for _, strength in shown])
         if network.signed:
-            palette = sign_colours(np.array([strength for _, strength in shown]))
+            palette = sign_colours(strengths)
         # The same transparency is invisible on dark paper.
-        alpha = 0.2 if text_on(paper(self.ax_)) == "black" else 0.45
+        most = 0.3 if text_on(paper(self.ax_)) == "black" else 0.55
         drawn = []
-        for place, (members, _) in enumerate(shown):
-            colour = seen(palette[place % len(palette)], self.ax_)
-            looks = {"facecolor": (colour, alpha), "edgecolor": colour, "zorder": 0.5}
-            looks |= {"linewidth": 1.0, "linestyle": ":", "joinstyle": "round"}
-            patch = Polygon(points[members], **looks)
+        for (members, _), share, colour in zip(
+            shown, _shares(np.abs(strengths)), palette, strict=True
+        ):
+            colour = seen(colour, self.ax_)
+            looks = {"facecolor": (colour, most * (0.25 + 0.75 * share))}
+            looks |= {"linewidth": 1.0, "linestyle": ":", "edgecolor": colour}
+            patch = Polygon(points[members], zorder=0.5, **looks)
             patch.set(**(style or {}))
             drawn.append(self.ax_.add_patch(patch))
         return drawn
