@@ -1,9 +1,10 @@
-"""Bases of estimators that attribute responses to players: features, or groups."""
+"""Bases of the inspectors that take features for players of a game."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,19 @@ from sklearn_interpret._model.rows.features import resolve_groups, resolve_playe
 
 
 @estimator_dataclass
-class BasePlayerAttribution(BaseAttribution, SampleInspector):
-    """Base of the estimators with players and a background.
+class BasePlayers(BaseAttribution, SampleInspector):
+    """Base of the inspectors whose features are players, against a background.
 
     A subclass prepares itself (`_prepare`) and explains rows (`_values`).
     """
 
     background: Any = None
     feature_groups: dict[str, Any] | None = None
+
+    background_: Any = field(init=False)
+    features_: list[tuple[int, ...]] = field(init=False)
+    player_names_: list[str] = field(init=False)
+    response_method_: str | Callable[..., Any] = field(init=False)
 
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
@@ -59,7 +65,7 @@ class BasePlayerAttribution(BaseAttribution, SampleInspector):
 
 
 @estimator_dataclass
-class BaseModelAttribution(BasePlayerAttribution):
+class BaseReadPlayers(BasePlayers):
     """Base of those that read the model: its trees or its weights."""
 
     perturbation: str = "interventional"
@@ -67,8 +73,10 @@ class BaseModelAttribution(BasePlayerAttribution):
     feature_groups: dict[str, Any] | None = None
     response_method: str | Sequence[str] = "auto"
 
+    response_method_: str = field(init=False)
+
     _parameter_constraints = {
-        **BasePlayerAttribution._parameter_constraints,
+        **BasePlayers._parameter_constraints,
         "response_method": [str, list, tuple],
     }
 

@@ -1,4 +1,4 @@
-"""Bases of the Shapley estimators that evaluate coalitions; interaction values."""
+"""Base of the Shapley estimators that evaluate coalitions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn_interpret._core.games.coalitions import (
 )
 from sklearn_interpret._inspectors.attribution import check_no_overflow
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._inspectors.players import BasePlayerAttribution
+from sklearn_interpret._inspectors.players import BasePlayers
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame
@@ -40,6 +40,9 @@ class InteractionValuesMixin:
     ``_pairs(rows)`` of the subclass returns interaction values (m, n_players,
     n_players, k).
     """
+
+    _pairs: Callable[..., Any]
+    _check_rows: Callable[..., Any]
 
     @empty_for_no_rows
     def interaction_values(self, X: Any) -> NDArray[np.float64]:
@@ -150,7 +153,7 @@ class AllCoalitions(Attributor):
 
 
 @estimator_dataclass
-class BaseCoalitional(BasePlayerAttribution):
+class BaseCoalitional(BasePlayers):
     """Base of the Shapley estimators that evaluate coalitions.
 
     A subclass creates its `Attributor` in `fit` (`_make_attributor`).
@@ -167,7 +170,7 @@ class BaseCoalitional(BasePlayerAttribution):
     verbose: int = 0
 
     _parameter_constraints = {
-        **BasePlayerAttribution._parameter_constraints,
+        **BasePlayers._parameter_constraints,
         "link": [StrOptions(set(LINKS))],
     }
 

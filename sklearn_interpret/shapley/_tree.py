@@ -19,7 +19,7 @@ from sklearn_interpret._core.trees.shapley.values import (
     rescaled_values,
     value_blocks,
 )
-from sklearn_interpret._inspectors.players import BaseModelAttribution
+from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import (
     batch_rows,
@@ -36,7 +36,7 @@ from sklearn_interpret.shapley._base import InteractionValuesMixin
 _LEAST_KEPT_BYTES = 2**20
 
 
-class TreeSHAP(InteractionValuesMixin, BaseModelAttribution):
+class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
     """Exact Shapley values and interaction values of sums of trees.
 
     The Shapley value of a feature is its fair share of the difference between the
@@ -177,7 +177,7 @@ class TreeSHAP(InteractionValuesMixin, BaseModelAttribution):
     """
 
     _parameter_constraints = {
-        **BaseModelAttribution._parameter_constraints,
+        **BaseReadPlayers._parameter_constraints,
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
     }
 
@@ -233,7 +233,7 @@ class TreeSHAP(InteractionValuesMixin, BaseModelAttribution):
         game = InterventionalGame(trees, plan.paths, codes, self._shares, most_kept)
         return plan, game
 
-    _caches = (*BaseModelAttribution._caches, "_cached_plan")
+    _caches = (*BaseReadPlayers._caches, "_cached_plan")
 
     def _plan_and_game(self):
         if self._cached_plan is None:
