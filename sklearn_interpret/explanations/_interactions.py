@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.games.interaction_indices import COEFFICIENTS, index_matrix
+from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._attributions import Explanation
 from sklearn_interpret.explanations._base import (
     SHOWN_OUTPUTS,
@@ -242,7 +243,7 @@ class InteractionExplanation(BaseExplanation):
                 f"max_order={largest} of FunctionalDecomposition gives all."
             )
 
-    def to_frame(self):
+    def to_frame(self) -> DataFrame:
         """Return the values as a table, one row for each explained row.
 
         Returns

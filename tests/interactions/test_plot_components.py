@@ -121,10 +121,8 @@ def test_a_category_of_few_levels_has_a_curve_for_each():
 
 def test_surfaces_are_means_of_the_rows_in_cells():
     display = decomposed(max_panels=None)
-    place = panel_of(display, "dose")
-    while display.heatmaps_[place - 1] is None:  # the main effect has the same axis
-        place += 1
-    mesh = display.heatmaps_[place - 1]
+    labels = [ax and (ax.get_xlabel(), ax.get_ylabel()) for ax in display.axes_.flat]
+    mesh = display.heatmaps_[labels.index(("dose", "weight"))]
     values = EXPLANATION.values[:, EXPLANATION.interactions.index((1, 2))]
     corners = mesh.get_coordinates()
     x, y = corners[0, :, 0], corners[:, 0, 1]

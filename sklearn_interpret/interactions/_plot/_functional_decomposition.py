@@ -122,7 +122,7 @@ default="auto"
     labels_ : list of Annotation
         The numbers at the bars.
     lines_ : list of list of Line2D
-        For each panel its curves.
+        For each panel its curves; none for the bars.
     heatmaps_ : list of QuadMesh or None
         For each panel its surface.
     colorbars_ : list of Colorbar or None
