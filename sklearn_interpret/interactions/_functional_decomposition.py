@@ -272,7 +272,9 @@ class FunctionalDecomposition(BaseReadPlayers):
         return response, response, [everybody]
 
     @empty_for_no_rows
-    def explain(self, X: Any) -> InteractionExplanation:
+    def explain(  # type: ignore[override]  # values belong to sets of features
+        self, X: Any
+    ) -> InteractionExplanation:
         """Components of the responses to rows.
 
         Parameters

@@ -212,10 +212,11 @@ default="auto"
         explanation = self._components()
         shares = variance_shares(explanation)
         bars = self._bars(explanation, shares, max_entries, bar_kw)
-        shown = self._drawable(explanation, shares)[:max_panels]
+        reader = FeatureReader(explanation, self.categorical_features)
+        shown = _drawable(explanation, reader, shares)[:max_panels]
         values = explanation.values[:, [p for p in shown if self._is_pair(p)]]
         limits = colour_limits(values, True) if share_y else None
-        panels = [self._panel(explanation, place, limits) for place in shown]
+        panels = [self._panel(explanation, reader, place, limits) for place in shown]
         pairs = [(panel, None) for panel in (bars, *panels)]
         self._render(pairs, ax, looks, n_cols=n_cols, share_y=share_y)
         self.bars_, self.labels_ = bars.bars, bars.labels
@@ -257,21 +258,8 @@ default="auto"
     def _is_pair(self, place):
         return len(self.explanation.interactions[place]) == 2
 
-    def _drawable(self, explanation, shares):
-        """Components of one and two features with a value in the data, by share."""
-        reader = FeatureReader(explanation)
-        order, _ = ranked(shares[:-1], None)
-        return [
-            place
-            for place in order.tolist()
-            if shares[place] and reader.has_data
-            for members in [explanation.interactions[place]]
-            if len(members) < 3 and not any(map(reader.is_group, members))
-        ]
-
-    def _panel(self, explanation, place, limits):
+    def _panel(self, explanation, reader, place, limits):
         """The panel of a component; surfaces have these limits, or None for own."""
-        reader = FeatureReader(explanation, self.categorical_features)
         members, values = explanation.interactions[place], explanation.values[:, place]
         features = [reader.values(j) for j in members]
         if len(features) == 1:
@@ -344,6 +332,20 @@ default="auto"
             "share": shares[ranks],
         }
         return self._frame(columns).astype({"order": "Int64"})
+
+
+def _drawable(explanation, reader, shares):
+    """Components of one and two features with values in the data, by share."""
+    order, _ = ranked(shares[:-1], None)
+    sets = explanation.interactions
+    return [
+        place
+        for place in order.tolist()
+        if reader.has_data
+        and shares[place]
+        and len(sets[place]) < 3
+        and not any(map(reader.is_group, sets[place]))
+    ]
 
 
 def _series(numbers, values, mask, label, colour):

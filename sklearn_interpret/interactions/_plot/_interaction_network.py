@@ -119,24 +119,27 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         ValueError
             A limit that is not a positive whole number, or nothing to draw.
         """
+        limits = {"max_entries": max_entries, "max_edges": max_edges}
+        styles = {"edge_kw": edge_kw, "node_kw": node_kw}
+        larger = {"max_sets": max_sets, "set_kw": set_kw}
+        self._draw_network(ax, self._network(), **limits, **styles, **larger)
+        return self
+
+    def _network(self):
+        """The values of the sets, by the number of features."""
         explanation, values, signed = self._values()
         p = len(explanation.feature_names)
-        adjacency, main_effects, sets = np.zeros((p, p)), np.zeros(p), []
+        adjacency, main_effects, larger = np.zeros((p, p)), np.zeros(p), []
         for members, value in zip(explanation.interactions, values, strict=True):
             if len(members) == 1:
                 main_effects[members[0]] = value
             elif len(members) == 2:
                 adjacency[members], adjacency[members[::-1]] = value, value
             elif value:
-                sets.append((members, value))
-        sets.sort(key=lambda pair: -abs(pair[1]))
+                larger.append((members, value))
+        larger.sort(key=lambda pair: -abs(pair[1]))
         names = list(explanation.feature_names)
-        network = Network(names, adjacency, main_effects, tuple(sets), signed)
-        limits = {"max_entries": max_entries, "max_edges": max_edges}
-        styles = {"edge_kw": edge_kw, "node_kw": node_kw}
-        sets = {"max_sets": max_sets, "set_kw": set_kw}
-        self._draw_network(ax, network, **limits, **styles, **sets)
-        return self
+        return Network(names, adjacency, main_effects, tuple(larger), signed)
 
     def _values(self):
         """The explanation drawn, a number for each set, and whether it has a sign."""
