@@ -295,6 +295,15 @@ INFLUENCE = {
 }
 
 INTERACTIONS = {
+    interactions.FunctionalDecomposition: [
+        {},
+        {"max_order": 3, "feature_groups": {"g": [0, 3]}, "subsample": 5},
+        {
+            "max_order": 1,
+            "subsample": 5,
+            "response_method": ["predict_proba", "predict"],
+        },
+    ],
     interactions.HStatistic: [
         {"subsample": 80},
         {"pairs": [(0, 1), (4, 2)], "three_way": [(0, 1, 2)], "squared": False},

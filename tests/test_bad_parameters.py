@@ -47,7 +47,7 @@ BAD_VALUES = {
     "max_conditions": [0],
     "max_depth": [0],
     "max_iter": [0],
-    "max_order": [1],
+    "max_order": [0],
     "max_overlap": [2],
     "max_queries": [0],
     "max_rotation": [200],

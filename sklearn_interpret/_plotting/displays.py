@@ -41,7 +41,14 @@ from sklearn_interpret.explanations._selection import row_position
 # Largest number of names in the description of a display.
 MOST_SHOWN = 5
 # Parameters of `plot` that limit how much is drawn; None sets no limit.
-COUNTS = ("max_entries", "max_edges", "max_lines", "max_rules")
+COUNTS = (
+    "max_edges",
+    "max_entries",
+    "max_lines",
+    "max_panels",
+    "max_rules",
+    "max_sets",
+)
 
 
 class DisplayMixin:

@@ -88,18 +88,20 @@ def name_pitch(names):
     return max(0.36, 0.06 + LINE_HEIGHT * max(map(len, lines), default=0))
 
 
-def name_rows(ax, names):
+def name_rows(ax, names, most=None):
     """Name the rows of an axes, the first on top, at n - 1, n - 2, ..., 0.
 
     Rules are in small letters, on as many lines as there is room for. Rows with an
-    empty name have no tick.
+    empty name have no tick. `most` is the largest number of characters of a line; None
+    takes it from the width of the axes.
     """
     width, height = axes_inches(ax)
     names, pitch = list(map(str, names)), height / max(len(names), 1)
     are_rules = [AND in name for name in names]
     widest = RULE_WIDTH if any(are_rules) else LABEL_WIDTH
     share = widest / LABEL_WIDTH / 2  # small letters are narrower
-    most = int(np.clip(share * width * CHARACTERS_PER_INCH, 12, widest))
+    if most is None:
+        most = int(np.clip(share * width * CHARACTERS_PER_INCH, 12, widest))
     two_lines = len(names) <= MANY_NAMES and pitch > TWO_LINES_PITCH
     fit = wrapped if two_lines else shorten
     n_lines = max(int(pitch / LINE_HEIGHT), 1)

@@ -22,6 +22,7 @@ from sklearn_interpret.exceptions import AdditivityWarning, NoCounterfactualWarn
 from sklearn_interpret.explanations import (
     BaseExplanation,
     Explanation,
+    InteractionExplanation,
     RowExplanation,
     RuleExplanation,
 )
@@ -32,7 +33,8 @@ _ODD_NAMES = ("<b>length</b>", "width & more", '"height"', "count > 1", "'age'")
 def check_explanation_adds_up(inspector):
     """Base value and attributions sum to the prediction.
 
-    Of inspectors with `base_values_`.
+    Of inspectors with `base_values_`. What components of the functional decomposition
+    leave is in their remainder.
     """
     local = fitted(inspector)
     if not hasattr(local, "base_values_"):
@@ -41,10 +43,12 @@ def check_explanation_adds_up(inspector):
         warnings.simplefilter("error", AdditivityWarning)
         explanation = local.explain(numeric_table())
     assert explanation.predictions is not None
-    sums = explanation.base_values + explanation.values.sum(axis=1)
-    assert_same(sums, explanation.predictions, "base value plus attributions")
     expected = np.broadcast_to(local.base_values_, explanation.base_values.shape)
     np.testing.assert_array_equal(explanation.base_values, expected)
+    if isinstance(explanation, InteractionExplanation):
+        return
+    sums = explanation.base_values + explanation.values.sum(axis=1)
+    assert_same(sums, explanation.predictions, "base value plus attributions")
     np.testing.assert_array_equal(
         explanation.additivity_error(), sums - explanation.predictions
     )
@@ -65,26 +69,32 @@ def check_explanation_describes_the_rows(inspector):
     assert explanation.data.equals(frame)
     assert explanation[1:].data.equals(frame.iloc[1:])
     assert len(set(explanation.feature_names)) == len(explanation.feature_names)
-    if isinstance(explanation, Explanation):
+    if isinstance(explanation, Explanation | InteractionExplanation):
         _check_attributions(explanation, frame)
     if isinstance(explanation, RuleExplanation):
         _check_rules(explanation, known)
 
 
 def _check_attributions(explanation, frame):
-    """An entry for every row and feature, also in the table."""
-    n_rows, n_features, *outputs = explanation.values.shape
+    """An entry for every row and feature (set of features), also in the table."""
+    n_rows, n_entries, *outputs = explanation.values.shape
     assert n_rows == len(frame)
     assert explanation.base_values.shape == (n_rows, *outputs)
-    assert len(explanation.feature_names) == n_features
+    assert len(_entry_names(explanation)) == n_entries
     assert len(explanation.output_names) == (outputs[0] if outputs else 1)
     table = explanation.to_frame()
     assert table.index.equals(frame.index)
     np.testing.assert_array_equal(
         table.to_numpy(), explanation.values.reshape(n_rows, -1)
     )
-    if explanation.columns is None and explanation._features_are_columns:
+    features_are_columns = getattr(explanation, "_features_are_columns", True)
+    if explanation.columns is None and features_are_columns:
         assert explanation.feature_names == NAMES
+
+
+def _entry_names(explanation):
+    """Names of the features, or sets of features, that have a value for each row."""
+    return getattr(explanation, "interaction_names", explanation.feature_names)
 
 
 def _check_rules(explanation, known):
@@ -137,10 +147,10 @@ def check_explanation_equals_transform(inspector):
         return
     flat = explanation.values.reshape(len(X), -1)
     np.testing.assert_array_equal(local.transform(X), flat)
-    features, outputs = explanation.feature_names, explanation.output_names
-    expected = list(features)
+    names, outputs = _entry_names(explanation), explanation.output_names
+    expected = list(names)
     if len(outputs) > 1:
-        expected = [f"{name}_{output}" for name in features for output in outputs]
+        expected = [f"{name}_{output}" for name in names for output in outputs]
     assert local.get_feature_names_out().tolist() == expected
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.games.interaction_indices import COEFFICIENTS, index_matrix
+from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._attributions import Explanation
 from sklearn_interpret.explanations._base import (
-    FILLED,
     SHOWN_OUTPUTS,
     BaseExplanation,
     checked_array,
@@ -93,7 +93,8 @@ class InteractionExplanation(BaseExplanation):
     values: NDArray[np.float64]
     base_values: NDArray[np.float64]
     interactions: Sequence[Sequence[int]]
-    predictions: NDArray[np.float64] = field(default=FILLED, kw_only=True)
+    predictions: NDArray[np.float64] = field(kw_only=True)
+    feature_names: Sequence[str] = field(kw_only=True)
     columns: Sequence[Sequence[int]] | None = field(default=None, kw_only=True)
     largest_order: int | None = field(default=None, kw_only=True)
     index: str = field(default="component", kw_only=True)
@@ -113,7 +114,7 @@ class InteractionExplanation(BaseExplanation):
                 f"(n_rows, {len(sets)}, n_outputs) is needed for {len(sets)} "
                 "interactions."
             )
-        n_features = len(tuple(self.feature_names or ()))
+        n_features = len(self.feature_names)
         for members in sets:
             if sorted({*members}) != [*members] or not members:
                 raise ValueError(
@@ -128,8 +129,6 @@ class InteractionExplanation(BaseExplanation):
         self._set("interactions", sets)
         n_rows, _, *outputs = values.shape
         self._set_array("base_values", (n_rows, *outputs))
-        if self.predictions is None:
-            raise ValueError("predictions are needed: what is left is their rest.")
         self._check_common_fields(n_features, outputs)
 
     def __len__(self) -> int:
@@ -244,7 +243,7 @@ class InteractionExplanation(BaseExplanation):
                 f"max_order={largest} of FunctionalDecomposition gives all."
             )
 
-    def to_frame(self):
+    def to_frame(self) -> DataFrame:
         """Return the values as a table, one row for each explained row.
 
         Returns

@@ -1,5 +1,6 @@
 """Choice of a row and an output of an explanation."""
 
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -56,6 +57,20 @@ def output_position(names, target):
     if position and not numbered and 0 <= target < len(names):
         return int(target)
     raise ValueError(f"target={target!r} is not an output; there are {_listed(names)}.")
+
+
+def one_output(explanation, target):
+    """The explanation of one output alone, without an axis of outputs."""
+    output = output_position(explanation.output_names, target)
+    if explanation.values.ndim == 2:
+        return explanation
+    arrays = "values", "base_values", "predictions", "standard_errors"
+    known = {name: getattr(explanation, name, None) for name in arrays}
+    return replace(
+        explanation,
+        output_names=(explanation.output_names[output],),
+        **{name: each[..., output] for name, each in known.items() if each is not None},
+    )
 
 
 def _same(name, target):

@@ -10,10 +10,13 @@ from matplotlib.colorbar import Colorbar
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon
 from matplotlib.text import Annotation, Text
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
+from sklearn_interpret.explanations._interactions import InteractionExplanation
 from sklearn_interpret.interactions._functional_decomposition import (
     FunctionalDecomposition,
 )
@@ -27,12 +30,105 @@ from sklearn_interpret.interactions._variable_interaction_network import (
 
 __all__ = [
     "FunctionalDecomposition",
+    "FunctionalDecompositionDisplay",
     "HStatistic",
     "HStatisticDisplay",
+    "InteractionNetworkDisplay",
     "PartialDependenceInteraction",
     "VariableInteractionNetwork",
     "VariableInteractionNetworkDisplay",
 ]
+
+class FunctionalDecompositionDisplay:
+    explanation: InteractionExplanation
+    target: Any
+    response_name: str | None
+    categorical_features: Any
+    figure_: Figure
+    axes_: NDArray[np.object_]
+    bars_: BarContainer
+    labels_: list[Annotation]
+    lines_: list[list[Line2D]]
+    heatmaps_: list[QuadMesh] | None
+    colorbars_: list[Colorbar] | None
+    rug_: list[LineCollection] | None
+    legend_: Legend | None
+    def __init__(
+        self,
+        explanation: InteractionExplanation,
+        *,
+        target: Any = None,
+        response_name: str | None = None,
+        categorical_features: Any = "auto",
+    ) -> None: ...
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        max_order: int = 2,
+        perturbation: str = "interventional",
+        background: Any = None,
+        feature_groups: dict[str, Any] | None = None,
+        response_method: str | Sequence[str] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        response_name: str | None = None,
+        categorical_features: Any = "auto",
+        max_entries: int | None = 7,
+        max_panels: int | None = 5,
+        n_cols: int = 3,
+        share_y: bool = True,
+        rug: bool = True,
+        bar_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    @classmethod
+    def from_explanation(
+        cls,
+        explanation: InteractionExplanation,
+        *,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        target: Any = None,
+        response_name: str | None = None,
+        categorical_features: Any = "auto",
+        max_entries: int | None = 7,
+        max_panels: int | None = 5,
+        n_cols: int = 3,
+        share_y: bool = True,
+        rug: bool = True,
+        bar_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_entries: int | None = 7,
+        max_panels: int | None = 5,
+        n_cols: int = 3,
+        share_y: bool = True,
+        rug: bool = True,
+        bar_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    def to_frame(self) -> DataFrame: ...
 
 class HStatisticDisplay:
     pairwise: ArrayLike
@@ -127,6 +223,87 @@ class HStatisticDisplay:
         max_entries: int | None = 10,
         bar_kw: dict[str, Any] | None = None,
         heatmap_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    def to_frame(self) -> DataFrame: ...
+
+class InteractionNetworkDisplay:
+    explanation: InteractionExplanation
+    row: int | None
+    target: Any
+    response_name: str | None
+    figure_: Figure
+    ax_: Axes
+    edges_: LineCollection
+    nodes_: PathCollection
+    sets_: list[Polygon]
+    labels_: list[Annotation]
+    legend_: Legend | None
+    note_: Text | None
+    def __init__(
+        self,
+        explanation: InteractionExplanation,
+        *,
+        row: int | None = None,
+        target: Any = None,
+        response_name: str | None = None,
+    ) -> None: ...
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        max_order: int = 2,
+        perturbation: str = "interventional",
+        background: Any = None,
+        feature_groups: dict[str, Any] | None = None,
+        response_method: str | Sequence[str] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        row: int | None = None,
+        response_name: str | None = None,
+        max_entries: int | None = 40,
+        max_edges: int | None = 60,
+        max_sets: int | None = 3,
+        edge_kw: dict[str, Any] | None = None,
+        node_kw: dict[str, Any] | None = None,
+        set_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    @classmethod
+    def from_explanation(
+        cls,
+        explanation: InteractionExplanation,
+        *,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        row: int | None = None,
+        target: Any = None,
+        response_name: str | None = None,
+        max_entries: int | None = 40,
+        max_edges: int | None = 60,
+        max_sets: int | None = 3,
+        edge_kw: dict[str, Any] | None = None,
+        node_kw: dict[str, Any] | None = None,
+        set_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_entries: int | None = 40,
+        max_edges: int | None = 60,
+        max_sets: int | None = 3,
+        edge_kw: dict[str, Any] | None = None,
+        node_kw: dict[str, Any] | None = None,
+        set_kw: dict[str, Any] | None = None,
     ) -> Self: ...
     def to_frame(self) -> DataFrame: ...
 

@@ -173,7 +173,7 @@ class FunctionalDecomposition(BaseReadPlayers):
     ----------
     Hiabu, M., Meyer, J. T. & Wright, M. N. (2023). Unifying local and global model
     explanations by functional decomposition of low dimensional structures. AISTATS.
-    https://proceedings.mlr.press/v206/hiabu23a.html
+    https://doi.org/10.48550/arXiv.2208.06151
 
     Examples
     --------
@@ -276,7 +276,7 @@ class FunctionalDecomposition(BaseReadPlayers):
 
     @empty_for_no_rows
     @shows_progress
-    def explain(  # type: ignore[override]  # sets of features, not features
+    def explain(  # type: ignore[override]  # values belong to sets of features
         self, X: Any
     ) -> InteractionExplanation:
         """Components of the responses to rows.

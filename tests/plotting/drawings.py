@@ -24,6 +24,7 @@ from sklearn_interpret._core.local.tokens import Splitter
 from sklearn_interpret.explanations import (
     Condition,
     Explanation,
+    InteractionExplanation,
     RemovalExplanation,
     RowExplanation,
     RuleExplanation,
@@ -56,6 +57,16 @@ STUMP = {
 RESPONSES = DRAW.normal(size=20)
 LEAVES = np.where(RESPONSES > 0, 2, 1)
 LOCAL = {"fidelity": [0.8], "predictions": [1.4], "local_predictions": [1.3]}
+SETS = [(0,), (1,), (2,), (0, 1), (2, 3), (0, 1, 3)]
+PARTS = np.column_stack([ROWS[:, own].prod(axis=1) for own in SETS])
+COMPONENTS = InteractionExplanation(
+    PARTS,
+    np.full(12, 10.0),
+    SETS,
+    predictions=10 + PARTS.sum(axis=1) + ROWS[:, 3],
+    data=ROWS,
+    feature_names=NAMES,
+)
 STRENGTHS = ROWS.T @ ROWS
 STRENGTHS = np.abs(STRENGTHS + STRENGTHS.T) / 50 * (1 - np.eye(4))
 
@@ -187,6 +198,11 @@ def _network():
     return interactions.VariableInteractionNetworkDisplay(
         STRENGTHS * (STRENGTHS > 0.2), main_effects=[3, 2, 1, 0], feature_names=NAMES
     ).plot()
+
+
+def _components(name, **choices):
+    display = getattr(interactions, f"{name}Display")
+    return lambda: display.from_explanation(COMPONENTS, **choices)
 
 
 def _surrogate_tree():
@@ -563,6 +579,11 @@ DRAWINGS = {
     "InfluenceTreeDisplay": [
         _influence_tree(max_depth=1),
         _influence_tree(kind="rules", min_samples_leaf=3),
+    ],
+    "FunctionalDecompositionDisplay": [_components("FunctionalDecomposition")],
+    "InteractionNetworkDisplay": [
+        _components("InteractionNetwork"),
+        _components("InteractionNetwork", row=0),
     ],
     "HStatisticDisplay": [lambda: _pairs("bar"), lambda: _pairs("heatmap")],
     "VariableInteractionNetworkDisplay": [_network],

@@ -9,9 +9,13 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 from sklearn.ensemble import RandomForestRegressor
 
+from sklearn_interpret.explanations import Explanation, InteractionExplanation
 from sklearn_interpret.interactions import (
+    FunctionalDecomposition,
+    FunctionalDecompositionDisplay,
     HStatistic,
     HStatisticDisplay,
+    InteractionNetworkDisplay,
     PartialDependenceInteraction,
     VariableInteractionNetwork,
     VariableInteractionNetworkDisplay,
@@ -19,6 +23,34 @@ from sklearn_interpret.interactions import (
 
 Floats = NDArray[np.float64]
 MODEL = RandomForestRegressor()
+
+
+def functional_decomposition(X: Floats, y: Floats) -> None:
+    inspector = FunctionalDecomposition(MODEL, max_order=3, subsample=50).fit(X, y)
+    assert_type(inspector, FunctionalDecomposition)
+    assert_type(inspector.interactions_, list[tuple[int, ...]])
+    assert_type(inspector.variances_, Floats)
+    assert_type(inspector.unexplained_, float | Floats)
+    assert_type(inspector.feature_importances_, Floats)
+    assert_type(inspector.player_names_, list[str])
+    assert_type(inspector.transform(X), Floats)
+    explanation = inspector.explain(X)
+    assert_type(explanation, InteractionExplanation)
+    assert_type(explanation.values, Floats)
+    assert_type(explanation.remainder, Floats)
+    assert_type(explanation.order(2), InteractionExplanation)
+    assert_type(explanation[0], InteractionExplanation)
+    assert_type(explanation.to_index("STII", order=2), InteractionExplanation)
+    assert_type(explanation.to_explanation(), Explanation)
+    assert_type(explanation.to_frame(), DataFrame)
+    display = FunctionalDecompositionDisplay.from_estimator(inspector, X, max_panels=2)
+    assert_type(display, FunctionalDecompositionDisplay)
+    assert_type(display.bars_, BarContainer)
+    assert_type(display.to_frame(), DataFrame)
+    network = InteractionNetworkDisplay.from_explanation(explanation, row=0, max_sets=2)
+    assert_type(network, InteractionNetworkDisplay)
+    assert_type(network.edges_, LineCollection)
+    assert_type(network.plot(), InteractionNetworkDisplay)
 
 
 def h_statistic(X: Floats, y: Floats) -> None:

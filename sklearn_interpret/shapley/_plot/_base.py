@@ -1,16 +1,18 @@
 """Base of all displays of Shapley values: their arrays and their sources."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.displays import ExplanationDisplay
+from sklearn_interpret._plotting.feature_values import FeatureReader
 from sklearn_interpret._plotting.labels import literal
 from sklearn_interpret._plotting.ranked_bars import others_text, ranked, with_others
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.explanations._selection import output_position, row_position
-from sklearn_interpret.shapley._plot._features import FeatureReader
+from sklearn_interpret.explanations._selection import (
+    one_output,
+    output_position,
+    row_position,
+)
 from sklearn_interpret.shapley._values import ShapleyValues
 
 
@@ -126,22 +128,3 @@ def strongest(explanation, max_entries):
     if len(others):
         names.append(f"sum of {others_text(len(others), explanation.columns)}")
     return shown, with_others(values.T, shown, others, np.sum).T, names
-
-
-def one_output(explanation, target):
-    """The explanation of one output alone, without an axis of outputs."""
-    output = output_position(explanation.output_names, target)
-    if explanation.values.ndim == 2:
-        return explanation
-
-    def pick(array):
-        return None if array is None else array[..., output]
-
-    return replace(
-        explanation,
-        values=pick(explanation.values),
-        base_values=pick(explanation.base_values),
-        predictions=pick(explanation.predictions),
-        standard_errors=pick(explanation.standard_errors),
-        output_names=(explanation.output_names[output],),
-    )

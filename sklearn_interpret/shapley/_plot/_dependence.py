@@ -23,6 +23,7 @@ from sklearn_interpret._plotting.curves import (
     draw_histogram,
     draw_shares,
 )
+from sklearn_interpret._plotting.feature_values import FeatureReader
 from sklearn_interpret._plotting.labels import (
     label_levels,
     literal,
@@ -42,7 +43,6 @@ from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, add_colour_bar
-from sklearn_interpret.shapley._plot._features import FeatureReader
 
 MAX_ROWS = 5000  # in which the colouring feature is searched
 MAX_JOINT_LEVELS = 60  # of a group along the axis

@@ -38,8 +38,8 @@ from sklearn_interpret._plotting.ranked_bars import (
     with_others,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
-from sklearn_interpret.explanations._selection import output_position
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, one_output
+from sklearn_interpret.explanations._selection import one_output, output_position
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked
 
 BAR_HEIGHT = 0.78
 LONGEST_OTHERS = 1.5  # times the longest bar of a single feature

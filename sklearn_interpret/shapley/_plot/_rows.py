@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.feature_values import FeatureReader
 from sklearn_interpret._plotting.labels import (
     UPRIGHT_PER_INCH,
     literal,
@@ -17,7 +18,6 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
-from sklearn_interpret.shapley._plot._features import FeatureReader
 
 HOW = {
     "similarity": "by the similarity of their {}s",

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._plotting.colours import feature_map, shade
+from sklearn_interpret._plotting.feature_values import FeatureReader
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.points import (
     clipped_range,
@@ -24,7 +25,6 @@ from sklearn_interpret.shapley._plot._base import (
     add_colour_bar,
     strongest,
 )
-from sklearn_interpret.shapley._plot._features import FeatureReader
 
 MOST_STRETCHED = 1.5  # factor by which sums of the other features may lengthen the axis
 

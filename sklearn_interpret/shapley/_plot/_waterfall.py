@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import ink, paper, shade
+from sklearn_interpret._plotting.feature_values import FeatureReader
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     column_texts,
@@ -30,7 +31,6 @@ from sklearn_interpret._plotting.ranked_bars import (
 )
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
-from sklearn_interpret.shapley._plot._features import FeatureReader
 
 STEP_HEIGHT = 0.72
 N_ERRORS = 2.0

@@ -59,7 +59,7 @@ class FeatureReader:
 
     Parameters
     ----------
-    explanation : Explanation
+    explanation : Explanation or InteractionExplanation
         With or without data.
     categorical_features : "auto", None, bool mask or list, default="auto"
         Columns of the data that are categories.

@@ -1,0 +1,45 @@
+"""Base of the displays of components of a response."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_interpret._plotting.displays import ExplanationDisplay
+from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret.explanations import InteractionExplanation
+from sklearn_interpret.explanations._selection import one_output, output_position
+from sklearn_interpret.interactions._functional_decomposition import (
+    FunctionalDecomposition,
+)
+
+ROUNDING = 1e-12  # shares below this are rounding errors
+
+
+class ComponentDisplay(ExplanationDisplay):
+    """Base of the displays of an `InteractionExplanation`."""
+
+    _kinds = (FunctionalDecomposition,)
+    _explanation_kind = InteractionExplanation
+
+    def _one_output(self):
+        """The explanation of the output that is drawn, without an axis of outputs."""
+        explanation = self._checked()
+        n_sets = len(explanation.interactions)
+        shapes = [(None, n_sets), (None, n_sets, None)]
+        checked_numbers(explanation.values, "values", shapes, f"{n_sets} interactions")
+        return one_output(explanation, self.target)
+
+    def _response(self):
+        names = self.explanation.output_names
+        return self._response_label(names, output_position(names, self.target))
+
+
+def variance_shares(explanation):
+    """Variances of the sets' values over the rows, relative to the predictions'.
+
+    The last one is that of the remainder.
+    """
+    parts = np.column_stack([explanation.values, explanation.remainder])
+    whole = explanation.predictions.var()
+    shares = parts.var(axis=0) / whole if whole > 0 else np.zeros(parts.shape[1])
+    return np.where(shares > ROUNDING, shares, 0.0)

@@ -1,0 +1,394 @@
+"""Display of a functional decomposition: shares of variance, curves and surfaces."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from sklearn_interpret._plotting.axes import Slot
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, colours
+from sklearn_interpret._plotting.feature_values import FeatureReader
+from sklearn_interpret._plotting.labels import JOIN, shorten, two_lines
+from sklearn_interpret._plotting.panels.displays import PanelDisplay
+from sklearn_interpret._plotting.panels.lines import (
+    Artists,
+    Effect,
+    LinePanel,
+    Looks,
+    Series,
+    SurfacePanel,
+    level_text,
+)
+from sklearn_interpret._plotting.ranked_bars import (
+    BAR_HEIGHT,
+    draw_bars,
+    finish_rows,
+    label_ends,
+    name_rows,
+    ranked,
+    reach_ends,
+    with_others,
+)
+from sklearn_interpret._plotting.surfaces import cell_bounds, colour_limits
+from sklearn_interpret.explanations import InteractionExplanation
+from sklearn_interpret.interactions._plot._components import (
+    ComponentDisplay,
+    variance_shares,
+)
+
+MOST_CELLS = 24  # more distinct values of a feature share cells
+ROWS_PER_CELL = 4  # about, of the cells of two such features
+ROW_HEIGHT, AROUND, SIDE = 0.28, 0.7, 0.3  # inches of a bar, and for texts around
+LABEL_WIDTH, NAME_WIDTH = 28, 22  # characters of the response and of components
+
+
+@dataclass
+class SharePanel:
+    """Shares of variance as ranked bars."""
+
+    names: list  # of the bars, the first on top
+    shares: np.ndarray
+    of: str  # the response
+    n_sets: int  # number of bars of one set each; the others are grey
+    style: dict | None
+    bars: Any = None
+    labels: list = field(default_factory=list)
+
+    values_along = None
+    has_bar = False
+
+    def slot(self, below):
+        """Space that the panel needs."""
+        height = AROUND + ROW_HEIGHT * len(self.names)
+        return Slot(below, side=SIDE, height=height)
+
+    def draw(self, ax, looks):
+        """Draw on an axes; the bars are kept."""
+        places = np.arange(len(self.names))[::-1]
+        name_rows(ax, self.names, NAME_WIDTH)
+        (colour,) = colours(1)
+        palette = [colour] * self.n_sets
+        palette += [NEUTRAL_COLOUR] * (len(self.names) - self.n_sets)
+        self.bars = draw_bars(
+            ax, places, self.shares, palette, self.style, height=BAR_HEIGHT
+        )
+        reach_ends(ax, self.shares, self.shares.max() or 1.0, 5)
+        self.labels = label_ends(ax, self.shares, places, self.shares)
+        return Artists()
+
+    def tidy_numbers(self, ax):
+        """Shares have few ticks."""
+
+    def label(self, ax, *, with_y=True):
+        """Name the axis of the shares."""
+        finish_rows(ax, two_lines("share of variance", self.of))
+
+
+@dataclass(eq=False, repr=False)
+class FunctionalDecompositionDisplay(PanelDisplay, ComponentDisplay):
+    """Components of a response: shares of variance, curves and surfaces.
+
+    Bars show the variance of each component over the rows, relative to that of the
+    response. The other panels show the components of one and two features that vary
+    most. Curves are known at the values of the rows; a pair of a number and a category
+    of few levels has a curve for each level, other pairs have a cell for each value, or
+    interval of values, with the mean of its rows.
+
+    Build it with `from_estimator` or `from_explanation`.
+
+    Parameters
+    ----------
+    explanation : InteractionExplanation
+        Components of two rows or more.
+    target : class label or int, default=None
+        The output to draw; None takes the only one.
+    response_name : str, default=None
+        Name of the response; None takes the explanation's.
+    categorical_features : "auto", None, bool mask or list of ints and strs, \
+default="auto"
+        Columns of the data that are categories. "auto" takes those whose dtype is
+        category, object, string or bool.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of Axes
+        The axes, None where there is no panel; the first has the bars.
+    bars_ : BarContainer
+        The shares of variance, the largest first; those of several sets are grey.
+    labels_ : list of Annotation
+        The numbers at the bars.
+    lines_ : list of list of Line2D
+        For each panel its curves; none for the bars.
+    heatmaps_ : list of QuadMesh or None
+        For each panel its surface.
+    colorbars_ : list of Colorbar or None
+        For each panel its colour bar.
+    rug_ : list of LineCollection or None
+        For each panel the marks of the data at the bottom.
+    legend_ : matplotlib Legend or None
+        The legend of the figure.
+
+    See Also
+    --------
+    InteractionNetworkDisplay : All components, without their course.
+
+    Notes
+    -----
+    Shares of correlated components do not sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import GradientBoostingRegressor
+    >>> from sklearn_interpret.interactions import FunctionalDecompositionDisplay
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 3))
+    >>> model = GradientBoostingRegressor(random_state=0).fit(X, X[:, 0] * X[:, 1])
+    >>> display = FunctionalDecompositionDisplay.from_estimator(model, X, max_panels=2)
+    >>> display.to_frame().interaction[0]
+    'x0 x x1'
+    """
+
+    _parts = ("lines", "heatmaps", "colorbars", "rug")
+
+    explanation: InteractionExplanation
+    _: KW_ONLY
+    target: Any = None
+    response_name: str | None = None
+    categorical_features: Any = "auto"
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_entries: int | None = 7,
+        max_panels: int | None = 5,
+        n_cols: int = 3,
+        share_y: bool = True,
+        rug: bool = True,
+        bar_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw shares of variance, curves and surfaces.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is divided into a grid. An array has one
+            axes per panel.
+        max_entries : int, default=7
+            Largest number of bars; None shows all. The components beyond it share a
+            grey bar.
+        max_panels : int, default=5
+            Largest number of curves and surfaces; None shows all of one or two
+            features.
+        n_cols : int, default=3
+            Largest number of panels in a row, of a grid made here.
+        share_y : bool, default=True
+            Give all curves one range of values, and all surfaces one range of colours.
+        rug : bool, default=True
+            Mark the data at the bottom of curves.
+        bar_kw, line_kw, rug_kw, heatmap_kw : dict, default=None
+            Styles of bars, curves, marks and surfaces.
+
+        Returns
+        -------
+        self : object
+            The display.
+
+        Raises
+        ------
+        ValueError
+            A limit that is not a positive whole number, values that are not components,
+            or fewer than two rows.
+        """
+        looks = Looks.of(locals())
+        looks.line_kw = {"drawstyle": "steps-mid", **(line_kw or {})}
+        explanation = self._components()
+        shares = variance_shares(explanation)
+        bars = self._bars(explanation, shares, max_entries, bar_kw)
+        reader = FeatureReader(explanation, self.categorical_features)
+        shown = _drawable(explanation, reader, shares)[:max_panels]
+        values = explanation.values[:, [p for p in shown if self._is_pair(p)]]
+        limits = colour_limits(values, True) if share_y else None
+        panels = [self._panel(explanation, reader, place, limits) for place in shown]
+        pairs = [(panel, None) for panel in (bars, *panels)]
+        self._render(pairs, ax, looks, n_cols=n_cols, share_y=share_y)
+        self.bars_, self.labels_ = bars.bars, bars.labels
+        return self
+
+    def _components(self):
+        """The components of the output that is drawn."""
+        explanation = self._one_output()
+        if explanation.index != "component":
+            raise ValueError(
+                f"{type(self).__name__} shows components; these values are "
+                f"{explanation.index}."
+            )
+        if len(explanation) < 2:
+            raise ValueError(
+                f"{type(self).__name__} shows variances over rows: two or more are "
+                f"needed, got {len(explanation)}."
+            )
+        return explanation
+
+    def _bars(self, explanation, shares, max_entries, style):
+        """The panel of shares, with grey bars of the others and of the remainder."""
+        shares, rest = shares[:-1], shares[-1]
+        shown, others = ranked(shares, max_entries)
+        sets, features = explanation.interactions, explanation.feature_names
+        names = [JOIN.join(features[j] for j in sets[place]) for place in shown]
+        lengths = with_others(shares, shown, others, np.sum)
+        if len(others):
+            names.append(f"sum of {len(others)} others")
+        if rest:
+            order = max(map(len, explanation.interactions))
+            names.append(f"more than {order} feature{'s'[: order > 1]}")
+            lengths = np.append(lengths, rest)
+        return SharePanel(names, lengths, self._what(), len(shown), style)
+
+    def _what(self):
+        return shorten(self._response(), LABEL_WIDTH)
+
+    def _is_pair(self, place):
+        return len(self.explanation.interactions[place]) == 2
+
+    def _panel(self, explanation, reader, place, limits):
+        """The panel of a component; surfaces have these limits, or None for own."""
+        members, values = explanation.interactions[place], explanation.values[:, place]
+        features = [reader.values(j) for j in members]
+        if len(features) == 1:
+            return self._curve(features[0], values)
+        features.sort(key=lambda feature: feature.levels is not None)
+        first, second = features
+        one_level = first.levels is None and second.levels is not None
+        if one_level and len(second.levels) <= len(OKABE_ITO):
+            return self._curve_by_level(first, second, values)
+        known = first.known & second.known
+        effect = _surface(first, second, values, known)
+        limits = colour_limits(effect.values, True) if limits is None else limits
+        return SurfacePanel(effect, 0, limits, "component", self._what(), True)
+
+    def _curve(self, feature, values):
+        """The panel of a main effect."""
+        known, (colour,) = feature.known, colours(1)
+        series = _series(feature.numbers, values, known, None, colour)
+        missing = None if known.all() else [values[~known].mean()]
+        return LinePanel(
+            feature.name,
+            [series],
+            "component",
+            self._what(),
+            levels=feature.levels,
+            data=feature.cells()[known],
+            zero=True,
+            missing=missing,
+        )
+
+    def _curve_by_level(self, feature, category, values):
+        """The panel of a number and a category: a curve for each level."""
+        known = feature.known & category.known
+        levels = np.unique(category.numbers[known]).astype(np.intp)
+        series = [
+            _series(
+                feature.numbers,
+                values,
+                known & (category.numbers == level),
+                f"{category.name}: {level_text(category.levels[level])}",
+                colour,
+            )
+            for level, colour in zip(levels, colours(len(levels)), strict=True)
+        ]
+        title = JOIN.join([feature.name, category.name])
+        looks = {"data": feature.numbers[known], "zero": True, "title": title}
+        return LinePanel(feature.name, series, "component", self._what(), **looks)
+
+    def to_frame(self) -> Any:
+        """Shares of variance, as a DataFrame, the largest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per component, with its "interaction" (names), its "order" (number
+            of features), its "variance" over the rows, and its "share" of that of the
+            response. The last line is the remainder, without an order. The numbers of
+            curves and surfaces are those of the explanation.
+        """
+        explanation = self._components()
+        shares = variance_shares(explanation)
+        ranks, _ = ranked(shares[:-1], None)
+        ranks = np.append(ranks, len(shares) - 1)
+        names = [*explanation.interaction_names, "remainder"]
+        orders = [*map(len, explanation.interactions), None]
+        columns = {
+            "interaction": [names[place] for place in ranks],
+            "order": [orders[place] for place in ranks],
+            "variance": shares[ranks] * explanation.predictions.var(),
+            "share": shares[ranks],
+        }
+        return self._frame(columns).astype({"order": "Int64"})
+
+
+def _drawable(explanation, reader, shares):
+    """Components of one and two features with values in the data, by share."""
+    order, _ = ranked(shares[:-1], None)
+    sets = explanation.interactions
+    return [
+        place
+        for place in order.tolist()
+        if reader.has_data
+        and shares[place]
+        and len(sets[place]) < 3
+        and not any(map(reader.is_group, sets[place]))
+    ]
+
+
+def _series(numbers, values, mask, label, colour):
+    """Means of some rows' values at each distinct number, as a line."""
+    x, index = np.unique(numbers[mask], return_inverse=True)
+    sums = np.bincount(index, values[mask], len(x))
+    return Series(x, sums / np.bincount(index), label=label, colour=colour)
+
+
+def _surface(first, second, values, known):
+    """Means of the rows' values in the cells of two features."""
+    n_rows = int(known.sum())
+    most = int(np.clip(np.sqrt(n_rows / ROWS_PER_CELL), 4, MOST_CELLS))
+    cells = [
+        _cells(feature, feature.numbers[known], most) for feature in (first, second)
+    ]
+    (x, codes, x_bounds), (y, y_codes, y_bounds) = cells
+    shape, flat = (len(x), len(y)), codes * len(y) + y_codes
+    sums, counts = (
+        np.bincount(flat, weights, x.size * y.size)
+        for weights in (values[known], np.ones(n_rows))
+    )
+    means = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+    return Effect(
+        (first.name, second.name),
+        (x, y),
+        (first.levels is not None, second.levels is not None),
+        means.reshape(1, *shape),
+        bounds=(x_bounds, y_bounds),
+    )
+
+
+def _cells(feature, numbers, most):
+    """Places of a feature's cells, the cell of each row, and the ends of cells.
+
+    Levels and few distinct numbers have a cell each, others quantiles as ends.
+    """
+    if feature.levels is not None:
+        places = np.array(feature.levels, dtype=object)
+        return places, numbers.astype(np.intp), cell_bounds(np.arange(len(places)))
+    distinct, codes = np.unique(numbers, return_inverse=True)
+    if len(distinct) <= MOST_CELLS:
+        return distinct, codes, cell_bounds(distinct)
+    ends = np.unique(np.quantile(numbers, np.linspace(0, 1, most + 1)))
+    codes = np.searchsorted(ends[1:-1], numbers, side="right")
+    return (ends[:-1] + ends[1:]) / 2, codes, ends

@@ -1,0 +1,179 @@
+"""Display of components as a network of features."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from sklearn_interpret.explanations import InteractionExplanation
+from sklearn_interpret.explanations._selection import row_position
+from sklearn_interpret.interactions._plot._components import (
+    ROUNDING,
+    ComponentDisplay,
+    variance_shares,
+)
+from sklearn_interpret.interactions._plot._network import Network, NetworkMixin
+
+
+@dataclass(eq=False, repr=False)
+class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
+    """Components of a response as a network: of a model, or of one row.
+
+    Features are nodes, pairs are edges, and larger sets are filled hulls. Of several
+    rows, sizes and widths show the variances of components. Of one row, they show the
+    absolute values, and colours show the signs.
+
+    Build it with `from_estimator` or `from_explanation`.
+
+    Parameters
+    ----------
+    explanation : InteractionExplanation
+        Components, or the values of an interaction index.
+    row : int, default=None
+        Row to draw, counted from 0. None takes all rows, or the only one.
+    target : class label or int, default=None
+        The output to draw; None takes the only one.
+    response_name : str, default=None
+        Name of the response; None takes the explanation's.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    edges_ : LineCollection
+        The pairs, the weakest first.
+    nodes_ : PathCollection
+        The features, in their order.
+    sets_ : list of Polygon
+        The sets of three features and more, the strongest first.
+    labels_ : list of Annotation
+        Names of the features.
+    legend_ : matplotlib Legend or None
+        Widths and sizes of some pairs and features, and the larger sets.
+    note_ : Text or None
+        Numbers of edges, features and larger sets that are not drawn.
+
+    See Also
+    --------
+    FunctionalDecompositionDisplay : Curves and surfaces of the components.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.explanations import InteractionExplanation
+    >>> from sklearn_interpret.interactions import InteractionNetworkDisplay
+    >>> explanation = InteractionExplanation(
+    ...     [[1.0, -3.0, 0.5]], [10.0], [(0,), (1,), (0, 1)], predictions=[8.5],
+    ...     feature_names=["age", "income"],
+    ... )
+    >>> InteractionNetworkDisplay.from_explanation(explanation).to_frame()
+      interaction  order  value
+    0      income      1   -3.0
+    1         age      1    1.0
+    2  age x income      2    0.5
+    """
+
+    explanation: InteractionExplanation
+    _: KW_ONLY
+    row: int | None = None
+    target: Any = None
+    response_name: str | None = None
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_entries: int | None = 40,
+        max_edges: int | None = 60,
+        max_sets: int | None = 3,
+        edge_kw: dict[str, Any] | None = None,
+        node_kw: dict[str, Any] | None = None,
+        set_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the network.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure. The axes' frame is switched off.
+        max_entries : int, default=40
+            Largest number of features: those of the strongest pairs, and then those of
+            the largest main effects. None shows all.
+        max_edges : int, default=60
+            Largest number of pairs, the strongest; None shows all.
+        max_sets : int, default=3
+            Largest number of larger sets, the strongest; None shows all.
+        edge_kw, node_kw, set_kw : dict, default=None
+            Styles of pairs, features and larger sets.
+
+        Returns
+        -------
+        self : object
+            The display.
+
+        Raises
+        ------
+        ValueError
+            A limit that is not a positive whole number, or nothing to draw.
+        """
+        limits = {"max_entries": max_entries, "max_edges": max_edges}
+        styles = {"edge_kw": edge_kw, "node_kw": node_kw}
+        larger = {"max_sets": max_sets, "set_kw": set_kw}
+        self._draw_network(ax, self._network(), **limits, **styles, **larger)
+        return self
+
+    def _network(self):
+        """The values of the sets, by the number of features."""
+        explanation, values, signed = self._values()
+        p = len(explanation.feature_names)
+        adjacency, main_effects, larger = np.zeros((p, p)), np.zeros(p), []
+        for members, value in zip(explanation.interactions, values, strict=True):
+            if len(members) == 1:
+                main_effects[members[0]] = value
+            elif len(members) == 2:
+                adjacency[members], adjacency[members[::-1]] = value, value
+            elif value:
+                larger.append((members, value))
+        larger.sort(key=lambda pair: -abs(pair[1]))
+        names = list(explanation.feature_names)
+        return Network(names, adjacency, main_effects, tuple(larger), signed)
+
+    def _values(self):
+        """The explanation drawn, a number for each set, and whether it has a sign."""
+        explanation = self._one_output()
+        if self.row is not None:
+            explanation = explanation[[row_position(self.row, len(explanation))]]
+        if len(explanation) > 1:
+            return explanation, variance_shares(explanation)[:-1], False
+        (values,) = explanation.values
+        smallest = ROUNDING * np.abs(values).sum()
+        return explanation, np.where(np.abs(values) > smallest, values, 0.0), True
+
+    def _label(self):
+        """Title of the legend."""
+        what, index = "Share of variance", self.explanation.index
+        if self.row is not None or len(self.explanation) == 1:
+            what = "Component" if index == "component" else index
+        return f"{what}\n{self._response()}"
+
+    def to_frame(self) -> Any:
+        """All numbers drawn, as a DataFrame, the strongest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per set of features, with its "interaction" (names), its "order"
+            (number of features), and its "share" of the variance, or the "value" of
+            one row.
+        """
+        explanation, values, signed = self._values()
+        ranks = np.argsort(-np.abs(values), kind="stable")
+        columns = {
+            "interaction": [explanation.interaction_names[place] for place in ranks],
+            "order": [len(explanation.interactions[place]) for place in ranks],
+            "value" if signed else "share": values[ranks],
+        }
+        return self._frame(columns)

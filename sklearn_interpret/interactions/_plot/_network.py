@@ -1,0 +1,318 @@
+"""Drawing of features on a circle, joined where they interact."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_interpret._plotting.axes import (
+    LEGEND_LINE,
+    WIDE,
+    axes_inches,
+    is_constrained,
+    named_legend,
+)
+from sklearn_interpret._plotting.colours import (
+    OKABE_ITO,
+    paper,
+    seen,
+    shade,
+    sign_colours,
+    strength_map,
+    text_on,
+)
+from sklearn_interpret._plotting.labels import (
+    JOIN,
+    column_texts,
+    literal_lines,
+    number_text,
+    shorten,
+    write_near,
+)
+from sklearn_interpret._plotting.points import draw_points
+from sklearn_interpret.interactions._plot._circle import (
+    Room,
+    choose,
+    lay_out,
+    needed_size,
+)
+
+LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
+SETS_WIDTH, SET_NAME = 3.2, 36  # of a legend with larger sets: inches, characters
+LEFT_OUT = "weaker edge", "feature", "larger set"
+SMALLEST, USUAL = 5.0, 9.0  # diameters of nodes in points
+THINNEST, THICKEST = 0.8, 6.0  # widths of edges in points
+NODE_COLOUR = "#E69F00"
+ALONE, ALONE_TEXT = 0.3, 0.6  # shares of ink in grey nodes and names
+
+
+@dataclass(frozen=True)
+class Network:
+    """Strengths to draw; with `signed`, colours show their signs."""
+
+    names: list  # of the features
+    adjacency: np.ndarray  # (p, p): strengths of the edges
+    main_effects: np.ndarray | None  # (p,): sizes of the nodes
+    # Pairs (members, strength) of sets of three features and more, the strongest first.
+    sets: tuple = ()
+    signed: bool = False
+
+    def choose(self, max_entries, max_edges):
+        """The part that is drawn, and the largest sets within it."""
+        sizes = None if self.main_effects is None else np.abs(self.main_effects)
+        chosen = choose(np.abs(self.adjacency), sizes, max_entries, max_edges)
+        places = {player: place for place, player in enumerate(chosen.players)}
+        sets = [
+            ([places[player] for player in members], strength)
+            for members, strength in self.sets
+            if places.keys() >= set(members)
+        ]
+        return chosen, sets
+
+    def signed_strengths(self, chosen):
+        """Strengths of the chosen edges, with their signs."""
+        return self.adjacency[tuple(chosen.players[chosen.edges].T)]
+
+
+class NetworkMixin:
+    """Adds the drawing of a `Network` to a display."""
+
+    def _draw_network(
+        self, ax, network, *, max_entries, max_edges, edge_kw, node_kw, **sets
+    ):
+        """Draw on an axes, or in a new figure; set the artists.
+
+        `sets` are ``max_sets`` and ``set_kw``, where there are larger sets.
+        """
+        chosen, members = network.choose(max_entries, max_edges)
+        shown = members[: sets.get("max_sets")]
+        note = _note(chosen, len(network.sets) - len(shown))
+        names = [str(network.names[place]) for place in chosen.players]
+        strip = SETS_WIDTH if shown else LEGEND_WIDTH
+        width, height = needed_size(names)
+        ax = self._take(ax, (width + strip, height))
+        room = _room(ax, strip, len(shown), note=bool(note))
+        layout = lay_out(names, room)
+        ax.set_axis_off()
+        xlim, ylim = room.limits(layout)
+        ax.set(xlim=xlim, ylim=ylim, aspect="equal")
+        self.sets_ = self._draw_sets(shown, layout.points, network, sets.get("set_kw"))
+        self.edges_ = self._draw_edges(chosen, layout.points, network, edge_kw)
+        joined = [*chosen.edges.ravel(), *(p for own, _ in shown for p in own)]
+        alone = ~np.isin(np.arange(len(names)), joined)
+        nodes = chosen.players, layout, alone
+        self.nodes_ = self._draw_nodes(*nodes, network, node_kw)
+        self.labels_ = self._draw_labels(layout, alone)
+        beside = room.right > 0
+        entries = self._legend_entries(chosen, network, layout.largest, beside=beside)
+        entries += [
+            (patch, _set_text(layout.names, own, strength, network.signed))
+            for patch, (own, strength) in zip(self.sets_, shown, strict=True)
+        ]
+        # The two largest nodes may follow each other there.
+        spacing = 1.4 if network.signed else 0.9
+        self.legend_ = self._draw_legend(entries, spacing, beside=beside)
+        self.note_ = self._draw_note(note)
+
+    def _draw_sets(self, shown, points, network, style):
+        """A filled hull for each set; points on a circle are in its order."""
+        from matplotlib.patches import Polygon
+
+        palette = [colour for colour in OKABE_ITO if colour != NODE_COLOUR]
+        palette = [palette[place % len(palette)] for place in range(len(shown))]
+        strengths = np.array([strength for _, strength in shown])
+        if network.signed:
+            palette = sign_colours(strengths)
+        # The same transparency is invisible on dark paper.
+        most = 0.3 if text_on(paper(self.ax_)) == "black" else 0.55
+        drawn = []
+        for (members, _), share, colour in zip(
+            shown, _shares(np.abs(strengths)), palette, strict=True
+        ):
+            colour = seen(colour, self.ax_)
+            looks = {"facecolor": (colour, most * (0.25 + 0.75 * share))}
+            looks |= {"linewidth": 1.0, "linestyle": ":", "edgecolor": colour}
+            patch = Polygon(points[members], zorder=0.5, **looks)
+            patch.set(**(style or {}))
+            drawn.append(self.ax_.add_patch(patch))
+        return drawn
+
+    def _draw_edges(self, chosen, points, network, style):
+        from matplotlib.collections import LineCollection
+
+        shares = _shares(chosen.strengths)
+        edges = LineCollection(
+            points[chosen.edges],
+            linewidths=_widths(shares),
+            colors=self._edge_colours(network.signed_strengths(chosen), network),
+            capstyle="round",
+            zorder=1,
+        )
+        edges.set(**(style or {}))
+        return self.ax_.add_collection(edges, autolim=False)
+
+    def _edge_colours(self, strengths, network):
+        """Colours by sign, or darker ones for stronger edges."""
+        if network.signed:
+            return [seen(each, self.ax_) for each in sign_colours(strengths)]
+        return _shades(self.ax_, _shares(strengths))
+
+    def _draw_nodes(self, players, layout, alone, network, style):
+        diameters = np.full(len(players), min(USUAL, layout.largest))
+        effects = network.main_effects
+        if effects is not None and np.abs(effects).max() > 0:
+            shares = np.abs(effects[players]) / np.abs(effects).max()
+            diameters = _diameters(shares, layout.largest)
+        looks = {"edgecolor": paper(self.ax_), "linewidth": 0.8, "zorder": 2}
+        looks["facecolor"] = [self._node_colour(each) for each in alone]
+        if network.signed:
+            signs = sign_colours(effects[players])
+            looks["facecolor"] = [seen(each, self.ax_) for each in signs]
+        return draw_points(self.ax_, *layout.points.T, style, s=diameters**2, **looks)
+
+    def _node_colour(self, alone):
+        return shade(self.ax_, ALONE) if alone else seen(NODE_COLOUR, self.ax_)
+
+    def _draw_labels(self, layout, alone):
+        """Names outside of the circle, level or pointing outwards."""
+        labels = []
+        for name, point, angle, lonely in zip(
+            layout.names, layout.points, layout.angles, alone, strict=True
+        ):
+            right, up = np.round(point, 9)
+            looks = {"ha": "left" if right >= 0 else "right", "va": "center"}
+            if layout.level and right == 0:
+                looks = {"ha": "center", "va": "bottom" if up > 0 else "top"}
+            if not layout.level:
+                turn = np.degrees(angle) % 360 - 180 * (right < 0)
+                looks |= {"rotation": turn, "rotation_mode": "anchor"}
+            looks |= {"fontsize": layout.font_size, "annotation_clip": False}
+            looks["color"] = shade(self.ax_, ALONE_TEXT if lonely else 1)
+            labels.append(
+                write_near(self.ax_, name, point, layout.gap * point, **looks)
+            )
+        return labels
+
+    def _legend_entries(self, chosen, network, largest, *, beside):
+        """Handles and texts of some edges and nodes with their numbers."""
+        from matplotlib.lines import Line2D
+
+        count, entries = 3 if beside else 2, []
+        strengths = network.signed_strengths(chosen)
+        examples = _examples(strengths, count)
+        texts = column_texts(examples, signed=network.signed)
+        for strength, text in zip(examples, texts, strict=True):
+            highest = chosen.strengths.max()
+            (colour,) = self._edge_colours(np.array([strength, highest]), network)[:1]
+            look = {"color": colour, "linewidth": _widths(abs(strength) / highest)}
+            entries.append((Line2D([], [], **look), f"edge {text}"))
+        effects = network.main_effects
+        if effects is None or not np.abs(effects).max() > 0:
+            return entries
+        examples = _examples(effects[chosen.players], count)
+        texts = column_texts(examples, signed=network.signed)
+        node = {"marker": "o", "linestyle": "", "markeredgewidth": 0.8}
+        node["markeredgecolor"] = paper(self.ax_)
+        for effect, text in zip(examples, texts, strict=True):
+            colour = self._node_colour(not len(chosen.edges) and not network.sets)
+            if network.signed:
+                colour = seen(str(sign_colours(np.array(effect))), self.ax_)
+            size = _diameters(abs(effect) / np.abs(effects).max(), largest)
+            handle = Line2D([], [], color=colour, markersize=size, **node)
+            entries.append((handle, f"main effect {text}"))
+        return entries
+
+    def _draw_legend(self, entries, spacing, *, beside):
+        """Legend in the strip that is left free for it."""
+        if not entries:
+            return None
+        handles, texts = zip(*entries, strict=True)
+        looks = {"loc": "upper right", "alignment": "left"}
+        if not beside:
+            looks = {"loc": "lower center", "ncols": 2, "columnspacing": 1.0}
+        return named_legend(
+            self.ax_,
+            handles,
+            texts,
+            title=literal_lines(self._label(), 30),
+            fontsize="small",
+            title_fontsize="small",
+            frameon=False,
+            borderaxespad=0.1,
+            labelspacing=spacing,
+            **looks,
+        )
+
+    def _draw_note(self, text):
+        """Draw the note in the corner below the circle."""
+        if not text:
+            return None
+        looks = {"xycoords": "axes fraction", "va": "bottom"}
+        return write_near(self.ax_, text, (0, 0), (2, 2), **looks)
+
+
+def _note(chosen, n_sets):
+    """Note on missing edges, and on edges, features and sets that are not drawn."""
+    counts = *chosen.left_out, n_sets
+    parts = [
+        f"{count} {what}{'s' if count > 1 else ''}"
+        for count, what in zip(counts, LEFT_OUT, strict=True)
+        if count
+    ]
+    lines = [] if len(chosen.edges) else ["no interactions"]
+    return "\n".join(lines + ([f"not shown: {' and '.join(parts)}"] if parts else []))
+
+
+def _set_text(names, members, strength, signed):
+    """Names of the members of a set, and its strength."""
+    number = number_text(strength, signed=signed)
+    joined = JOIN.join(names[member] for member in members)
+    return f"{shorten(joined, SET_NAME - 2 - len(number))}: {number}"
+
+
+def _room(ax, strip, n_sets, *, note):
+    """Room of the axes, with strips for the legend and for the note."""
+    width, height = axes_inches(ax)
+    figure = ax.figure.figure
+    if is_constrained(ax.figure) and len(figure.axes) == 1:
+        # Without texts outside of it, the axes will fill the figure.
+        width, height = figure.get_size_inches() - 0.1
+    bottom = NOTE_HEIGHT if note else 0.0
+    if width >= WIDE + strip / 2:
+        return Room((width, height), strip, bottom)
+    below = LEGEND_HEIGHT + LEGEND_LINE * (-(-n_sets // 2))
+    return Room((width, height), 0.0, bottom + below)
+
+
+def _diameters(shares, largest):
+    """Diameters of nodes in points: their areas grow with the shares."""
+    smallest = min(SMALLEST, largest / 2)
+    return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
+
+
+def _shares(strengths):
+    return strengths / strengths.max() if len(strengths) else strengths
+
+
+def _widths(shares):
+    return THINNEST + (THICKEST - THINNEST) * shares
+
+
+def _shades(ax, shares):
+    """Colours of edges: stronger ones have more contrast with the paper."""
+    return strength_map(ax)(0.3 + 0.7 * shares)
+
+
+def _examples(values, count):
+    """The largest value and the smallest above zero, and one between them.
+
+    The largest alone if they hardly differ; of signed values, the ends of their range.
+    """
+    if (values < 0).any():
+        return [end for end in (values.max(), values.min()) if end]
+    values = values[values > 0]
+    if not len(values):
+        return []
+    high, low = values.max(), values.min()
+    if low > 0.7 * high:
+        return [high]
+    return [high, low] if count == 2 else [high, low / 2 + high / 2, low]
