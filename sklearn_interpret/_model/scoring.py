@@ -62,6 +62,18 @@ _FUNCTIONS = {
 }
 
 
+def class_indicators(y, classes):
+    """Labels (n_rows,) as a 0/1 column for each class of the model."""
+    indicators = np.asarray(y)[:, None] == classes
+    unknown = np.flatnonzero(~indicators.any(axis=1))
+    if len(unknown):
+        raise ValueError(
+            f"y has the class {y[unknown[0]]!r}, and the classes of the model are "
+            f"{classes.tolist()!r}."
+        )
+    return indicators.astype(np.float64)
+
+
 def as_number(score):
     """A scorer's result as a float; None if it is not a number."""
     try:

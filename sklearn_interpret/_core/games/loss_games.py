@@ -47,7 +47,7 @@ def squared_error_values(members, linear, gram):
 
 
 def responses_of_coalitions(coalitions, members, components):
-    """Sums of components (m, n_sets, k) within coalitions ([m, ]c, n_players)."""
+    """Sums of components (m, n_sets, k) within coalitions (m or 1, c, n_players)."""
     within = coalitions.astype(np.float64) @ members.T == members.sum(axis=1)
     return within.astype(np.float64) @ components
 
@@ -91,9 +91,8 @@ def means_of_draws(gains, weights):
     n_draws, shares = gains.shape[1], weights / weights.sum()
     variances = shares[:, None] ** 2 * gains.var(axis=1, ddof=1) / n_draws
     total = variances.sum(axis=0)
-    squares = np.square(variances).sum(axis=0)
-    errors = np.zeros(len(total))
-    varies = squares > 0
-    degrees = (n_draws - 1) * total[varies] ** 2 / squares[varies]
+    errors, varies = np.zeros(len(total)), total > 0
+    rows = variances[:, varies] / total[varies]
+    degrees = (n_draws - 1) / np.square(rows).sum(axis=0)
     errors[varies] = student_factor(degrees) * np.sqrt(total[varies])
     return shares @ gains.mean(axis=1), errors

@@ -57,7 +57,7 @@ def test_blocks_of_rows_add_up(parts):
 def test_responses_of_coalitions_sum_the_components_within(parts):
     components, residuals, weights = parts
     responses = responses_of_coalitions(
-        COALITIONS, membership(SETS, N_PLAYERS), components
+        COALITIONS[None], membership(SETS, N_PLAYERS), components
     )
     left = residuals[:, None] - responses
     values = weights @ (residuals[:, None] ** 2 - left**2).sum(axis=2)
