@@ -64,11 +64,12 @@ _FUNCTIONS = {
 
 def class_indicators(y, classes):
     """Labels (n_rows,) as a 0/1 column for each class of the model."""
-    indicators = np.asarray(y)[:, None] == classes
-    unknown = np.flatnonzero(~indicators.any(axis=1))
-    if len(unknown):
+    labels = np.asarray(y)
+    indicators = labels[:, None] == classes
+    unknown = labels[~indicators.any(axis=1)].tolist()
+    if unknown:
         raise ValueError(
-            f"y has the class {y[unknown[0]]!r}, and the classes of the model are "
+            f"y has the class {unknown[0]!r}, and the classes of the model are "
             f"{classes.tolist()!r}."
         )
     return indicators.astype(np.float64)

@@ -215,11 +215,14 @@ class SAGE(BaseImportance):
         if callable(self.loss_):
             return make_response(model)
         needed, _ = _LOSSES[self.loss_]
-        if (needed == "predict") is classifies or not hasattr(model, needed):
-            takes = f"{needed} of a {'regress' if needed == 'predict' else 'classifi'}"
+        name = type(unfrozen(model)).__name__
+        if classifies == (needed == "predict"):
+            kind = "regressors" if classifies else "classifiers"
+            raise ValueError(f"loss={self.loss_!r} is one of {kind}; {name} is not.")
+        if not hasattr(model, needed):
             raise ValueError(
-                f"loss={self.loss_!r} takes {takes}er, which "
-                f"{type(unfrozen(model)).__name__} does not have: pass another loss."
+                f"loss={self.loss_!r} takes probabilities, and {name} has no {needed}: "
+                "pass a loss(y, prediction) of its decision function."
             )
         return make_response(model, needed)
 
