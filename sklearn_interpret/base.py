@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, cast
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import (
@@ -17,23 +19,19 @@ from sklearn.utils.metadata_routing import (
     MethodMapping,
     process_routing,
 )
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import (
-    CallbackSupportMixin,
     Interval,
     StrOptions,
     block_reporter,
     callback_subcontext,
     callback_task,
     check_feature_names_in,
-    fit_context,
     propagated_callbacks,
     root_callback_context,
     routing_enabled,
     warn,
-    with_callbacks,
 )
 from sklearn_interpret._model.response import (
     CENTERED_LOG_PROBA,
@@ -47,6 +45,14 @@ from sklearn_interpret._model.response import (
     weight_parameter,
 )
 from sklearn_interpret._model.rows.base import default_name
+from sklearn_interpret._model.sklearn_bases import (
+    BaseEstimator,
+    CallbackSupportMixin,
+    MetaEstimatorMixin,
+    available_if,
+    fit_context,
+    with_callbacks,
+)
 from sklearn_interpret._model.validation import (
     Sample,
     check_fits_rows,
@@ -57,6 +63,8 @@ from sklearn_interpret._model.validation import (
 from sklearn_interpret.exceptions import RefitWarning
 
 __all__ = ["BaseInspector", "Sample"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _estimator_has(name):
@@ -69,7 +77,7 @@ def _estimator_has(name):
     return check
 
 
-def _unfitted_on_failure(fit):
+def _unfitted_on_failure(fit: _F) -> _F:
     """Wrap `fit` to delete fitted attributes if it fails or is interrupted."""
 
     @wraps(fit)
@@ -80,7 +88,7 @@ def _unfitted_on_failure(fit):
             self._reset()
             raise
 
-    return fit_or_reset
+    return cast(_F, fit_or_reset)
 
 
 @dataclass(eq=False, repr=False)
@@ -113,6 +121,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     estimator: Any
+    estimator_: Any = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[np.object_] = field(init=False)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "response_method": [
@@ -138,7 +149,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     }
 
     # Attributes that are caches: not pickled, rebuilt on demand.
-    _caches: ClassVar[tuple] = ()
+    _caches: ClassVar[tuple[str, ...]] = ()
 
     # Whether standard errors use the sum of the weights as the number of rows.
     _errors_count_rows = False

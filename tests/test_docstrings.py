@@ -4,6 +4,8 @@ import ast
 import importlib
 import inspect
 import re
+import types
+import typing
 from collections import defaultdict
 
 import numpy as np
@@ -171,7 +173,7 @@ def fitted():
     """The instances of the table, fitted, by class."""
     X = np.random.default_rng(0).normal(size=(40, 5)).round(1)
     y = X[:, 0] + X[:, 1]
-    labels = np.where(y > 0, "up", "down")
+    labels = np.where(X[:, 0] > 0, "up", "down")
     of_tables = {
         public_class: [
             estimator.fit(X, labels if is_classifier(estimator) else y)
@@ -208,6 +210,51 @@ def test_fitted_attributes_are_the_documented_ones(public_class, fitted):
     else:
         assert found <= documented <= found | at_times
         assert not issubclass(public_class, BaseInspector)
+
+
+def holds(kind, value):
+    """Whether a value is of an annotated type."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if kind is typing.Any:
+        return True
+    if origin in (typing.Union, types.UnionType):
+        return any(holds(one, value) for one in inner)
+    if origin is typing.Literal:
+        return value in inner
+    if origin is np.ndarray:
+        (scalar,) = typing.get_args(inner[1])
+        return isinstance(value, np.ndarray) and (
+            scalar is typing.Any or issubclass(value.dtype.type, scalar)
+        )
+    if origin is list:
+        return isinstance(value, list) and all(holds(*inner, one) for one in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(
+            holds(inner[0], key) and holds(inner[1], one) for key, one in value.items()
+        )
+    if origin is tuple and inner[-1] is not ...:
+        return len(value) == len(inner) and all(map(holds, inner, value))
+    if origin is tuple:
+        return isinstance(value, tuple) and all(holds(inner[0], one) for one in value)
+    return isinstance(value, origin or kind)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.SeparationWarning")
+@pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning"
+)
+@pytest.mark.parametrize("public_class", ESTIMATORS, ids=lambda c: c.__name__)
+def test_fitted_attributes_have_their_declared_types(public_class, fitted):
+    """Editors and checkers of types know every documented attribute."""
+    declared = typing.get_type_hints(public_class)
+    for name in section(scraping.ClassDoc(public_class), "Attributes"):
+        member = inspect.getattr_static(public_class, name, None)
+        if isinstance(member, property):
+            declared[name] = typing.get_type_hints(member.fget)["return"]
+        for estimator in fitted[public_class]:
+            if hasattr(estimator, name):
+                value = getattr(estimator, name)
+                assert holds(declared[name], value), (name, declared[name], value)
 
 
 def test_parameters_of_one_name_have_one_meaning():

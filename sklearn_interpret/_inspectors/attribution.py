@@ -29,8 +29,11 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
     of features it overrides `_attributed`.
     """
 
-    _caches: ClassVar[tuple] = ("_importances",)
-    _explanation_class: ClassVar[type] = Explanation
+    base_values_: float | NDArray[np.float64]
+    output_names_: list[Any]
+
+    _caches: ClassVar[tuple[str, ...]] = ("_importances",)
+    _explanation_class: ClassVar[type[Explanation]] = Explanation
 
     def _inspect(self, sample, response, on_block):
         self._names = sample.rows.names

@@ -7,10 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.base import is_classifier
 
 from sklearn_interpret._model import validation
-from sklearn_interpret._model._sklearn_compat import fit_context
+from sklearn_interpret._model.sklearn_bases import (
+    BaseEstimator,
+    ClassifierMixin,
+    fit_context,
+)
 
 # Largest size of targets whose weighted squares can be summed.
 _LARGEST = 1e75
@@ -21,6 +25,9 @@ class BasePredictor(BaseEstimator):
 
     A subclass is a dataclass of its parameters and fills `_fit(sample)`.
     """
+
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
 
     # Whether standard errors take the sum of the weights for the number of rows.
     _errors_count_rows = False
@@ -76,6 +83,12 @@ class BasePredictor(BaseEstimator):
 
 class MostProbableClassMixin(ClassifierMixin):
     """Adds `predict` to a classifier that has `predict_proba`."""
+
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class, in the order of `classes_`."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class of each row; of equally probable ones the first.

@@ -10,13 +10,13 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
+from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoCounterfactualWarning
@@ -124,6 +124,10 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             **answers,
             **fields,
         )
+
+    @abstractmethod
+    def explain(self, X: Any) -> RowExplanation:
+        """The rows found for some rows."""
 
     @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[Any]:

@@ -6,10 +6,11 @@ Nothing here needs a wrapped model: the library's own predictors use it too.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.utils import (
@@ -27,6 +28,8 @@ from sklearn_interpret._model._sklearn_compat import check_sample_weight, warn
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows, is_missing
 from sklearn_interpret.exceptions import LowWeightWarning
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # Range of the largest absolute value of columns and targets for models that take third
 # powers: these must neither overflow nor vanish.
@@ -69,7 +72,7 @@ def check_rows(estimator, X, *, reset):
     return rows
 
 
-def empty_for_no_rows(method):
+def empty_for_no_rows(method: F) -> F:
     """Let `method(self, X, ...)` of a fitted estimator accept a table without rows.
 
     Models refuse such tables: the result is an empty slice of that of the first row.
@@ -87,7 +90,7 @@ def empty_for_no_rows(method):
             warnings.simplefilter("ignore")
             return method(self, self._first_row, **options)[:0]
 
-    return of_rows
+    return cast(F, of_rows)
 
 
 def _check_names_are_text(names):

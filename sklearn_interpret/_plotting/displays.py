@@ -56,12 +56,12 @@ class DisplayMixin:
     # Accepted values of parameters of `plot`.
     _options: ClassVar[dict[str, tuple[str, ...]]] = {}
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         if "plot" in vars(cls):
             cls.plot = _prepared(cls.plot)
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         held = getattr(self, "explanation", self)
         parts = [] if held is self else [f"{len(held)} row{'s'[: len(held) != 1]}"]
         for what in ("feature", "output"):
@@ -73,7 +73,7 @@ class DisplayMixin:
                 parts.append(f"{count}: {', '.join(shown)}")
         return f"{type(self).__name__}({'; '.join(parts)})"
 
-    def _repr_png_(self) -> bytes | None:
+    def _repr_png_(self):
         """Return the figure for a notebook, unless pyplot is about to show it there."""
         from matplotlib.pyplot import fignum_exists
 
@@ -421,8 +421,8 @@ default=None
 
     @classmethod
     @abstractmethod
-    def _from_folds(cls, inspectors, data):
-        """The display of the mean of the folds' results."""
+    def _from_folds(cls, *fitted_and_data, **choices):
+        """The display of the folds' mean results, from inspectors and a `Data`."""
 
 
 class ExplanationDisplay(Display):
@@ -436,7 +436,7 @@ class ExplanationDisplay(Display):
 
     def __init__(
         self,
-        explanation: Explanation,
+        explanation: Any,
         *,
         row: int | None = None,
         target: Any = None,
@@ -457,7 +457,7 @@ class ExplanationDisplay(Display):
     @ForwardedSignature
     def from_explanation(
         cls,
-        explanation: Explanation,
+        explanation: Any,
         *,
         target_name: str | None = None,
         unit: str | None = None,

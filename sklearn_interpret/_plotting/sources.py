@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import cache, wraps
 from numbers import Integral
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -298,7 +298,7 @@ def outputs_have_names(inspector):
     return classifies or getattr(inspector, "target", None) is not None
 
 
-class ForwardedSignature:
+class _ForwardedSignature:
     """A class method whose signature and docstring name the parameters in `**params`.
 
     Its class lists them in `_takers(name of the method)`: pairs of names, and of a
@@ -331,6 +331,12 @@ class ForwardedSignature:
                 "the display's inspector", f":class:`{kind.__name__}`"
             )
         return MethodType(method, owner)
+
+
+if TYPE_CHECKING:  # checkers find the parameters in the stubs
+    ForwardedSignature = classmethod
+else:
+    ForwardedSignature = _ForwardedSignature
 
 
 def _with_parameters(own, takers, owner):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.validation import check_is_fitted
@@ -35,6 +34,7 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
+from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.additive._terms import TermReader
 from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
@@ -74,6 +74,23 @@ class BaseGAM(TransformerMixin, BasePredictor):
     missing: str = "error"
     max_iter: int = 100
 
+    term_names_: NDArray[np.object_] = field(init=False)
+    intercept_: float | NDArray[np.float64] = field(init=False)
+    coef_: NDArray[np.float64] = field(init=False)
+    covariance_: NDArray[np.float64] = field(init=False)
+    scale_: float | NDArray[np.float64] = field(init=False)
+    dispersion_: float | NDArray[np.float64] = field(init=False)
+    smoothing_: NDArray[np.float64] = field(init=False)
+    effective_dof_: NDArray[np.float64] = field(init=False)
+    residual_dof_: float | NDArray[np.float64] = field(init=False)
+    statistics_: NDArray[np.float64] = field(init=False)
+    pvalues_: NDArray[np.float64] = field(init=False)
+    deviance_explained_: float | NDArray[np.float64] = field(init=False)
+    reml_: float | NDArray[np.float64] = field(init=False)
+    n_iter_: int = field(init=False)
+
+    _family: ClassVar[str]
+    _link: ClassVar[str]
     _parameter_constraints = {
         "terms": [dict, list, None],
         "n_splines": [Interval(Integral, 4, None, closed="left"), dict],
@@ -372,7 +389,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             base_values.T,
             predictions=predictor.T,
             data=as_rows(X).native,
-            feature_names=self.term_names_,
+            feature_names=self.term_names_.tolist(),
             output_names=labels[-1:] if one else labels,
             response_name=RESPONSES[self._link],
             columns=[[c.position for c in term.own_columns] for term in self._terms],
@@ -398,7 +415,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         names = self._term_names(check_feature_names_in(self, input_features))
         if np.ndim(self.intercept_) == 0:
             return names
-        classes = self.classes_
+        classes = getattr(self, "classes_", ())
         return np.array([f"{n}_{c}" for c in classes for n in names], dtype=object)
 
     def _position(self, term):
@@ -448,12 +465,12 @@ class BaseGAM(TransformerMixin, BasePredictor):
         """
         check_is_fitted(self)
         place = self._position(term)
-        part, term = self._parts()[place], self._terms[place]
-        values = term.grid() if values is None else np.asarray(values)
-        design = term.evaluate(values, self._names, self.handle_unknown)
-        coefficients = self._coefficients[:, part]
-        errors = [_standard_errors(design, c[part, part]) for c in self._covariances]
-        effects, errors = design @ coefficients.T, np.transpose(errors)
+        part, found = self._parts()[place], self._terms[place]
+        values = found.grid() if values is None else np.asarray(values)
+        design = found.evaluate(values, self._names, self.handle_unknown)
+        effects = design @ self._coefficients[:, part].T
+        covariances = self._covariances[:, part, part]
+        errors = np.transpose([_standard_errors(design, c) for c in covariances])
         if np.ndim(self.intercept_) == 0:
             effects, errors = effects[:, 0], errors[:, 0]
         return values, effects, errors
@@ -481,7 +498,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         residuals /= link.slope(predictor)
         return np.concatenate(effects + residuals[:, :, None], axis=1)
 
-    def summary(self) -> Any:
+    def summary(self) -> DataFrame:
         """Table of the terms.
 
         Returns

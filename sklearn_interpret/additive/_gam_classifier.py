@@ -70,28 +70,28 @@ class GAMClassifier(MostProbableClassMixin, BaseGAM):
         Class labels.
     term_names_ : ndarray of shape (n_terms,)
         Names of the terms, `"a:b"` for those of two features.
-    intercept_ : float
+    intercept_ : float or ndarray of shape (n_classes,)
         The linear predictor where all terms are zero, which they are on average.
     coef_ : ndarray of shape (n_coefficients,)
         Coefficients of the terms' functions, in coordinates of their penalties.
     covariance_ : ndarray of shape (1 + n_coefficients, 1 + n_coefficients)
         Of intercept and coefficients, in the Bayesian view of penalties; with what
         estimating the smoothing parameters adds (Wood, Pya & Saefken 2016).
-    scale_ : float
+    scale_ : float or ndarray of shape (n_classes,)
         The dispersion, 1.
-    dispersion_ : float
+    dispersion_ : float or ndarray of shape (n_classes,)
         Pearson's statistic by `residual_dof_`.
     smoothing_ : ndarray of shape (n_penalties,)
         Smoothing parameters of the penalties, term after term.
     effective_dof_ : ndarray of shape (n_terms,)
         Effective degrees of freedom of each term.
-    residual_dof_ : float
+    residual_dof_ : float or ndarray of shape (n_classes,)
         Rows, less the effective degrees of freedom of terms and intercept.
     statistics_, pvalues_ : ndarray of shape (n_terms,)
         Score test of each term being zero everywhere (Zhang & Lin 2003).
-    deviance_explained_ : float
+    deviance_explained_ : float or ndarray of shape (n_classes,)
         Share of the deviance of a model without terms that the terms take away.
-    reml_ : float
+    reml_ : float or ndarray of shape (n_classes,)
         Logarithm of the restricted likelihood; larger is better.
     n_iter_ : int
         Number of least squares problems that were solved.

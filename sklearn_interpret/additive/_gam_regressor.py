@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import field
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import gamma, nbinom, t
-from sklearn.base import RegressorMixin
 
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS, negative_binomial
 from sklearn_interpret._core.additive.inference import overdispersion_pvalue
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
+from sklearn_interpret._model.sklearn_bases import RegressorMixin
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
 
@@ -191,6 +192,14 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     family: str = "normal"
     link: str | None = None
 
+    intercept_: float = field(init=False)
+    scale_: float = field(init=False)
+    dispersion_: float = field(init=False)
+    theta_: float | None = field(init=False)
+    residual_dof_: float = field(init=False)
+    deviance_explained_: float = field(init=False)
+    reml_: float = field(init=False)
+
     _parameter_constraints = {
         **BaseGAM._parameter_constraints,
         "family": [StrOptions(set(FAMILIES))],
@@ -241,6 +250,16 @@ class GAMRegressor(RegressorMixin, BaseGAM):
 
     def _known_targets(self, y):
         return y
+
+    @overload
+    def predict(
+        self, X: Any, return_std: Literal[False] = False
+    ) -> NDArray[np.float64]: ...
+
+    @overload
+    def predict(
+        self, X: Any, return_std: Literal[True]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
     def predict(
         self, X: Any, return_std: bool = False

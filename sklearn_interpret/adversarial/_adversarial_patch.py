@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -160,7 +160,7 @@ class AdversarialPatch(BaseAttack):
     estimator: Any
     _: KW_ONLY
     target: Any = None
-    desired: tuple | None = None
+    desired: tuple[float | None, float | None] | None = None
     image_shape: Sequence[int] | None = None
     patch_shape: float | tuple[int, int] = 0.3
     scale: float | tuple[float, float] = 1.0
@@ -175,6 +175,11 @@ class AdversarialPatch(BaseAttack):
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int = 0
+
+    patch_: NDArray[np.float64] = field(init=False)
+    success_rates_: NDArray[np.float64] = field(init=False)
+    image_shape_: tuple[int, ...] = field(init=False)
+    by_formula_: bool = field(init=False)
 
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
@@ -300,10 +305,12 @@ class AdversarialPatch(BaseAttack):
         origins = actionability.encode(rows)
         if places is None:
             random = check_random_state(random_state)
-            matrices = map(self._matrix, random.uniform(size=(rows.n_rows, 4)))
+            matrices: Iterable[Any] = map(
+                self._matrix, random.uniform(size=(rows.n_rows, 4))
+            )
         else:
-            places = _checked_places(places, rows.n_rows, *self._shapes)
-            matrices = (paste(place, *self._shapes) for place in places)
+            corners = _checked_places(places, rows.n_rows, *self._shapes)
+            matrices = (paste(corner, *self._shapes) for corner in corners)
         laid = [_laid(matrix, self._patch_pixels) for matrix in matrices]
         values = _pasted(
             actionability, origins, *map(np.stack, zip(*laid, strict=True))

@@ -278,12 +278,12 @@ class BaseAttack(BaseRowSearch):
         ValueError
             Sizes that are negative, NaN or no numbers.
         """
-        sizes = column_or_1d(sizes, dtype=np.float64)
-        if not (sizes >= 0).all():
+        limits = column_or_1d(sizes, dtype=np.float64)
+        if not (limits >= 0).all():
             raise ValueError(
-                f"sizes={sizes.tolist()!r} must hold numbers that are not negative."
+                f"sizes={limits.tolist()!r} must hold numbers that are not negative."
             )
-        _, scores = self._curve(X, y, sizes.tolist(), sample_weight)
+        _, scores = self._curve(X, y, limits.tolist(), sample_weight)
         return scores
 
     def _curve(self, X, y, sizes, sample_weight):
@@ -418,6 +418,8 @@ class BaseGradientAttack(BaseAttack):
 
     Sets `by_formula_`.
     """
+
+    by_formula_: bool
 
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,

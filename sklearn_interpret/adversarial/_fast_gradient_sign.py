@@ -104,7 +104,7 @@ class FastGradientSign(BaseGradientAttack):
     _: KW_ONLY
     epsilon: float = 0.3
     target: Any = None
-    desired: tuple | None = None
+    desired: tuple[float | None, float | None] | None = None
     norm: str = "inf"
     units: str = "std"
     bounds: Any = None

@@ -138,7 +138,7 @@ class HopSkipJump(BaseAttack):
     n_steps: int = 8
     n_draws: int = 20
     target: Any = None
-    desired: tuple | None = None
+    desired: tuple[float | None, float | None] | None = None
     norm: str = "2"
     units: str = "std"
     bounds: Any = None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.actionability import SearchProblem
@@ -133,7 +133,7 @@ class MinimalPerturbation(BaseAttack):
     estimator: Any
     _: KW_ONLY
     target: Any = None
-    desired: tuple | None = None
+    desired: tuple[float | None, float | None] | None = None
     norm: str = "2"
     units: str = "std"
     bounds: Any = None
@@ -141,6 +141,8 @@ class MinimalPerturbation(BaseAttack):
     time_limit: float = 10.0
     n_jobs: int | None = None
     verbose: int = 0
+
+    method_: Literal["linear", "trees", "gradient"] = field(init=False)
 
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,

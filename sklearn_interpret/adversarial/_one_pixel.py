@@ -120,7 +120,7 @@ class OnePixelAttack(BaseAttack):
     population_size: int = 100
     n_generations: int = 100
     target: Any = None
-    desired: tuple | None = None
+    desired: tuple[float | None, float | None] | None = None
     bounds: Any = None
     features_to_vary: Any = None
     random_state: int | np.random.RandomState | None = None

@@ -124,7 +124,7 @@ class ProjectedGradient(BaseGradientAttack):
     step_size: float | None = None
     n_restarts: int = 1
     target: Any = None
-    desired: tuple | None = None
+    desired: tuple[float | None, float | None] | None = None
     norm: str = "inf"
     units: str = "std"
     bounds: Any = None

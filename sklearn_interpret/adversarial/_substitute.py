@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
@@ -159,6 +159,11 @@ class SubstituteAttack(BaseAttack):
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int = 0
+
+    substitute_: Any = field(init=False)
+    attack_: BaseAttack = field(init=False)
+    n_queries_: int = field(init=False)
+    agreement_: float = field(init=False)
 
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,

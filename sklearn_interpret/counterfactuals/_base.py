@@ -60,11 +60,11 @@ class BaseCounterfactual(BaseRowSearch):
     desired: Any = "other"
     target: Any = None
     features_to_vary: Any = None
-    permitted_range: dict | str | None = None
-    direction: dict | None = None
+    permitted_range: dict[Any, Any] | str | None = None
+    direction: dict[Any, str] | None = None
     categorical_features: Any = "auto"
     max_changes: int | None = None
-    distance: str | dict = "mad"
+    distance: str | dict[Any, float] = "mad"
     n_counterfactuals: int = 1
 
     _parameter_constraints = {

@@ -116,8 +116,9 @@ class BaseAnchors(BaseInspector):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        tasks = [(rows.part(p),) for p in worker_slices(rows.n_rows, self.n_jobs)]
-        parts = run(self._search, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        workers = self._workers
+        tasks = [(rows.part(p),) for p in worker_slices(rows.n_rows, workers["n_jobs"])]
+        parts = run(self._search, tasks, **workers)
         anchors, rules = zip(*(pair for part in parts for pair in part), strict=True)
         found = np.array([anchor.found for anchor in anchors])
         reasons = [self._reason(anchor) for anchor in anchors]
@@ -128,6 +129,10 @@ class BaseAnchors(BaseInspector):
                 f"rows; row {first}: {reasons[first]}. Try {self._better}.",
                 NoAnchorWarning,
             )
+        return self._explanation(rows, anchors, rules, found, reasons)
+
+    def _explanation(self, rows, anchors, rules, found, reasons):
+        """The explanation of some rows."""
         return RuleExplanation(
             rules,
             [anchor.precision for anchor in anchors],

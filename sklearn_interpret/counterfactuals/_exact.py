@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -163,7 +164,7 @@ class ExactCounterfactual(BaseCounterfactual):
     """
 
     _: KW_ONLY
-    constraints: list | None = None
+    constraints: list[tuple[dict[Any, float], float]] | None = None
     time_limit: float = 10.0
     objective: str = "distance"
     margin: float = 0.0

@@ -210,10 +210,15 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             text.copies(~words, self.mask_token)[0]
             for text, words in zip(tokens, removed, strict=True)
         ]
+        holds = outcome.holds(self._like.like(copies), own)
+        outcomes = tuple(zip(*map(_result, searches, holds), strict=True))
+        warn_of_failures(np.array(outcomes[0]), outcomes[1], "texts")
+        return self._explanation(rows, tokens, removed, copies, outcomes)
+
+    def _explanation(self, rows, tokens, removed, copies, outcomes):
+        """The explanation of some texts, from their `_result`."""
+        (status, reasons, optimal), outcome = outcomes, self._outcome
         changed = self._like.like(copies)
-        outcomes = map(_result, searches, outcome.holds(changed, own))
-        status, reasons, optimal = zip(*outcomes, strict=True)
-        warn_of_failures(np.array(status), reasons, "texts")
         given = np.isin(status, ["found", "unchanged"])
         removed = [words[0] & here for words, here in zip(removed, given, strict=True)]
         pairs = list(zip(tokens, removed, strict=True))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -159,6 +159,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int = 0
+
+    method_: Literal["differences", "search"] = field(init=False)
 
     _parameter_constraints = {
         **BaseHeuristicCounterfactual._parameter_constraints,

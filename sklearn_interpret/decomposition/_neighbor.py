@@ -85,7 +85,11 @@ class NeighborContributions(BaseInspector):
     True
     """
 
-    def fit(self, X: Any, y: ArrayLike | None = None, **params: Any) -> Self:
+    output_names_: list[Any]
+
+    def fit(  # type: ignore[override]  # there are no weights
+        self, X: Any, y: ArrayLike | None = None, **params: Any
+    ) -> Self:
         """Fit a clone of `estimator`, and keep its training rows.
 
         Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,8 @@ class TreePathContributions(BaseAttribution):
 
     response_method: str | Sequence[str] = "auto"
     target: Any = None
+
+    response_method_: str = field(init=False)
 
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
@@ -187,6 +187,13 @@ default="similarity"
     confidence_method: str = "standard_error"
     n_bootstraps: int = 200
     method: str = "auto"
+
+    by_similarity_: list[bool | tuple[bool, bool]] = field(init=False)
+    effects_: list[NDArray[np.float64]] = field(init=False)
+    local_effects_: list[NDArray[np.float64]] = field(init=False)
+    local_effects_std_: list[NDArray[np.float64]] = field(init=False)
+    intervals_low_: list[NDArray[np.float64] | None] = field(init=False)
+    intervals_high_: list[NDArray[np.float64] | None] = field(init=False)
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics import grids
@@ -20,12 +19,14 @@ from sklearn_interpret._model.replacement.replaced import Replacement
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows import features
 from sklearn_interpret._model.rows.axes import (
+    Axis,
     grid_axis,
     interval_axis,
     label_text,
     level_axis,
 )
 from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
@@ -35,6 +36,9 @@ _MOST_INTERVALS = 40
 _FEWEST_OF_A_PAIR = 4
 _ROWS_PER_CELL = 10
 
+# Numbers or levels along one feature or two, for each entry.
+Points = list[NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]]
+
 
 class BaseEffect(TransformerMixin, SampleInspector):
     """Base of the effect estimators.
@@ -42,6 +46,12 @@ class BaseEffect(TransformerMixin, SampleInspector):
     A subclass makes the axis of one feature (`_make_axis`), measures all entries
     (`_measure`) and ranks the features (`_importances`).
     """
+
+    feature_importances_: NDArray[np.float64]
+    features_: list[tuple[int, ...]]
+    effect_names_: list[str | tuple[str, str]]
+    axes_: list[tuple[Axis, ...]]
+    categorical_features_: NDArray[np.bool_]
 
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
@@ -266,6 +276,10 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
 class IntervalsMixin:
     """Axes of intervals: accumulated local effects and the M-plot."""
 
+    edges_: Points
+    interval_counts_: list[NDArray[np.float64]]
+    n_missing_: NDArray[np.float64]
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_intervals": [Interval(Integral, 1, None, closed="left"), None]
     }
@@ -297,6 +311,9 @@ class IntervalsMixin:
 
 class GridMixin:
     """Axes of grid points: partial dependence and its individual curves."""
+
+    grid_values_: Points
+    average_: list[NDArray[np.float64]]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "grid_resolution": [Interval(Integral, 2, None, closed="left")],

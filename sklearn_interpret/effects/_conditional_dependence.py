@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
@@ -16,6 +17,7 @@ from sklearn_interpret._model.rows.axes import CellsOfRows
 from sklearn_interpret.effects._base import (
     CurveEffect,
     IntervalsMixin,
+    Points,
     distinct_axes,
     one_or_pair,
 )
@@ -132,6 +134,10 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
     feature_groups: dict[str, Any] | None = None
     n_intervals: int | None = None
     custom_values: dict[Any, Any] | None = None
+
+    centers_: Points = field(init=False)
+    average_: list[NDArray[np.float64]] = field(init=False)
+    standard_errors_: list[NDArray[np.float64]] = field(init=False)
 
     _errors_count_rows = True
     _make_edges = staticmethod(conditioning_edges)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import field
 from numbers import Real
 from typing import Any
 
@@ -156,6 +157,12 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     center: Any = None
     derivative: bool = False
     method: str = "auto"
+
+    curves_: list[NDArray[np.float64]] = field(init=False)
+    derivatives_: list[NDArray[np.float64] | None] = field(init=False)
+    derivative_std_: list[NDArray[np.float64] | None] = field(init=False)
+    heterogeneity_: NDArray[np.float64] = field(init=False)
+    sample_indices_: NDArray[np.intp] = field(init=False)
 
     _parameter_constraints = {
         **BaseEffect._parameter_constraints,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -179,6 +180,8 @@ class PartialDependence(GridMixin, CurveEffect):
     custom_values: dict[Any, Any] | None = None
     centered: bool = False
     method: str = "auto"
+
+    missing_average_: list[float | NDArray[np.float64] | None] = field(init=False)
 
     _errors_count_rows = True
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.bounds import entry_text
+from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.explanations._base import (
     SHOWN_OUTPUTS,
@@ -94,14 +94,14 @@ class Explanation(BaseExplanation):
     1  0.0     1.0
     """
 
-    values: np.ndarray
-    base_values: np.ndarray
-    standard_errors: np.ndarray | None = field(default=None, kw_only=True)
-    columns: Sequence | None = field(default=None, kw_only=True)
+    values: NDArray[np.float64]
+    base_values: NDArray[np.float64]
+    standard_errors: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    columns: Sequence[Sequence[int]] | None = field(default=None, kw_only=True)
     approximation: str | None = field(default=None, kw_only=True)
     value_name: str = field(default="Shapley value", kw_only=True)
 
-    _arrays_by_row: ClassVar[tuple] = (
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *BaseExplanation._arrays_by_row,
         "values",
         "base_values",
@@ -155,7 +155,7 @@ class Explanation(BaseExplanation):
         """Return the number of explained rows."""
         return len(self.values)
 
-    def additivity_error(self) -> np.ndarray:
+    def additivity_error(self) -> NDArray[np.float64]:
         """Return the differences of sums of attributions and predictions.
 
         Returns
@@ -176,13 +176,13 @@ class Explanation(BaseExplanation):
         return self.base_values + self.values.sum(axis=1) - self.predictions
 
     @property
-    def predictions_or_sums(self):
+    def predictions_or_sums(self) -> NDArray[np.float64]:
         """Predictions, or else sums of base values and attributions."""
         if self.predictions is not None:
             return self.predictions
         return self.base_values + self.values.sum(axis=1)
 
-    def to_frame(self):
+    def to_frame(self) -> DataFrame:
         """Return the attributions as a table, one row for each explained row.
 
         Returns
@@ -206,7 +206,7 @@ class Explanation(BaseExplanation):
         flat = self.values.reshape(len(self), len(columns))
         return self._frame_by_row(flat, columns)
 
-    def to_shap(self):
+    def to_shap(self) -> Any:
         """Return the explanation as an object for the plots of shap.
 
         Returns
@@ -358,12 +358,14 @@ class AttributionTransformerMixin(TransformerMixin):
     ['x0', 'x1']
     """
 
+    _names_out: Callable[..., Any]
+
     @abstractmethod
-    def _attributed(self):
+    def _attributed(self) -> Sequence[tuple[Sequence[int], str]]:
         """Columns and name of each feature with an attribution, in order."""
 
     @empty_for_no_rows
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self: Any, X: Any) -> NDArray[np.float64]:  # `explain` is elsewhere
         """Attributions as columns.
 
         Parameters

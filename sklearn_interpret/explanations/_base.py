@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib import import_module
@@ -12,13 +12,17 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_names
+from sklearn_interpret._model.sklearn_bases import DataFrame
 
 # Most rows and outputs in the repr and the HTML table: what fits on a screen.
 SHOWN_ROWS, SHOWN_OUTPUTS = 5, 5
+# Default of the fields that `__post_init__` fills: they are never None afterwards.
+FILLED: Any = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,21 +58,21 @@ class BaseExplanation(ABC):
     ([1, 1], 1)
     """
 
-    predictions: np.ndarray | None = field(default=None, kw_only=True)
+    predictions: NDArray[np.float64] | None = field(default=None, kw_only=True)
     data: Any = field(default=None, kw_only=True)
-    feature_names: Any = field(default=None, kw_only=True)
-    output_names: Any = field(default=None, kw_only=True)
+    feature_names: Sequence[str] = field(default=FILLED, kw_only=True)
+    output_names: Sequence[Any] = field(default=FILLED, kw_only=True)
     response_name: str | None = field(default=None, kw_only=True)
     target_name: str | None = field(default=None, kw_only=True)
 
-    _arrays_by_row: ClassVar[tuple] = ("predictions",)
+    _arrays_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
 
     @abstractmethod
     def __len__(self) -> int:
         """Return the number of explained rows."""
 
     @abstractmethod
-    def to_frame(self):
+    def to_frame(self) -> DataFrame:
         """Return the explanation as a table.
 
         Returns

@@ -8,9 +8,16 @@ from itertools import accumulate, groupby
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.bounds import entry_text
-from sklearn_interpret.explanations._base import BaseExplanation, Markup, counts_text
+from sklearn_interpret._model.sklearn_bases import DataFrame
+from sklearn_interpret.explanations._base import (
+    FILLED,
+    BaseExplanation,
+    Markup,
+    counts_text,
+)
 
 _STRUCK = "text-decoration: line-through; color: #b00; background: #fdd"
 
@@ -79,18 +86,18 @@ class RemovalExplanation(BaseExplanation):
     [(2, 6)]
     """
 
-    pieces: np.ndarray
-    removed: np.ndarray
-    words: np.ndarray
-    texts: np.ndarray
-    answers: np.ndarray
-    original_answers: np.ndarray
-    status: np.ndarray
-    optimal: np.ndarray
-    reasons: np.ndarray | None = field(default=None, kw_only=True)
-    original_predictions: np.ndarray | None = field(default=None, kw_only=True)
+    pieces: NDArray[np.object_]
+    removed: NDArray[np.object_]
+    words: NDArray[np.object_]
+    texts: NDArray[np.object_]
+    answers: NDArray[np.object_]
+    original_answers: NDArray[np.object_]
+    status: NDArray[np.object_]
+    optimal: NDArray[np.bool_]
+    reasons: NDArray[np.object_] = field(default=FILLED, kw_only=True)
+    original_predictions: NDArray[np.float64] | None = field(default=None, kw_only=True)
 
-    _objects: ClassVar[tuple] = (
+    _objects: ClassVar[tuple[str, ...]] = (
         "pieces",
         "removed",
         "words",
@@ -101,7 +108,7 @@ class RemovalExplanation(BaseExplanation):
         "optimal",
         "reasons",
     )
-    _arrays_by_row: ClassVar[tuple] = (
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *BaseExplanation._arrays_by_row,
         "original_predictions",
         *_objects,
@@ -126,7 +133,7 @@ class RemovalExplanation(BaseExplanation):
         return len(self.status)
 
     @property
-    def n_removed(self) -> np.ndarray:
+    def n_removed(self) -> NDArray[np.intp]:
         """Number of words removed from each text: int, (n_rows,)."""
         return np.array([len(words) for words in self.words], dtype=int)
 
@@ -147,7 +154,7 @@ class RemovalExplanation(BaseExplanation):
         places = zip(self.pieces[row], ends, self.removed[row], strict=True)
         return [(end - len(piece), end) for piece, end, gone in places if gone]
 
-    def to_frame(self):
+    def to_frame(self) -> DataFrame:
         """Return the removed words as a table, one row for each explained text.
 
         Returns

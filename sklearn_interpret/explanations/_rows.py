@@ -7,10 +7,13 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.bounds import entry_text, interval_text
+from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._base import (
+    FILLED,
     SHOWN_ROWS,
     BaseExplanation,
     counts_text,
@@ -106,29 +109,29 @@ default=None
     """
 
     rows: Any
-    origin: np.ndarray
-    valid: np.ndarray
-    distances: np.ndarray
-    status: np.ndarray
-    reasons: np.ndarray | None = field(default=None, kw_only=True)
-    lower_bounds: np.ndarray | None = field(default=None, kw_only=True)
-    optimal: np.ndarray | None = field(default=None, kw_only=True)
-    low: np.ndarray | None = field(default=None, kw_only=True)
-    high: np.ndarray | None = field(default=None, kw_only=True)
-    beyond_data: np.ndarray | None = field(default=None, kw_only=True)
-    original_predictions: np.ndarray | None = field(default=None, kw_only=True)
-    answers: np.ndarray | None = field(default=None, kw_only=True)
-    original_answers: np.ndarray | None = field(default=None, kw_only=True)
+    origin: NDArray[np.intp]
+    valid: NDArray[np.bool_]
+    distances: NDArray[np.float64]
+    status: NDArray[np.object_]
+    reasons: NDArray[np.object_] = field(default=FILLED, kw_only=True)
+    lower_bounds: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    optimal: NDArray[np.bool_] | None = field(default=None, kw_only=True)
+    low: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    high: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    beyond_data: NDArray[np.bool_] | None = field(default=None, kw_only=True)
+    original_predictions: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    answers: NDArray[Any] | None = field(default=None, kw_only=True)
+    original_answers: NDArray[Any] | None = field(default=None, kw_only=True)
 
-    _objects: ClassVar[tuple] = ("status", "reasons")
-    _arrays_by_row: ClassVar[tuple] = (
+    _objects: ClassVar[tuple[str, ...]] = ("status", "reasons")
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *_objects,
         "original_predictions",
         "original_answers",
         "lower_bounds",
         "optimal",
     )
-    _arrays_by_found: ClassVar[tuple] = (
+    _arrays_by_found: ClassVar[tuple[str, ...]] = (
         "predictions",
         "answers",
         "valid",
@@ -186,7 +189,7 @@ default=None
         }
 
     @cached_property
-    def changed(self) -> np.ndarray:
+    def changed(self) -> NDArray[np.bool_]:
         """Mask of the changed features of each row found: (n_found, n_features)."""
         before, after = as_rows(self.data).take(self.origin), as_rows(self.rows)
         changed = np.empty((after.n_rows, after.n_columns), dtype=bool)
@@ -197,12 +200,12 @@ default=None
         return changed
 
     @property
-    def n_changed(self) -> np.ndarray:
+    def n_changed(self) -> NDArray[np.intp]:
         """Number of changed features of each row found: int, (n_found,)."""
         return self.changed.sum(axis=1)
 
     @property
-    def perturbations(self) -> np.ndarray:
+    def perturbations(self) -> NDArray[np.float64]:
         """Change of each number of the rows found: (n_found, n_features).
 
         NaN for a changed category, 0 for an unchanged one.
@@ -215,7 +218,7 @@ default=None
                 perturbations[:, j] = np.where(self.changed[:, j], moved, 0.0)
         return perturbations
 
-    def to_frame(self):
+    def to_frame(self) -> DataFrame:
         """Return the changes as a table, one row for each changed feature.
 
         Returns
@@ -245,7 +248,7 @@ default=None
             "before": before,
             "after": after,
         }
-        if self.low is not None:
+        if self.low is not None and self.high is not None:
             columns["low"] = self.low[found, feature]
             columns["high"] = self.high[found, feature]
         if self.beyond_data is not None:

@@ -16,7 +16,8 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.bounds import entry_text, rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
-from sklearn_interpret.explanations._base import BaseExplanation
+from sklearn_interpret._model.sklearn_bases import DataFrame
+from sklearn_interpret.explanations._base import FILLED, BaseExplanation
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Condition:
     name: str
     low: float | None = None
     high: float | None = None
-    levels: tuple | None = None
+    levels: tuple[Any, ...] | None = None
     only: float | None = None
 
     def __str__(self) -> str:
@@ -140,7 +141,7 @@ class WordCondition:
 
     word: str
     number: int
-    split: Callable = field(repr=False, compare=False)
+    split: Callable[[str], Any] = field(repr=False, compare=False)
 
     def __str__(self) -> str:
         return repr(feature_name((self.word, self.number)))
@@ -227,23 +228,23 @@ class RuleExplanation(BaseExplanation):
     array([[ True, False]])
     """
 
-    rules: np.ndarray
-    precision: np.ndarray
-    precision_low: np.ndarray
-    precision_high: np.ndarray
-    coverage: np.ndarray
-    answers: np.ndarray
-    status: np.ndarray
-    reasons: np.ndarray | None = field(default=None, kw_only=True)
+    rules: NDArray[np.object_]
+    precision: NDArray[np.float64]
+    precision_low: NDArray[np.float64]
+    precision_high: NDArray[np.float64]
+    coverage: NDArray[np.float64]
+    answers: NDArray[np.object_]
+    status: NDArray[np.object_]
+    reasons: NDArray[np.object_] = field(default=FILLED, kw_only=True)
 
-    _numbers: ClassVar[tuple] = (
+    _numbers: ClassVar[tuple[str, ...]] = (
         "precision",
         "precision_low",
         "precision_high",
         "coverage",
     )
-    _objects: ClassVar[tuple] = ("rules", "answers", "status", "reasons")
-    _arrays_by_row: ClassVar[tuple] = (
+    _objects: ClassVar[tuple[str, ...]] = ("rules", "answers", "status", "reasons")
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *BaseExplanation._arrays_by_row,
         *_numbers,
         *_objects,
@@ -292,7 +293,7 @@ class RuleExplanation(BaseExplanation):
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
         return all_hold(self.rules, X, n_samples)
 
-    def to_frame(self):
+    def to_frame(self) -> DataFrame:
         """Return the rules as a table, one row for each explained row.
 
         Returns

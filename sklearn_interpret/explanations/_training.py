@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.bounds import entry_text
+from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._base import (
+    FILLED,
     SHOWN_ROWS,
     BaseExplanation,
     checked_array,
@@ -67,13 +71,16 @@ class TrainingExplanation(BaseExplanation):
     array([[1, 0]])
     """
 
-    values: np.ndarray
+    values: NDArray[np.float64]
     training_data: Any = None
-    training_names: Any = field(default=None, kw_only=True)
-    training_targets: np.ndarray | None = field(default=None, kw_only=True)
+    training_names: Sequence[Any] = field(default=FILLED, kw_only=True)
+    training_targets: NDArray[Any] | None = field(default=None, kw_only=True)
     value_name: str = field(default="value", kw_only=True)
 
-    _arrays_by_row: ClassVar[tuple] = ("values", *BaseExplanation._arrays_by_row)
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
+        "values",
+        *BaseExplanation._arrays_by_row,
+    )
 
     def __post_init__(self):
         self._set("values", checked_array(self.values, "values"))
@@ -116,11 +123,11 @@ class TrainingExplanation(BaseExplanation):
         return len(self.values)
 
     @property
-    def mean_sizes(self) -> np.ndarray:
+    def mean_sizes(self) -> NDArray[np.float64]:
         """Mean absolute value of each training row over the explained rows."""
         return np.abs(self.values).mean(axis=0)
 
-    def largest(self, k: int = 5) -> np.ndarray:
+    def largest(self, k: int = 5) -> NDArray[np.intp]:
         """Return the training rows with the largest absolute values, for each row.
 
         Parameters
@@ -135,7 +142,7 @@ class TrainingExplanation(BaseExplanation):
         """
         return np.argsort(-np.abs(self.values), axis=1, kind="stable")[:, :k]
 
-    def to_frame(self, k: int | None = None):
+    def to_frame(self, k: int | None = None) -> DataFrame:
         """Return the values as a table, one line for each pair of rows.
 
         Parameters
@@ -251,11 +258,11 @@ class NeighborExplanation(TrainingExplanation):
     array([[1., 3.]])
     """
 
-    neighbors: np.ndarray = field(kw_only=True)
-    distances: np.ndarray = field(kw_only=True)
-    feature_distances: np.ndarray | None = field(default=None, kw_only=True)
+    neighbors: NDArray[np.intp] = field(kw_only=True)
+    distances: NDArray[np.float64] = field(kw_only=True)
+    feature_distances: NDArray[np.float64] | None = field(default=None, kw_only=True)
 
-    _arrays_by_row: ClassVar[tuple] = (
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *TrainingExplanation._arrays_by_row,
         "neighbors",
         "distances",

@@ -7,13 +7,14 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.feature_selection import SelectorMixin
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
+from sklearn_interpret._model.sklearn_bases import SelectorMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 
@@ -24,6 +25,13 @@ class BaseImportance(SelectorMixin, BaseInspector):
     A subclass measures the importance of each player (a feature or a feature group), in
     one or several repeats (`_measure`).
     """
+
+    importances_: NDArray[np.float64]
+    importances_mean_: NDArray[np.float64]
+    importances_std_: NDArray[np.float64]
+    feature_importances_: NDArray[np.float64]
+    features_: list[tuple[int, ...]]
+    player_names_: list[str]
 
     _why_targets = "importance is an effect on a score, also of a FrozenEstimator."
 

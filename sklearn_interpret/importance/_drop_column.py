@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import check_cv
+from sklearn.utils import Bunch
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
@@ -137,6 +140,9 @@ class DropColumnImportance(RefittingImportance):
     response_method: str | Sequence[str] | Callable[..., Any] = "auto"
     n_jobs: int | None = None
     verbose: int = 0
+
+    baseline_scores_: NDArray[np.float64] = field(init=False)
+    results_: dict[str, Bunch] = field(init=False)
 
     _parameter_constraints = {
         **RefittingImportance._parameter_constraints,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,8 @@ class PartialDependenceImportance(BaseImportance, SampleInspector):
     custom_values: dict[Any, Any] | None = None
     method: str = "auto"
     threshold: float = 0.0
+
+    effect_: PartialDependence = field(init=False)
 
     _parameter_constraints = {
         **PartialDependence._parameter_constraints,

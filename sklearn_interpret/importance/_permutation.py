@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import field
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import Bunch, check_random_state
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
@@ -165,11 +166,14 @@ class PermutationImportance(BaseImportance):
     feature_groups: dict[str, Any] | None = None
     conditional: bool = False
     threshold: float = 0.0
-    response_method: Any = "auto"
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
     subsample: float | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int = 0
+
+    baseline_score_: float = field(init=False)
+    results_: dict[str, Bunch] = field(init=False)
 
     _parameter_constraints = {
         **BaseImportance._parameter_constraints,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -182,6 +183,9 @@ class PermutationTest(RefittingImportance):
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int = 0
+
+    pvalues_: NDArray[np.float64] = field(init=False)
+    null_importances_: NDArray[np.float64] = field(init=False)
 
     _parameter_constraints = {
         **RefittingImportance._parameter_constraints,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
 from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
@@ -175,6 +176,17 @@ class DeletionDiagnostics(RefittingMixin, SampleInspector):
     rows: ArrayLike | None = None
     what: str = "prediction"
     groups: ArrayLike | None = None
+
+    influence_: NDArray[np.float64] = field(init=False)
+    prediction_changes_: NDArray[np.float64] = field(init=False)
+    loss_changes_: NDArray[np.float64] = field(init=False)
+    parameter_changes_: NDArray[np.float64] = field(init=False)
+    method_: Literal["refit", "newton", "neighbors", "sufficient_statistics"] = field(
+        init=False
+    )
+    row_indices_: NDArray[np.intp] = field(init=False)
+    group_labels_: NDArray[Any] | None = field(init=False)
+    sample_indices_: NDArray[np.intp] = field(init=False)
 
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,

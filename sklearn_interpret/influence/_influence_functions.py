@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -187,6 +187,10 @@ class InfluenceFunctions(BaseInspector):
     groups: ArrayLike | None = None
     n_jobs: int | None = None
     verbose: int = 0
+
+    parameter_changes_: NDArray[np.float64] = field(init=False)
+    self_influence_: NDArray[np.float64] = field(init=False)
+    group_labels_: NDArray[Any] | None = field(init=False)
 
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.diagnostics import RegressionDiagnostics
@@ -19,6 +21,7 @@ from sklearn_interpret._model._sklearn_compat import StrOptions, check_pandas_su
 from sklearn_interpret._model.gradients.objectives import check_converged
 from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.parallel import run_in_threads, slices
+from sklearn_interpret._model.sklearn_bases import DataFrame
 
 __all__ = ["RegressionInfluence"]
 
@@ -236,6 +239,22 @@ class RegressionInfluence(BaseRegressionInspector):
     n_jobs: int | None = None
     verbose: int = 0
 
+    leverages_: NDArray[np.float64] = field(init=False)
+    cooks_distances_: NDArray[np.float64] = field(init=False)
+    dfbeta_: NDArray[np.float64] = field(init=False)
+    dfbetas_: NDArray[np.float64] = field(init=False)
+    dffits_: NDArray[np.float64] = field(init=False)
+    covratio_: NDArray[np.float64] = field(init=False)
+    residuals_standardized_: NDArray[np.float64] = field(init=False)
+    residuals_studentized_: NDArray[np.float64] = field(init=False)
+    sigma_: NDArray[np.float64] = field(init=False)
+    influential_: NDArray[np.bool_] = field(init=False)
+    dispersion_: float = field(init=False)
+    effective_dof_: float = field(init=False)
+    residual_dof_: float = field(init=False)
+    parameter_names_: list[str] = field(init=False)
+    row_indices_: NDArray[np.intp] = field(init=False)
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseRegressionInspector._parameter_constraints,
         "approximation": [StrOptions({"one_step", "refit"})],
@@ -274,7 +293,7 @@ class RegressionInfluence(BaseRegressionInspector):
         check_converged(steps_and_model(self.estimator_)[1], converged)
         return without[..., 0]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """All measures as a table.
 
         Returns

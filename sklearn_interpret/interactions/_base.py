@@ -27,6 +27,9 @@ _SETS_PER_BLOCK = 2**12
 class BaseInteraction(SampleInspector):
     """Base of the estimators of interactions between features, or groups of them."""
 
+    features_: list[tuple[int, ...]]
+    player_names_: list[str]
+
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
         "features": "no_validation",

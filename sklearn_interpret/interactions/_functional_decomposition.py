@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.attribution import check_no_overflow
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.parallel import rows_in_memory, slices
@@ -28,7 +29,6 @@ from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError
 from sklearn_interpret.explanations import InteractionExplanation
-from sklearn_interpret.shapley._base import BaseModelShapley
 
 # Rows sent to the model that take minutes: more raise a warning.
 _MANY_ROWS = 10**8
@@ -68,7 +68,7 @@ class _GamTerms:
 
 
 @estimator_dataclass
-class FunctionalDecomposition(BaseModelShapley):
+class FunctionalDecomposition(BaseReadPlayers):
     """Parts of the response that belong to sets of features.
 
     The component of a set U is what the mean response with U's values of a row adds to
@@ -191,14 +191,16 @@ class FunctionalDecomposition(BaseModelShapley):
 
     max_order: int = 2
 
+    interactions_: list[tuple[int, ...]] = field(init=False)
+
     _parameter_constraints = {
-        **BaseModelShapley._parameter_constraints,
+        **BaseReadPlayers._parameter_constraints,
         "max_order": [Interval(Integral, 1, None, closed="left")],
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
         "response_method": [str, list, tuple, callable],
     }
 
-    _caches: ClassVar[tuple[str, ...]] = (*BaseModelShapley._caches, "_statistics")
+    _caches: ClassVar[tuple[str, ...]] = (*BaseReadPlayers._caches, "_statistics")
 
     def _make_response(self):
         if self.perturbation == "path_dependent" and self.background is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from itertools import chain, combinations
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +19,7 @@ from sklearn_interpret._model.replacement.hybrid import hybrid
 from sklearn_interpret._model.replacement.replaced import Replacement, replaced
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.interactions._base import (
@@ -26,6 +27,9 @@ from sklearn_interpret.interactions._base import (
     tuples,
     warn_of_undefined,
 )
+
+# Values of triples of names; with several outputs arrays.
+OfTriples = dict[tuple[str, str, str], float | NDArray[np.float64]]
 
 # Triples that take more than a minute with any model: more raise a warning.
 _MANY_TRIPLES = 1e6
@@ -190,6 +194,23 @@ class HStatistic(TransformerMixin, BaseInteraction):
     method: str = "auto"
     n_repeats: int = 1
     feature_groups: dict[str, Any] | None = None
+
+    pairwise_: NDArray[np.float64] = field(init=False)
+    pairwise_unnormalized_: NDArray[np.float64] = field(init=False)
+    pairwise_numerator_: NDArray[np.float64] = field(init=False)
+    pairwise_denominator_: NDArray[np.float64] = field(init=False)
+    pairwise_std_: NDArray[np.float64] | None = field(init=False)
+    overall_: NDArray[np.float64] = field(init=False)
+    overall_unnormalized_: NDArray[np.float64] = field(init=False)
+    overall_numerator_: NDArray[np.float64] = field(init=False)
+    overall_denominator_: NDArray[np.float64] = field(init=False)
+    overall_std_: NDArray[np.float64] | None = field(init=False)
+    three_way_: OfTriples = field(init=False)
+    three_way_unnormalized_: OfTriples = field(init=False)
+    three_way_numerator_: OfTriples = field(init=False)
+    three_way_denominator_: OfTriples = field(init=False)
+    total_: float | NDArray[np.float64] = field(init=False)
+    feature_importances_: NDArray[np.float64] = field(init=False)
 
     _parameter_constraints = {
         **BaseInteraction._parameter_constraints,

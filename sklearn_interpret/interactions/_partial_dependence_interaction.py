@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from operator import length_hint
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.effects.h_statistics import greenwell_strength, symmetric
@@ -150,6 +151,8 @@ class PartialDependenceInteraction(BaseInteraction):
     percentiles: tuple[float, float] = (0.05, 0.95)
     custom_values: dict[Any, Any] | None = None
     method: str = "auto"
+
+    pairwise_: NDArray[np.float64] = field(init=False)
 
     _parameter_constraints = {
         **PartialDependence._parameter_constraints,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.effects import functional_anova
@@ -20,6 +22,9 @@ from sklearn_interpret._model.replacement import replaced
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.interactions._base import BaseInteraction, warn_of_undefined
+
+# Values of sets of names; with several outputs arrays.
+OfSets = dict[tuple[str, ...], float | NDArray[np.float64]]
 
 
 @estimator_dataclass
@@ -158,6 +163,13 @@ class VariableInteractionNetwork(BaseInteraction):
     max_order: int = 2
     n_repeats: int = 10
     feature_groups: dict[str, Any] | None = None
+
+    graph_: dict[tuple[str, str], float | NDArray[np.float64]] = field(init=False)
+    adjacency_: NDArray[np.float64] = field(init=False)
+    cliques_: list[tuple[str, ...]] = field(init=False)
+    strengths_: OfSets = field(init=False)
+    standard_errors_: OfSets = field(init=False)
+    main_effects_: NDArray[np.float64] = field(init=False)
 
     _errors_count_rows = True
 

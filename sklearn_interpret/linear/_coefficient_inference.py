@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -34,6 +33,7 @@ from sklearn_interpret._model.gradients.objectives import check_is_optimum
 from sklearn_interpret._model.parallel import run_in_threads
 from sklearn_interpret._model.response import innermost, make_response
 from sklearn_interpret._model.rows.base import copy_of
+from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import DependentTermsWarning, SeparationWarning
 from sklearn_interpret.explanations import Explanation
@@ -243,6 +243,22 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     confidence_level: float = 0.95
     n_jobs: int | None = None
     verbose: int = 0
+
+    term_names_: list[str] = field(init=False)
+    output_names_: list[Any] = field(init=False)
+    coef_: NDArray[np.float64] = field(init=False)
+    standard_errors_: NDArray[np.float64] = field(init=False)
+    statistics_: NDArray[np.float64] = field(init=False)
+    pvalues_: NDArray[np.float64] = field(init=False)
+    intervals_low_: NDArray[np.float64] = field(init=False)
+    intervals_high_: NDArray[np.float64] = field(init=False)
+    exponentiated_: NDArray[np.float64] = field(init=False)
+    covariance_: NDArray[np.float64] = field(init=False)
+    dispersion_: float = field(init=False)
+    r2_: float = field(init=False)
+    adjusted_r2_: float = field(init=False)
+    residual_dof_: float = field(init=False)
+    intercept_: float = field(init=False)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseRegressionInspector._parameter_constraints,
@@ -506,7 +522,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         given = check_feature_names_in(self, input_features)
         return np.asarray(column_names(self._objective, given), dtype=object)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """The table of the weights.
 
         Returns

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
-from sklearn.base import RegressorMixin, is_regressor
-from sklearn.feature_selection import SelectorMixin
+from sklearn.base import is_regressor
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -23,6 +22,7 @@ from sklearn_interpret._core.statistics.lasso_path import (
 )
 from sklearn_interpret._inspectors import predictor
 from sklearn_interpret._model._sklearn_compat import Interval, warn
+from sklearn_interpret._model.sklearn_bases import RegressorMixin, SelectorMixin
 from sklearn_interpret._model.validation import check_scale, check_scales
 from sklearn_interpret.exceptions import SkippedSizeWarning
 
@@ -38,6 +38,13 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
     """
 
     n_features_to_select: int | None = None
+
+    coef_: NDArray[np.float64] = field(init=False)
+    entry_order_: NDArray[np.intp] = field(init=False)
+    alpha_: float = field(init=False)
+    alphas_: NDArray[np.float64] = field(init=False)
+    coef_path_: NDArray[np.float64] = field(init=False)
+    scale_: NDArray[np.float64] = field(init=False)
 
     _parameter_constraints = {
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None]
@@ -159,6 +166,8 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
     (array(['bmi', 'bp', 's5'], dtype=object), array([2, 8, 3]))
     """
 
+    intercept_: float
+
     def _targets(self, y, shares):
         check_scale(y, "y")
         start = shares @ y
@@ -268,6 +277,8 @@ class SparseLinearClassifier(predictor.MostProbableClassMixin, SparseLinearModel
     >>> model.get_feature_names_out()
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     """
+
+    intercept_: NDArray[np.float64]
 
     def _targets(self, y, shares):
         check_classification_targets(y)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
@@ -13,12 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import pinvh
 from scipy.spatial.distance import cdist
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import Tags, check_array, check_random_state
@@ -31,11 +25,17 @@ from sklearn_interpret._model._sklearn_compat import (
     PAIRWISE_METRICS,
     Interval,
     StrOptions,
-    fit_context,
     warn,
 )
 from sklearn_interpret._model.parallel import rows_in_memory
 from sklearn_interpret._model.rows.features import shortened
+from sklearn_interpret._model.sklearn_bases import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    fit_context,
+)
 from sklearn_interpret.prototypes._kernels import GowerColumns
 
 # Metrics of scikit-learn that take sparse matrices.
@@ -149,6 +149,15 @@ class KMedoids(
     n_init: int = 3
     max_iter: int = 100
     random_state: int | np.random.RandomState | None = None
+
+    medoid_indices_: NDArray[np.intp] = field(init=False)
+    prototype_indices_: NDArray[np.intp] = field(init=False)
+    cluster_centers_: Any = field(init=False)
+    labels_: NDArray[np.intp] = field(init=False)
+    inertia_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[np.object_] = field(init=False)
 
     _parameter_constraints = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -24,10 +19,16 @@ from sklearn_interpret._core.kernels.mmd import (
 )
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._model import validation
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, fit_context
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical, shortened
+from sklearn_interpret._model.sklearn_bases import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    fit_context,
+)
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.prototypes._kernels import (
     CallableKernel,
@@ -165,16 +166,25 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     n_prototypes: int = 10
     n_criticisms: int = 10
-    kernel: str | Callable = "auto"
+    kernel: str | Callable[..., Any] = "auto"
     gamma: str | float = "median"
     standardize: bool = True
-    categorical_features: str | Sequence | None = "auto"
+    categorical_features: str | Sequence[Any] | None = "auto"
     criticism_regularizer: str | None = "logdet"
     by_class: bool = False
-    embedding: Callable | None = None
+    embedding: Callable[[Any], ArrayLike] | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int = 0
+
+    prototype_indices_: NDArray[np.intp] = field(init=False)
+    prototypes_: Any = field(init=False)
+    criticism_indices_: NDArray[np.intp] = field(init=False)
+    criticisms_: Any = field(init=False)
+    mmd_: NDArray[np.float64] = field(init=False)
+    gamma_: float | None = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[np.object_] = field(init=False)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseInspector._parameter_constraints,

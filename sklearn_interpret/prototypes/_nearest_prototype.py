@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model._sklearn_compat import HasMethods, fit_context
+from sklearn_interpret._model._sklearn_compat import HasMethods
+from sklearn_interpret._model.sklearn_bases import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    fit_context,
+)
 from sklearn_interpret._model.validation import check_labels, check_rows, check_targets
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
 
@@ -21,6 +28,13 @@ class _NearestPrototype(BaseEstimator):
     """Base of both: prototypes by a selector, and their targets."""
 
     selector: Any = None
+
+    selector_: Any = field(init=False)
+    prototype_indices_: NDArray[np.intp] = field(init=False)
+    prototypes_: Any = field(init=False)
+    prototype_targets_: NDArray[Any] = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[np.object_] = field(init=False)
 
     _parameter_constraints = {"selector": [HasMethods(["fit", "transform"]), None]}
 
@@ -33,6 +47,10 @@ class _NearestPrototype(BaseEstimator):
         if self.selector is not None:
             return self.selector
         return MMDCritic(n_criticisms=0, by_class=isinstance(self, ClassifierMixin))
+
+    @abstractmethod
+    def _read_targets(self, rows, y):
+        """Checked targets of the rows; of classes, set `classes_` too."""
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
@@ -55,12 +73,12 @@ class _NearestPrototype(BaseEstimator):
             The fitted estimator.
         """
         rows = check_rows(self, X, reset=True)
-        y = self._read_targets(rows, y)
+        targets = self._read_targets(rows, y)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.selector_ = clone(self._unfitted_selector()).fit(X, y, **weights)
+        self.selector_ = clone(self._unfitted_selector()).fit(X, targets, **weights)
         self.prototype_indices_ = np.asarray(self.selector_.prototype_indices_)
         self.prototypes_ = rows.native_at(self.prototype_indices_)
-        self.prototype_targets_ = y[self.prototype_indices_]
+        self.prototype_targets_ = targets[self.prototype_indices_]
         return self
 
     def prototype_of(self, X: Any) -> NDArray[np.intp]:
@@ -155,6 +173,8 @@ class NearestPrototypeClassifier(ClassifierMixin, _NearestPrototype):
     (array([5. , 2. , 3.5, 1. ]), array([[5. , 2.3, 3.3, 1. ]]))
     """
 
+    classes_: NDArray[Any]
+
     def _read_targets(self, rows, y):
         self.classes_, positions = check_labels(self, rows, y)
         return self.classes_[positions]
@@ -233,6 +253,8 @@ class NearestPrototypeRegressor(RegressorMixin, _NearestPrototype):
     >>> model.predict(X[[60]]), model.prototypes_[model.prototype_of(X[[60]])]
     (array([1.1]), array([[5.5, 2.4, 3.8]]))
     """
+
+    prototype_targets_: NDArray[np.float64]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

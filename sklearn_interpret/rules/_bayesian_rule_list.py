@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv
 from sklearn.utils import check_random_state
 
@@ -19,6 +20,7 @@ from sklearn_interpret._core.rules.rule_list_posterior import (
 )
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret.exceptions import DisagreeingChainsWarning
+from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 from sklearn_interpret.rules._rules import Rule
 
@@ -198,6 +200,13 @@ class BayesianRuleListClassifier(RuleListClassifier):
     class_weight: str | dict[Any, float] | None = None
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
+
+    rules_: list[BayesianRule] = field(init=False)
+    posterior_: list[tuple[tuple[tuple[Condition, ...], ...], float]] = field(
+        init=False
+    )
+    log_posteriors_: NDArray[np.float64] = field(init=False)
+    r_hat_: float = field(init=False)
 
     _parameter_constraints = {
         **RuleListClassifier._parameter_constraints,

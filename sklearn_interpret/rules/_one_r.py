@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from sklearn_interpret._core.rules.bins import majority_bins, uniform_bins
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
+from sklearn_interpret.rules._rules import Rule
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -105,6 +107,10 @@ class OneRClassifier(RuleListClassifier):
     n_bins: int = 5
     class_weight: str | dict[Any, float] | None = None
     categorical_features: Any = "auto"
+
+    feature_: int = field(init=False)
+    errors_: NDArray[np.float64] = field(init=False)
+    rules_: list[Rule] = field(init=False)
 
     _parameter_constraints = {
         **RuleListClassifier._parameter_constraints,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._core.rules.ripper import ripper
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
+from sklearn_interpret.rules._rules import Rule
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -109,6 +110,8 @@ class RIPPERClassifier(RuleListClassifier):
     class_weight: str | dict[Any, float] | None = None
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
+
+    rules_: list[Rule] = field(init=False)
 
     _parameter_constraints = {
         **RuleListClassifier._parameter_constraints,

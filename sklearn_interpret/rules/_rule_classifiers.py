@@ -46,10 +46,6 @@ class RuleClassifier(MostProbableClassMixin, RuleModel):
     def _found_rules(self, sample, space, class_weights):
         """Rules of a `Sample` of labels 0, 1, ..., in their order; the default last."""
 
-    @abstractmethod
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class, in the order of `classes_`."""
-
     def decision_rule(self, X: Any) -> NDArray[np.intp]:
         """Which rule is the first that holds for each row; in a list, it decides.
 

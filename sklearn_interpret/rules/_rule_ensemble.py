@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,6 +40,12 @@ class RuleFit(RuleModel):
     linear: bool = True
     trim: float = 0.025
     n_folds: int = 5
+
+    rules_: list[WeightedRule] = field(init=False)
+    linear_terms_: list[LinearTerm] = field(init=False)
+    intercept_: float | NDArray[np.float64] = field(init=False)
+    feature_importances_: NDArray[np.float64] = field(init=False)
+    penalty_: float | NDArray[np.float64] = field(init=False)
 
     # A weight is the number of copies of a row, which are drawn.
     _weights_count_rows = True
@@ -220,7 +227,7 @@ class RuleFit(RuleModel):
             values = np.einsum("ie,e...->ie...", deviations, coefficients)
             names, columns = list(map(self._name, self._entries)), self._columns()
         base = self.intercept_ + mean @ coefficients
-        classes = getattr(self, "classes_", None)
+        labels = getattr(self, "classes_", range(1))
         return Explanation(
             values,
             np.full((rows.n_rows, *np.shape(base)), base),
@@ -228,7 +235,7 @@ class RuleFit(RuleModel):
             data=rows.native,
             feature_names=names,
             # Of two classes, the second.
-            output_names=None if classes is None else classes[-np.size(base) :],
+            output_names=labels[-np.size(base) :],
             response_name=self._response_name,
             value_name="contribution",
             columns=columns,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 
 from sklearn_interpret._core.statistics import score_losses
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.predictor import MostProbableClassMixin
+from sklearn_interpret._model.sklearn_bases import RegressorMixin
 from sklearn_interpret.rules._ensemble_search import Target
 from sklearn_interpret.rules._rule_classifiers import (
     CLASS_WEIGHT,
@@ -112,6 +112,9 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
 
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
+
+    intercept_: float = field(init=False)
+    penalty_: float = field(init=False)
 
     _loss, _response_name = score_losses.HalfSquared(), "prediction"
 

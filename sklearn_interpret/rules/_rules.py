@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import TransformerMixin, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +21,7 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
+from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import check_labels, empty_for_no_rows
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules._condition_space import ConditionSpace
@@ -97,6 +99,8 @@ class RuleModel(TransformerMixin, BasePredictor):
     :meth:`to_frame` shows too.
     """
 
+    rules_: Sequence[Rule]
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -161,7 +165,8 @@ class RuleModel(TransformerMixin, BasePredictor):
         """
         check_is_fitted(self)
         names = check_feature_names_in(self, input_features)
-        texts, times = [], Counter()
+        texts: list[str] = []
+        times: Counter[str] = Counter()
         for rule in self.rules_:
             conditions = [replace(c, name=names[c.feature]) for c in rule.conditions]
             text = self._name(replace(rule, conditions=tuple(conditions)))
@@ -173,7 +178,7 @@ class RuleModel(TransformerMixin, BasePredictor):
         """A rule in words, with its class where there are several sums."""
         return str(rule)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the rules as a table, one row for each.
 
         Returns

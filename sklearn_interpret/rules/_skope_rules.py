@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
@@ -181,6 +181,8 @@ class SkopeRulesClassifier(RuleClassifier):
     class_weight: str | dict[Any, float] | None = None
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
+
+    rules_: list[SkopeRule] = field(init=False)
 
     _parameter_constraints = {
         **RuleClassifier._parameter_constraints,

@@ -1,4 +1,4 @@
-"""Base of the Shapley estimators: players, background, games, explanations."""
+"""Base of the Shapley estimators that evaluate coalitions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sklearn_interpret._core.games.coalitions import (
     interactions_of_all,
     values_of_all,
 )
-from sklearn_interpret._inspectors.attribution import BaseAttribution, check_no_overflow
-from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
+from sklearn_interpret._inspectors.attribution import check_no_overflow
+from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.players import BasePlayers
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import (
     CostlyInspectionWarning,
@@ -34,78 +34,15 @@ _TASKS_PER_WORKER = 4
 _MANY_ROWS = 10**8
 
 
-@estimator_dataclass
-class BaseShapley(BaseAttribution, SampleInspector):
-    """Base of the Shapley estimators.
-
-    A subclass prepares itself (`_prepare`) and explains rows (`_values`).
-    """
-
-    background: Any = None
-    feature_groups: dict[str, Any] | None = None
-
-    _parameter_constraints = {
-        **BaseAttribution._parameter_constraints,
-        "background": "no_validation",
-    }
-
-    def _start(self, sample, response):
-        rows = sample.rows
-        groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
-        self.features_, self.player_names_ = resolve_players(rows.names, groups)
-        background, weights = self._choose_background(sample)
-        self.background_ = background.native
-        base_values = self._prepare(background, weights, response)
-        self.response_method_ = response.method
-        return base_values
-
-    def _choose_background(self, sample):
-        """Rows that replace absent players, and their weights."""
-        if self.background is None:
-            return sample.rows, sample.weights
-        try:
-            rows = as_rows(self.background)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"background can't be taken as rows: {error}") from error
-        rows = self._check_rows(rows.native, reset=False)
-        return rows, np.broadcast_to(1.0, rows.n_rows)
-
-    @abstractmethod
-    def _prepare(self, background, weights, response):
-        """Prepare the explanation of rows; return the base values, (k,)."""
-
-    def _attributed(self):
-        return list(zip(self.features_, self.player_names_, strict=True))
-
-
-@estimator_dataclass
-class BaseModelShapley(BaseShapley):
-    """Base of the Shapley estimators that read the model: its trees or its weights."""
-
-    perturbation: str = "interventional"
-    background: Any = None
-    feature_groups: dict[str, Any] | None = None
-    response_method: str | Sequence[str] = "auto"
-
-    _parameter_constraints = {
-        **BaseShapley._parameter_constraints,
-        "response_method": [str, list, tuple],
-    }
-
-    def _players(self, columns):
-        """Player of each column that the model gets, from the input column of each."""
-        player = np.empty(self.n_features_in_, dtype=np.intp)
-        for place, members in enumerate(self.features_):
-            player[list(members)] = place
-        return player[columns]
-
-
 class InteractionValuesMixin:
     """Adds interaction values to a Shapley estimator.
 
     ``_pairs(rows)`` of the subclass returns interaction values (m, n_players,
     n_players, k).
     """
+
+    _pairs: Callable[..., Any]
+    _check_rows: Callable[..., Any]
 
     @empty_for_no_rows
     def interaction_values(self, X: Any) -> NDArray[np.float64]:
@@ -216,7 +153,7 @@ class AllCoalitions(Attributor):
 
 
 @estimator_dataclass
-class BaseCoalitional(BaseShapley):
+class BaseCoalitional(BasePlayers):
     """Base of the Shapley estimators that evaluate coalitions.
 
     A subclass creates its `Attributor` in `fit` (`_make_attributor`).
@@ -233,7 +170,7 @@ class BaseCoalitional(BaseShapley):
     verbose: int = 0
 
     _parameter_constraints = {
-        **BaseShapley._parameter_constraints,
+        **BasePlayers._parameter_constraints,
         "link": [StrOptions(set(LINKS))],
     }
 

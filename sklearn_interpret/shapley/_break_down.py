@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
@@ -62,9 +63,12 @@ class BreakDownExplanation(Explanation):
     """
 
     value_name: str = field(default="contribution", kw_only=True)
-    step_numbers: Any = field(default=None, kw_only=True)
+    step_numbers: NDArray[np.intp] = field(default=cast(Any, None), kw_only=True)
 
-    _arrays_by_row: ClassVar[tuple] = (*Explanation._arrays_by_row, "step_numbers")
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
+        *Explanation._arrays_by_row,
+        "step_numbers",
+    )
 
     def __post_init__(self):
         super().__post_init__()
@@ -247,7 +251,24 @@ class BreakDown(BaseCoalitional):
         "order": [StrOptions({"greedy"}), list, tuple, np.ndarray],
         "interactions": ["boolean"],
     }
-    _explanation_class: ClassVar[type] = BreakDownExplanation
+    _explanation_class: ClassVar[type[Explanation]] = BreakDownExplanation
+
+    def explain(self, X: Any) -> BreakDownExplanation:
+        """Attribute the response to each row to the features, step by step.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        BreakDownExplanation
+            Values of shape (n_samples, n_features[, n_outputs]), of features or of
+            groups, and the steps at which they were added; base values plus values sum
+            to the predictions.
+        """
+        return cast(BreakDownExplanation, super().explain(X))
 
     def _make_attributor(self):
         if isinstance(self.order, str):

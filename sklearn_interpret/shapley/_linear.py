@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.gaussian_conditionals import gaussian_blocks
 from sklearn_interpret._core.statistics.weighted import shares_of
+from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.linear import LinearModel, explained_linear
 from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
-from sklearn_interpret.shapley._base import BaseModelShapley
 
 # Rows in one block of the sums of moments: fixed, so that results do not depend on
 # memory.
@@ -22,7 +22,7 @@ _ROWS_PER_BLOCK = 1024
 _MOST_COLUMNS = 10_000
 
 
-class LinearSHAP(BaseModelShapley):
+class LinearSHAP(BaseReadPlayers):
     """Shapley values of linear models.
 
     The response is :math:`b_0 + \\sum_j b_j x_j`, or a link function of it. With
@@ -135,7 +135,7 @@ class LinearSHAP(BaseModelShapley):
     """
 
     _parameter_constraints = {
-        **BaseModelShapley._parameter_constraints,
+        **BaseReadPlayers._parameter_constraints,
         "perturbation": [StrOptions({"interventional", "correlation"})],
     }
 

@@ -19,6 +19,7 @@ from sklearn_interpret._core.trees.shapley.values import (
     rescaled_values,
     value_blocks,
 )
+from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import (
     batch_rows,
@@ -29,13 +30,13 @@ from sklearn_interpret._model.parallel import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
-from sklearn_interpret.shapley._base import BaseModelShapley, InteractionValuesMixin
+from sklearn_interpret.shapley._base import InteractionValuesMixin
 
 # Bytes of the background's tables that are kept even with no working memory.
 _LEAST_KEPT_BYTES = 2**20
 
 
-class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
+class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
     """Exact Shapley values and interaction values of sums of trees.
 
     The Shapley value of a feature is its fair share of the difference between the
@@ -176,7 +177,7 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
     """
 
     _parameter_constraints = {
-        **BaseModelShapley._parameter_constraints,
+        **BaseReadPlayers._parameter_constraints,
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
     }
 
@@ -232,7 +233,7 @@ class TreeSHAP(InteractionValuesMixin, BaseModelShapley):
         game = InterventionalGame(trees, plan.paths, codes, self._shares, most_kept)
         return plan, game
 
-    _caches = (*BaseModelShapley._caches, "_cached_plan")
+    _caches = (*BaseReadPlayers._caches, "_cached_plan")
 
     def _plan_and_game(self):
         if self._cached_plan is None:

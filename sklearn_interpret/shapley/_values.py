@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from numbers import Integral
+from typing import Literal
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.metaestimators import available_if
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.players import BasePlayers
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
+from sklearn_interpret._model.sklearn_bases import available_if
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import UnreadableModelError
-from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
+from sklearn_interpret.shapley._base import InteractionValuesMixin
 from sklearn_interpret.shapley._exact import MOST_PLAYERS, ExactShapley
 from sklearn_interpret.shapley._kernel import KernelSHAP
 from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._sampling import ShapleySampling
 from sklearn_interpret.shapley._tree import TreeSHAP
 
-KINDS = {
+KINDS: dict[str, type[BasePlayers]] = {
     "tree": TreeSHAP,
     "linear": LinearSHAP,
     "exact": ExactShapley,
@@ -61,7 +64,7 @@ def _has_interaction_values(inspector):
 
 
 @estimator_dataclass
-class ShapleyValues(InteractionValuesMixin, BaseShapley):
+class ShapleyValues(InteractionValuesMixin, BasePlayers):
     """Shapley values of any model, by the estimator that suits it.
 
     The Shapley value of a feature is its fair share of the difference between the
@@ -166,8 +169,13 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
     algorithm: str = "auto"
     budget: int | None = None
 
+    algorithm_: Literal["tree", "linear", "exact", "kernel", "permutation"] = field(
+        init=False
+    )
+    inspector_: BasePlayers = field(init=False)
+
     _parameter_constraints = {
-        **BaseShapley._parameter_constraints,
+        **BasePlayers._parameter_constraints,
         "algorithm": [StrOptions({"auto", *KINDS})],
         "budget": [Interval(Integral, 2, None, closed="left"), None],
     }

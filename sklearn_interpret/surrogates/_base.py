@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from functools import lru_cache, partial
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,8 @@ _LARGEST_SEED = np.iinfo(np.int32).max
 _ROWS_REDRAWN, _REDRAWS = 10, 5
 # Default kernel width of texts and images, in cosine distance: that of lime.
 _WIDTH_OF_MASKS = 0.25
+
+AnyLocalExplanation = TypeVar("AnyLocalExplanation", bound=LocalExplanation)
 
 
 class Sampler(ABC):
@@ -110,7 +113,7 @@ class MaskSampler(Sampler):
 
 
 @estimator_dataclass
-class BaseLocalSurrogate(BaseInspector):
+class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     """Base of the local surrogates.
 
     A subclass prepares itself in `fit` (`_prepare`), draws samples (`_make_sampler`)
@@ -124,6 +127,9 @@ class BaseLocalSurrogate(BaseInspector):
     n_jobs: int | None = None
     verbose: int = 0
 
+    response_method_: str | Callable[..., Any] = field(init=False)
+    output_names_: list[Any] = field(init=False)
+
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
@@ -134,7 +140,7 @@ class BaseLocalSurrogate(BaseInspector):
         "min_fidelity": [Interval(Real, None, 1, closed="right"), None],
     }
 
-    _caches: ClassVar[tuple] = ("_stability",)
+    _caches: ClassVar[tuple[str, ...]] = ("_stability",)
     # Advice for a better fidelity.
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
@@ -164,7 +170,7 @@ class BaseLocalSurrogate(BaseInspector):
         """A `LocalExplanation` of rows from their `LocalFit`, with further fields."""
 
     @empty_for_no_rows
-    def explain(self, X: Any) -> LocalExplanation:
+    def explain(self, X: Any) -> AnyLocalExplanation:
         """Fit a surrogate around each sample.
 
         Parameters

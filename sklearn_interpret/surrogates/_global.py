@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import agreement
@@ -17,6 +17,7 @@ from sklearn_interpret._inspectors.params import SampleInspector, estimator_data
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import is_classifier, make_response, tags_of
+from sklearn_interpret._model.sklearn_bases import available_if
 from sklearn_interpret._model.surrogates.inner_predictors import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
@@ -177,6 +178,10 @@ class GlobalSurrogate(SampleInspector):
     scoring: str | Callable[..., float] = "r2"
     subset: Callable[[Any], ArrayLike] | None = None
     min_fidelity: float | None = 0.2
+
+    surrogate_: Any = field(init=False)
+    fidelity_: float = field(init=False)
+    agreement_: float = field(init=False)
 
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,

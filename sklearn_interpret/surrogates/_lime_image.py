@@ -88,10 +88,10 @@ class ImageExplanation(LocalExplanation):
             [ 0.5, -2. , -2. ]]])
     """
 
-    segments: np.ndarray = field(kw_only=True)
-    images: np.ndarray = field(kw_only=True)
+    segments: NDArray[np.intp] = field(kw_only=True)
+    images: NDArray[Any] = field(kw_only=True)
 
-    _arrays_by_row: ClassVar[tuple] = (
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *LocalExplanation._arrays_by_row,
         "segments",
         "images",
@@ -152,7 +152,7 @@ class ImageExplanation(LocalExplanation):
 
 
 @estimator_dataclass
-class LimeImage(BaseLocalSurrogate):
+class LimeImage(BaseLocalSurrogate[ImageExplanation]):
     r"""Linear surrogates around single images, in their segments (LIME).
 
     The model predicts copies of the image in which half of its segments are hidden. A
@@ -295,6 +295,8 @@ class LimeImage(BaseLocalSurrogate):
     kernel_width: float | None = None
     feature_selection: str = "lars"
     surrogate: Any = None
+
+    image_shape_: tuple[int, ...] = field(init=False)
 
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,

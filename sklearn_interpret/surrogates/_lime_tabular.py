@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ _WIDTH_OF_NUMBERS, _WIDTH_OF_BINS = 0.75, 0.3
 
 
 @estimator_dataclass
-class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
+class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanation]):
     r"""Linear surrogates around single rows of a table (LIME).
 
     The model predicts rows that are drawn around the explained one; a small linear
@@ -192,6 +193,9 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     categorical_features: Any = "auto"
     method: str = "auto"
 
+    kernel_width_: float = field(init=False)
+    method_: Literal["tree", "sampling"] = field(init=False)
+
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,
         "discretize": ["boolean", Interval(Integral, 2, None, closed="left")],
@@ -201,7 +205,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         "method": [StrOptions({"auto", "tree", "sampling"})],
     }
 
-    _caches: ClassVar[tuple] = ("_importances", "_stability")
+    _caches: ClassVar[tuple[str, ...]] = ("_importances", "_stability")
     _better: ClassVar[str] = (
         "discretize=False, a smaller kernel_width, or more features"
     )

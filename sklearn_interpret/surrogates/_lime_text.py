@@ -9,6 +9,7 @@ from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.local.masks import sized_masks
 from sklearn_interpret._core.local.tokens import feature_name
@@ -89,10 +90,10 @@ class TextExplanation(LocalExplanation):
     [('free', 0.5), ('charge', -0.25)]
     """
 
-    tokens: Any = field(kw_only=True)
-    token_features: Any = field(kw_only=True)
+    tokens: NDArray[np.object_] = field(kw_only=True)
+    token_features: NDArray[np.object_] = field(kw_only=True)
 
-    _arrays_by_row: ClassVar[tuple] = (
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *LocalExplanation._arrays_by_row,
         "tokens",
         "token_features",
@@ -168,7 +169,7 @@ class TextExplanation(LocalExplanation):
         str
             HTML; the text is escaped.
         """
-        outputs = range(len(self.output_names))
+        outputs: Sequence[int] = range(len(self.output_names))
         if target is not None:
             outputs = [output_position(self.output_names, target)]
         return self._html(range(len(self))[row], outputs)
@@ -263,7 +264,7 @@ def highlight(weight, largest):
 
 
 @estimator_dataclass
-class LimeText(TextInputMixin, BaseLocalSurrogate):
+class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
     r"""Linear surrogates of a model of texts, one around each text (LIME).
 
     The model predicts copies of a text without some of its words. A linear regression

@@ -6,8 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret.explanations import Explanation
+
+# Default of the fields that `__post_init__` fills: they are never None afterwards.
+FILLED: Any = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,13 +71,13 @@ class LocalExplanation(Explanation):
     """
 
     value_name: str = field(default="weight", kw_only=True)
-    fidelity: np.ndarray | None = field(default=None, kw_only=True)
-    local_predictions: np.ndarray | None = field(default=None, kw_only=True)
-    selected: np.ndarray | None = field(default=None, kw_only=True)
-    scales: np.ndarray | None = field(default=None, kw_only=True)
-    conditions: Any = field(default=None, kw_only=True)
+    fidelity: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    local_predictions: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    selected: NDArray[np.bool_] = field(default=FILLED, kw_only=True)
+    scales: NDArray[np.float64] = field(default=FILLED, kw_only=True)
+    conditions: NDArray[np.object_] | None = field(default=None, kw_only=True)
 
-    _arrays_by_row: ClassVar[tuple] = (
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *Explanation._arrays_by_row,
         "fidelity",
         "local_predictions",
@@ -108,12 +112,12 @@ class LocalExplanation(Explanation):
             self._set(name, array)
 
     @property
-    def intercepts(self) -> np.ndarray:
+    def intercepts(self) -> NDArray[np.float64]:
         """Intercepts of the surrogates: another name of `base_values`."""
         return self.base_values
 
     @property
-    def effects(self) -> np.ndarray:
+    def effects(self) -> NDArray[np.float64]:
         """Comparable weights: multiplied by the features' scales."""
         scales = self.scales if self.values.ndim == 2 else self.scales[:, None]
         return self.values * scales

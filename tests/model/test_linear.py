@@ -43,6 +43,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.linear import explained_linear, read_linear
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret.additive import GAMRegressor
 from sklearn_interpret.exceptions import UnreadableModelError
 
 RNG = np.random.default_rng(0)
@@ -227,10 +228,11 @@ def test_a_pipeline_within_a_pipeline():
         (DecisionTreeRegressor(random_state=0), "has no coef_"),
         (KNeighborsRegressor(), "has no coef_"),
         (TransformedTargetRegressor(LinearRegression()), "transforms its target"),
+        (GAMRegressor(n_splines=4), "12 coefficients for 4 features"),
         (make_pipeline(PCA(), Ridge()), "PCA mixes columns"),
         (make_pipeline(StandardScaler(), KNeighborsRegressor()), "last step KNeigh"),
     ],
-    ids=["tree", "neighbours", "transformed target", "mixing step", "last step"],
+    ids=["tree", "neighbours", "transformed", "basis", "mixing step", "last step"],
 )
 def test_models_that_are_not_linear(model, message):
     with pytest.raises(UnreadableModelError, match=message) as caught:

@@ -84,10 +84,11 @@ def test_what_is_no_axes_is_refused(name):
 )
 def test_absent_packages_are_named(name, monkeypatch):
     display = drawn(name)
-    monkeypatch.setitem(sys.modules, "pandas", None)
+    with monkeypatch.context() as absent:
+        absent.setitem(sys.modules, "pandas", None)
+        with pytest.raises(ImportError, match=r"\.to_frame needs pandas"):
+            display.to_frame()
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"\.to_frame needs pandas"):
-        display.to_frame()
     with pytest.raises(ImportError, match=r"\.plot needs matplotlib"):
         display.plot()
 

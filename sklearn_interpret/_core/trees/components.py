@@ -51,7 +51,10 @@ class TreeComponents:
         which, conditions = paths.conditions_of(leaves)
         held = np.zeros((len(leaves), paths.n_players), dtype=bool)
         held[which, paths.player[conditions]] = True
-        sets, last = [], [((), np.unique(held, axis=0))]
+        octets, _ = _distinct(np.packbits(held, axis=1).T.astype(np.intp))
+        octets = octets.T.astype(np.uint8)
+        held = np.unpackbits(octets, axis=1, count=paths.n_players).astype(bool)
+        sets, last = [], [((), held)]
         for _ in range(self.max_order):
             last = [
                 ((*players, new), rows[rows[:, new]])

@@ -227,7 +227,7 @@ class _CachedModel:
 
         return call
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self):
         """The model's: checks of its kind see that."""
         return type(self._estimator)

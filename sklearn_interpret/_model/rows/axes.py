@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._model.parallel import LazyRows
@@ -15,9 +17,9 @@ class Axis:
     """Values of one feature or group; built by the three functions of this module."""
 
     name: str  # of the feature or group
-    columns: tuple
-    values: np.ndarray  # as the user sees them: numbers, or labels (tuples for groups)
-    levels: tuple  # as the model sees them: a native vector per column
+    columns: tuple[int, ...]
+    values: NDArray[Any]  # as users see them: numbers, or labels (tuples for groups)
+    levels: tuple[Any, ...]  # as the model sees them: a native vector per column
     categorical: bool  # whether values are looked up rather than interpolated
     by_similarity: bool = False  # whether levels are ordered by similarity
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.ensemble import node_means
 from sklearn_interpret._model.rows.base import default_names, is_missing
@@ -15,11 +16,11 @@ from sklearn_interpret._model.surrogates.tree_rules import rounded_between
 class DecisionPath:
     """Statistics of the d nodes from the root to the leaf."""
 
-    conditions: list  # as text; "all rows" for the root
-    cover: np.ndarray
+    conditions: list[str]  # as text; "all rows" for the root
+    cover: NDArray[np.float64]
     cover_name: str
-    means: np.ndarray  # (d, k)
-    deviations: np.ndarray
+    means: NDArray[np.float64]  # (d, k)
+    deviations: NDArray[np.float64]
     are_shares: bool  # means are shares of the classes, which sum to one
     n_trees: int  # number of trees of the model
     output: int  # position of the output that the means are of

@@ -121,7 +121,7 @@ class PanelDisplay(ABC):
 
     _band_text = ERROR_BAND
     # Artists of the panels that become attributes.
-    _parts = ("lines", "bands", "fold_lines", "rug")
+    _parts: tuple[str, ...] = ("lines", "bands", "fold_lines", "rug")
 
     @abstractmethod
     def to_frame(self) -> Any:
@@ -198,7 +198,7 @@ class PanelDisplay(ABC):
 class EntryDisplay(PanelDisplay):
     """Base of displays of effects, each entry that of a feature or of a pair."""
 
-    categorical = None
+    categorical: Any = None
 
     @abstractmethod
     def _effect(self, entry):

@@ -279,8 +279,9 @@ default=None
             response_name=RESPONSES[model._link],
             **({} if X is None else _of_rows(model, X, y, shown, outputs)),
         )
-        if target_name is None and isinstance(getattr(y, "name", None), str):
-            target_name = y.name
+        name = getattr(y, "name", None)
+        if target_name is None and isinstance(name, str):
+            target_name = name
         display._call([], target_name, unit)
         return display.plot(ax=ax, **params)
 

@@ -110,12 +110,12 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
 
     explanation: RowExplanation
     _: KW_ONLY
-    row: int = 0
-    image_shape: tuple | None = None
+    row: int | None = 0
+    image_shape: tuple[int, ...] | None = None
     spreads: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, row: int = 0, **choices):
+    def _from_inspector(cls, inspector, data, *, row: int | None = 0, **choices):
         one = data.take([cls._row_position(row, as_rows(data.X).n_rows)])
         known = {"image_shape": getattr(inspector, "image_shape", None)}
         if getattr(inspector, "units", None) == "std":
@@ -154,7 +154,8 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         """
         row = self._position()
         found = np.flatnonzero(self.explanation.origin == row)[:1]
-        self.bars_, self.images_, self.colour_bar_ = None, [], None
+        self.bars_ = self.colour_bar_ = None
+        self.images_: list[Any] = []
         if self.image_shape is None or not len(found):
             self._draw_table(ax, row, found, max_entries, bar_kw)
         else:

@@ -140,7 +140,8 @@ class AnchorsDisplay(FeaturesDisplay):
         row = self._position()
         if self.explanation.data is None:
             raise ValueError("The explanation has no data: the row cannot be drawn.")
-        self.spans_, self.texts_ = [], []
+        self.spans_: list[Any] = []
+        self.texts_: list[Any] = []
         if _are_texts(self.explanation.data):
             self._draw_text(ax, row)
             return self

@@ -170,7 +170,9 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             )
         height = DATA_HEIGHT + LINE_HEIGHT * max(len(found), 1)
         self._take_panels(ax, shown.values(), title, n_cols=n_cols, height=height)
-        self.before_lines_, self.arrows_, self.boxes_ = [], [], []
+        self.before_lines_: list[Any] = []
+        self.arrows_: list[Any] = []
+        self.boxes_: list[Any] = []
         if not shown:
             self.axes_[0].set_axis_off()
             reason = self.explanation.reasons[row] or "it satisfies the target already"

@@ -182,7 +182,9 @@ class DecisionPathDisplay(Display):
         self.ax_ = ax
         name_rows(ax, self.conditions)
         places = np.arange(len(counts))[::-1]
-        self.bars_, self.lines_, self.legend_ = [], [], None
+        self.bars_: list[Any] = []
+        self.lines_: list[Any] = []
+        self.legend_ = None
         if values.ndim == 2:
             self._draw_shares(canvas, places, values, node_kw)
         else:

@@ -39,11 +39,15 @@ from sklearn_interpret.effects._plot._accumulated_local_effects import (
 from sklearn_interpret.effects._plot._conditional_dependence import (
     ConditionalDependenceDisplay,
 )
-from sklearn_interpret.effects._plot._effect import check_outputs, chosen_entries
+from sklearn_interpret.effects._plot._effect import (
+    EffectDisplay,
+    check_outputs,
+    chosen_entries,
+)
 from sklearn_interpret.effects._plot._partial_dependence import PartialDependenceDisplay
 
 # Displays of the methods that are compared, and names of these in the legend.
-COMPARED = {
+COMPARED: dict[str, type[EffectDisplay]] = {
     "partial_dependence": PartialDependenceDisplay,
     "conditional_dependence": ConditionalDependenceDisplay,
     "accumulated_local_effects": AccumulatedLocalEffectsDisplay,

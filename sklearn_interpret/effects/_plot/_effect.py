@@ -64,7 +64,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _means: ClassVar[tuple[str, ...]]
     _spreads: ClassVar[tuple[str, ...]] = ()
     _by_fold: ClassVar[str]
-    _what = None
+    _what: ClassVar[str | None] = None
     _zero = False
     _parts = (*EntryDisplay._parts, "contours", "heatmaps", "points", "colorbars")
 

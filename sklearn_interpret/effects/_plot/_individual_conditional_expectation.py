@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.grids import derivative
@@ -133,9 +134,9 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     _: KW_ONLY
     derivatives: list[Any] | None = None
     derivative_std: list[Any] | None = None
-    rows: np.ndarray | None = None
+    rows: NDArray[np.intp] | None = None
     color_by: str | None = None
-    color_values: np.ndarray | None = None
+    color_values: NDArray[Any] | None = None
     color_levels: Any = None
     fold_averages: list[Any] | None = None
     centered: bool = False

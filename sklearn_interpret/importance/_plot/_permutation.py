@@ -198,8 +198,11 @@ default=None
         has_legend = several or both or lines.null is not None
         height = row_height(len(lines), 0.44 if both else 0.36)
         ax = self._take(ax, (WIDTH + LEGEND_WIDTH * has_legend, height))
-        self.bars_, self.spreads_, self.points_ = [], [], []
-        self.null_, self._entries = None, {}  # of the legend: handles by text
+        self.bars_: list[Any] = []
+        self.spreads_: list[Any] = []
+        self.points_: list[Any] = []
+        self._entries: dict[str, Any] = {}  # of the legend: handles by text
+        self.null_ = None
         mark = self._mark_quartiles if kind == "box" else self._mark_means
         ends = np.stack([np.full(len(lines), self.no_effect), *mark(lines, bar_kw)])
         name_rows(ax, lines.names)

@@ -66,7 +66,9 @@ default=None
         return cls(**arrays)
 
     @classmethod
-    def _from_folds(cls, inspectors, data, *, tests, score_name: str | None = None):
+    def _from_folds(
+        cls, inspectors, data, *, tests=None, score_name: str | None = None
+    ):
         """The display of the mean importances.
 
         score_name : str, default=None
@@ -82,7 +84,7 @@ default=None
             repeated = map(cls._repeated, inspectors, tests)
             tests = [_arrays(inspector, score_name) for inspector in repeated]
             arrays["test_importances"] = _fold_means(tests)
-        return cls(**arrays, draws_name="folds")
+        return cls(**{**arrays, "draws_name": "folds"})
 
     @classmethod
     def _repeated(cls, inspector, data):

@@ -186,23 +186,23 @@ default=None
             Bad input, or a model that cannot be fitted on the rows that are left.
         """
         rows, y = as_rows(X), np.asarray(y)
-        influence, sizes = _check_removal(rows, y, influence, sizes)
+        values, counts = _check_removal(rows, y, influence, sizes)
         if n_draws is None:
             raise ValueError("n_draws=None must be a positive whole number.")
         check_count(n_draws, "n_draws")
         rng = check_random_state(random_state)
-        orders = [np.argsort(-influence, kind="stable")]
+        orders = [np.argsort(-values, kind="stable")]
         orders += [rng.permutation(rows.n_rows) for _ in range(n_draws)]
         model = clone(unfrozen(estimator))
         fitted = clone(model).fit(X, y)
         (metric,) = resolve_metrics(scoring, fitted)[:1]
         training = Training(fitted, model, rows, y, {}, None)
-        removed = [order[:size] for order in orders for size in sizes]
+        removed = [order[:size] for order in orders for size in counts]
         test = (X, y) if X_test is None else (X_test, np.asarray(y_test))
         scores = scores_without(training, removed, metric, test, n_jobs=n_jobs)
         first, *others = scores.reshape(len(orders), -1)
         name = {"r2": "R²", "zero_one": "accuracy"}.get(metric.row_loss, metric.name)
-        removal = {"sizes": sizes, "scores": first, "random_scores": np.array(others)}
+        removal = {"sizes": counts, "scores": first, "random_scores": np.array(others)}
         removal["score_name"] = metric.name if scoring is not None else name
         return cls(removal=removal).plot(ax, line_kw=line_kw, band_kw=band_kw)
 
@@ -337,6 +337,7 @@ default=None
             for draw, scores in enumerate(self.removal["random_scores"]):
                 parts.append({"size": sizes, "score": scores, "draw": draw})
             return self._frame(*parts, whole="draw")
+        assert self.explanation is not None  # without a removal
         order, values = self._ranked(None)
         names = [self.explanation.training_names[place] for place in order]
         return self._frame({"training_row": names, "value": values})

@@ -137,6 +137,7 @@ class InfluenceTreeDisplay(InfluenceSources):
         ImportError
             pandas is not installed.
         """
+        self._pandas()  # an error comes before the work
         _, drawing = self._fitted()
         return drawing.to_frame().drop(columns=["output", "surrogate"])
 

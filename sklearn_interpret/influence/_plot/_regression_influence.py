@@ -148,9 +148,9 @@ class RegressionInfluenceDisplay(Display):
             positive, or a negative number of names.
         """
         frame = self._columns()
-        levels = np.asarray(levels, dtype=np.float64)
-        if not (levels > 0).all():
-            raise ValueError(f"levels={levels.tolist()} must be positive.")
+        distances = np.asarray(levels, dtype=np.float64)
+        if not (distances > 0).all():
+            raise ValueError(f"levels={distances.tolist()} must be positive.")
         if max_names < 0:
             raise ValueError(f"max_names={max_names!r} must not be negative.")
         leverages, residuals = frame["leverage"], frame["residual_studentized"]
@@ -162,15 +162,15 @@ class RegressionInfluenceDisplay(Display):
         order = np.argsort(-np.where(known, frame["cooks_distance"], -np.inf))
         named = order[: min(max_names, known.sum())]
         others = np.setdiff1d(np.flatnonzero(known), named)
-        looks = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
-        looks["s"] = point_area(int(known.sum()))
+        looks: dict[str, Any] = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
+        looks |= {"s": point_area(int(known.sum())), "style": point_kw}
         self.points_, self.named_points_ = (
-            draw_points(ax, *places[:, rows], point_kw, color=seen(colour, ax), **looks)
+            draw_points(ax, *places[:, rows], color=seen(colour, ax), **looks)
             for rows, colour in ((others, OKABE_ITO[0]), (named, OKABE_ITO[1]))
         )
         _set_limits(ax, leverages[known], residuals[known])
         ax.axhline(0, color=shade(ax, 0.5), linewidth=0.8, zorder=1.5)
-        self._draw_contours(ax, levels, line_kw)
+        self._draw_contours(ax, distances, line_kw)
         names = shorten_all([frame["row"][row] for row in named], _NAME_WIDTH)
         self.texts_ = _name_points(ax, leverages[named], residuals[named], names)
         label = "Leverage"

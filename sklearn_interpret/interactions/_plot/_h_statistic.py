@@ -209,7 +209,9 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             that do not fit each other, or nothing to draw.
         """
         arrays = self._arrays()
-        self.bars_, self.spreads_, self.labels_ = [], [], []
+        self.bars_: list[Any] = []
+        self.spreads_: list[Any] = []
+        self.labels_: list[Any] = []
         self.heatmap_ = self.colorbar_ = self.legend_ = None
         if kind == "heatmap":
             self._plot_table(ax, arrays, max_entries, heatmap_kw)

@@ -185,8 +185,11 @@ class SparsePathDisplay(DisplayMixin):
         self._check()
         size = SINGLE_WIDTH + 1.0, SINGLE_HEIGHT
         canvas = self._take_grid(ax, len(self._path), n_cols, size)
-        self.lines_, self.other_lines_ = [], []
-        self.texts_, self.model_lines_, self.model_points_ = [], [], []
+        self.lines_: list[Any] = []
+        self.other_lines_: list[Any] = []
+        self.texts_: list[Any] = []
+        self.model_lines_: list[Any] = []
+        self.model_points_: list[Any] = []
         # A feature has one colour in all panels.
         last = np.abs(self._path[:, :, -1]).max(axis=0)
         order = np.argsort(-last, kind="stable")[: np.count_nonzero(last)]

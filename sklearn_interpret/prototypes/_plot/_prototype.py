@@ -116,7 +116,7 @@ class PrototypeDisplay(DisplayMixin):
     _: KW_ONLY
     y: ArrayLike | None = None
     feature_names: Any = None
-    image_shape: tuple | None = None
+    image_shape: tuple[int, ...] | None = None
 
     @ForwardedSignature
     def from_estimator(
@@ -125,7 +125,7 @@ class PrototypeDisplay(DisplayMixin):
         X: Any,
         y: ArrayLike | None = None,
         *,
-        image_shape: tuple | None = None,
+        image_shape: tuple[int, ...] | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -213,7 +213,8 @@ class PrototypeDisplay(DisplayMixin):
             kind = "table" if self.image_shape is None else "images"
         self._check()
         self.heat_map_ = self.colour_bar_ = self.legend_ = None
-        self.images_, self.points_ = [], []
+        self.images_: list[Any] = []
+        self.points_: list[Any] = []
         if kind == "table":
             self._draw_table(ax, max_entries)
         elif kind == "images":

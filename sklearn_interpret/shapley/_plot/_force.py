@@ -71,7 +71,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         The figure drawn on.
     ax_ : matplotlib Axes
         The axes drawn on.
-    row_order_ : ndarray of shape (n_rows,)
+    row_order_ : ndarray of int of shape (n_rows,)
         Positions of the rows as drawn, from the left.
     ups_, downs_ : PolyCollection or None
         The arrows of one row, those next to the prediction first.
@@ -141,7 +141,8 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         single = len(explanation) == 1
         ax = self._take(ax, (9.0, 3.0 if single else 4.2))
         self.ups_ = self.downs_ = None
-        self.labels_, self.areas_ = [], []
+        self.labels_: list[Any] = []
+        self.areas_: list[Any] = []
         draw = self._draw_one if single else self._draw_many
         draw(ax, explanation, parts, shown, force_kw)
         return self

@@ -50,7 +50,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         The figure drawn on.
     ax_ : matplotlib Axes
         The axes drawn on.
-    row_order_ : ndarray of shape (n_rows,)
+    row_order_ : ndarray of int of shape (n_rows,)
         Positions of the rows as drawn, from the left.
     heatmap_ : QuadMesh
         The heat map; its array (n_lines, n_rows) has the last line first.
@@ -116,9 +116,9 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         sizes = np.abs(parts)
         reach = clipped_range(sizes[:, : len(shown)].ravel(), TAIL)[1] or 1.0
         # Places count from the bottom, features from the top.
-        bounds = (np.arange(count + 1) - 0.5 for count in parts.shape)
+        x, y = (np.arange(count + 1) - 0.5 for count in parts.shape)
         self.heatmap_ = draw_heat_map(
-            ax, *bounds, parts[:, ::-1], (-reach, reach), heatmap_kw, diverging=True
+            ax, x, y, parts[:, ::-1], (-reach, reach), heatmap_kw, diverging=True
         )
         name_rows(ax, names)
         ax.grid(visible=False)

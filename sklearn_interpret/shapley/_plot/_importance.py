@@ -122,7 +122,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         return [(cls._choice_names(), cls._of), *super()._takers(method)]
 
     @classmethod
-    def _of(cls, explanation, *, target: Any = None, response_name: str | None = None):
+    def _of(  # type: ignore[override]  # it has choices of its own
+        cls, explanation, *, target: Any = None, response_name: str | None = None
+    ):
         """The display of an explanation.
 
         target : class label or int, default=None
@@ -215,12 +217,13 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             grey_last(self.bars_[0])
         name_rows(ax, features)
         reach = lengths.sum(axis=1) if stacks else lengths.max(axis=1)
-        self.fold_points_, self.labels_ = [], []
+        self.fold_points_: list[Any] = []
+        self.labels_: list[Any] = []
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)
             folds = few(folds.reshape(*folds.shape[:2], -1))
-            folds = [with_others(fold, shown, others, np.sum) for fold in folds]
-            ends = self._draw_folds(ax, np.stack(folds), places, stacks)
+            shares = [with_others(fold, shown, others, np.sum) for fold in folds]
+            ends = self._draw_folds(ax, np.stack(shares), places, stacks)
             reach = np.maximum(reach, ends)
         elif len(names) == 1:
             # The sum of many features has a precision of its own.
@@ -309,7 +312,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         order, _ = ranked(importances.sum(axis=1), None)
         n_outputs = importances.shape[1]
         names = np.array(list(map(str, self.feature_names)), dtype=object)
-        columns = {"feature": np.repeat(names[order], n_outputs)}
+        columns: dict[str, Any] = {"feature": np.repeat(names[order], n_outputs)}
         if n_outputs > 1:
             columns["output"] = list(self._named_outputs(n_outputs)) * len(order)
         parts = [{**columns, "importance": importances[order].ravel()}]

@@ -1,6 +1,7 @@
 """Base of the displays of local surrogates: their arrays and their labels."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def largest_weight(weights):
 class LocalDisplay(OneRowDisplay):
     """Base of the displays of one surrogate each."""
 
-    _explanation_kind = LocalExplanation
+    _explanation_kind: ClassVar[type[LocalExplanation]] = LocalExplanation
 
     def _outputs(self):
         """Positions of the outputs that are drawn; of many the largest responses."""

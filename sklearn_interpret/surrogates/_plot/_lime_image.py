@@ -143,7 +143,8 @@ class LimeImageDisplay(LocalDisplay):
         first.set_title(title, fontsize=size)
         values = _by_output(shown.values)[0]
         limits = colour_limits(values[:, outputs], True, np.finfo(float).tiny)
-        self.overlays_, self.outlines_ = [], []
+        self.overlays_: list[Any] = []
+        self.outlines_: list[Any] = []
         for panel, output in zip(others, outputs, strict=True):
             self._draw_label(panel, image, shown, output, limits)
             chosen = self._weights(row, output).features[:max_entries]

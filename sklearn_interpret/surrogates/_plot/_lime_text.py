@@ -136,7 +136,7 @@ class LimeTextDisplay(LocalDisplay):
             caller=f"{type(self).__name__}.plot",
         )
         self.figure_ = self.axes_[0, 0].figure
-        looks = {"what": "words", "max_entries": max_entries}
+        looks: dict[str, Any] = {"what": "words", "max_entries": max_entries}
         looks |= {"names": plain.drawable, "fonts": plain.families}
         self._draw_bars(self.axes_[1], outputs, words, bar_kw, **looks)
         for upper, output in zip(self.axes_[0], outputs, strict=True):
