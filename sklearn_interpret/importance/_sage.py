@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
@@ -51,6 +52,8 @@ _MOST_PLAYERS, _FEW_PLAYERS = 10, 3
 # Sampling stops if errors are below this share of the range of values, or after so many
 # pairs of orders for each row.
 _PRECISION, _MOST_PAIRS = 0.025, 2**12
+# Pairs of orders that all rows have together at least, for errors to be reliable.
+_FEWEST_PAIRS = 10
 # Rows sent to the model that take minutes: more raise a warning.
 _MANY_ROWS = 10**8
 
@@ -84,8 +87,9 @@ class SAGE(BaseImportance):
         "sampling" takes random orders of the features, and has standard errors. "auto"
         is "exact" where that is affordable: see Notes.
     n_permutations : int, default=None
-        Number of sampled orders for each row: an even number, at least four. None stops
-        when the largest standard error is below 2.5 % of the range of the values.
+        Number of sampled orders for each row: an even number, at least four, and more
+        for fewer than five rows. None stops when the largest standard error is below
+        2.5 % of the range of the values.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that replace absent features; all are used, with equal weights. None takes
         `subsample` of the rows of `fit`, with their weights.
@@ -200,6 +204,13 @@ class SAGE(BaseImportance):
     n_jobs: int | None = None
     verbose: int = 0
 
+    standard_errors_: NDArray[np.float64] = field(init=False)
+    loss_reduction_: float = field(init=False)
+    loss_: str | Callable[..., Any] = field(init=False)
+    method_: str = field(init=False)
+    n_permutations_: int = field(init=False)
+    background_: Any = field(init=False)
+
     _parameter_constraints = {
         **BaseImportance._parameter_constraints,
         "loss": [StrOptions({"auto", *_LOSSES}), callable],
@@ -261,9 +272,9 @@ class SAGE(BaseImportance):
         if self.loss_ == "squared_error":
             targets = call_given("y", np.asarray, y, np.float64)
             return function, targets.reshape(len(targets), -1)
-        if not isinstance(classes, np.ndarray) or y.ndim != 1:
+        if not isinstance(classes, np.ndarray) or y.size != len(y):
             raise ValueError(f"loss={self.loss_!r} takes classifiers with one target.")
-        targets = class_indicators(y, classes)
+        targets = class_indicators(y.ravel(), classes)
         if len(classes) == 1:
             targets = np.hstack([1 - targets, targets])
         return function, targets
@@ -375,7 +386,7 @@ class SAGE(BaseImportance):
         """Values and their standard errors."""
         n_rows, n_players = sample.rows.n_rows, len(self.features_)
         rng, gains = np.random.default_rng(seed), np.empty((n_rows, 0, n_players))
-        n_more = 2 if self.n_permutations is None else self.n_permutations // 2
+        n_more = max((self.n_permutations or 4) // 2, -(-_FEWEST_PAIRS // n_rows))
         while n_more:
             task[0].check_cost(n_rows, 2 * n_more * (n_players - 1))
             orders = np.tile(np.arange(n_players), (n_rows, n_more, 1))
