@@ -46,9 +46,8 @@ _LOSSES = {
 _BACKGROUND = 100
 # Most components that are computed, and most weights of leaves, which take seconds.
 _MOST_SETS, _MOST_WEIGHTS = 2**12, 2**22
-# Most players whose coalitions are all evaluated; with more than three, a model is
-# called for fewer coalitions by sampling.
-_MOST_PLAYERS, _FEW_PLAYERS = 10, 3
+# Most players whose coalitions are all evaluated.
+_MOST_PLAYERS = 10
 # Sampling stops if errors are below this share of the range of values, or after so many
 # pairs of orders for each row.
 _PRECISION, _MOST_PAIRS = 0.025, 2**12
@@ -84,8 +83,9 @@ class SAGE(BaseImportance):
         row; predictions are those of `predict` of regressors and `predict_proba`, else
         `decision_function`, of classifiers, for two classes those of the second alone.
     method : {"auto", "exact", "sampling"}, default="auto"
-        "sampling" takes random orders of the features, and has standard errors. "auto"
-        is "exact" where that is affordable: see Notes.
+        "sampling" takes random orders of the features, and has standard errors; it is
+        "exact" if all coalitions are not more than those of the orders. "auto" is
+        "exact" where that is affordable: see Notes.
     n_permutations : int, default=None
         Number of sampled orders for each row: an even number, at least four, and more
         for fewer than five rows. None stops when the largest standard error is below
@@ -167,7 +167,7 @@ class SAGE(BaseImportance):
 
     Any other model predicts each row ``n_permutations * (n_players - 1)`` times with
     each row of the background. It has exact values if all coalitions are not more, as
-    for three features, or if ``method="exact"``, for at most 10 features.
+    for three features, or with ``method="exact"``, for at most 10 features.
 
     Orders come in pairs with their reverses. All rows have the same number of them, so
     that values sum to `loss_reduction_`, and errors come from the orders only, not from
@@ -252,10 +252,14 @@ class SAGE(BaseImportance):
         if game is None:
             game = self._coalitions(sample, response, seed)
         self._check_outputs(targets, len(game.base_values))
-        task, self.method_ = (game, loss), self._chosen(game)
+        # The least number of pairs of orders for each row.
+        n_pairs = (self.n_permutations or 4) // 2
+        n_pairs = max(n_pairs, -(-_FEWEST_PAIRS // sample.rows.n_rows))
+        task, self.method_ = (game, loss), self._chosen(game, n_pairs)
         errors, self.n_permutations_ = np.zeros(len(self.features_)), 0
         if self.method_ == "sampling":
-            values, errors = self._sampled(task, sample, targets, seed, on_block)
+            rng, given = np.random.default_rng(seed), (sample, targets, n_pairs)
+            values, errors = self._sampled(task, *given, rng, on_block)
         elif self._multiplies(game):
             values = self._by_products(game, sample, targets)
         else:
@@ -333,18 +337,20 @@ class SAGE(BaseImportance):
             "brier",
         )
 
-    def _chosen(self, game):
+    def _chosen(self, game, n_pairs):
         """The method that is used."""
-        calls = isinstance(game, _Coalitions) and self.method == "auto"
-        most = _FEW_PLAYERS if calls else _MOST_PLAYERS
-        exact = len(self.features_) <= most or self._multiplies(game)
-        if self.method == "exact" and not exact:
+        n_players = len(self.features_)
+        affordable = n_players <= _MOST_PLAYERS or self._multiplies(game)
+        if self.method == "exact" and not affordable:
             raise ValueError(
-                f'method="exact" takes at most {most} features with this loss and '
-                f"model, and there are {len(self.features_)}: join some by "
-                'feature_groups, or use method="sampling".'
+                f'method="exact" takes at most {_MOST_PLAYERS} features with this loss '
+                f"and model, and there are {n_players}: join some by feature_groups, "
+                'or use method="sampling".'
             )
-        return "exact" if exact and self.method != "sampling" else "sampling"
+        known = isinstance(game, _Components) and self.method == "auto"
+        no_more_work = 2**n_players - 2 <= 2 * n_pairs * (n_players - 1)
+        exact = self.method == "exact" or known or no_more_work
+        return "exact" if affordable and exact else "sampling"
 
     def _by_products(self, game, sample, targets):
         """Values from the mean products of components, for squared errors."""
@@ -382,11 +388,10 @@ class SAGE(BaseImportance):
             on_block()
         return found
 
-    def _sampled(self, task, sample, targets, seed, on_block):
+    def _sampled(self, task, sample, targets, n_more, rng, on_block):
         """Values and their standard errors."""
         n_rows, n_players = sample.rows.n_rows, len(self.features_)
-        rng, gains = np.random.default_rng(seed), np.empty((n_rows, 0, n_players))
-        n_more = max((self.n_permutations or 4) // 2, -(-_FEWEST_PAIRS // n_rows))
+        gains = np.empty((n_rows, 0, n_players))
         while n_more:
             task[0].check_cost(n_rows, 2 * n_more * (n_players - 1))
             orders = np.tile(np.arange(n_players), (n_rows, n_more, 1))

@@ -172,7 +172,7 @@ def test_sampled_values_are_within_their_errors(model, y, loss):
 @pytest.mark.parametrize("model", [BOOSTING, KNeighborsRegressor()])
 def test_workers_and_memory_change_nothing(model):
     frozen = FrozenEstimator(model.fit(X, Y))
-    sage = SAGE(frozen, method="sampling", n_permutations=6, random_state=0)
+    sage = SAGE(frozen, method="sampling", n_permutations=4, random_state=0)
     expected = sage.fit(X, Y).importances_
     with config_context(working_memory=0.01):
         few_at_a_time = sage.fit(X, Y).importances_
