@@ -286,6 +286,11 @@ IMPORTANCE = {
         {"method": "exact", "feature_groups": {"g": [0, 3]}},
         {"method": "split", "n_repeats": 2, "conditional": True, "subsample": 50},
     ],
+    importance.SAGE: [
+        {"n_permutations": 4, "subsample": 10},
+        {"feature_groups": {"g": [0, 3]}, "subsample": 20},
+        {"method": "sampling", "n_permutations": 4, "subsample": 10},
+    ],
 }
 
 INFLUENCE = {

@@ -87,9 +87,8 @@ def test_public_modules():
 
 @pytest.mark.parametrize("name", ["sklearn_interpret", *PUBLIC])
 def test_declared_names(name):
-    """Sorted, present, and nothing else of ours stands beside them in public."""
+    """Present, once each, and nothing else of ours is public."""
     module = importlib.import_module(name)
-    assert list(module.__all__) == sorted(module.__all__)
     assert len(set(module.__all__)) == len(module.__all__)
     for declared in module.__all__:
         assert hasattr(module, declared), declared
@@ -108,7 +107,7 @@ def test_star_import(name):
     found = {}
     exec(f"from {name} import *", found)
     del found["__builtins__"]
-    assert sorted(found) == importlib.import_module(name).__all__
+    assert found.keys() == set(importlib.import_module(name).__all__)
 
 
 def test_families_are_listed_on_top():

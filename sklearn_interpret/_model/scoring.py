@@ -62,6 +62,19 @@ _FUNCTIONS = {
 }
 
 
+def class_indicators(y, classes):
+    """Labels (n_rows,) as a 0/1 column for each class of the model."""
+    labels = np.asarray(y)
+    indicators = labels[:, None] == classes
+    unknown = labels[~indicators.any(axis=1)].tolist()
+    if unknown:
+        raise ValueError(
+            f"y has the class {unknown[0]!r}, and the classes of the model are "
+            f"{classes.tolist()!r}."
+        )
+    return indicators.astype(np.float64)
+
+
 def as_number(score):
     """A scorer's result as a float; None if it is not a number."""
     try:

@@ -5,8 +5,10 @@ from sklearn_interpret.importance._partial_dependence import PartialDependenceIm
 from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._permutation_test import PermutationTest
 from sklearn_interpret.importance._plot._permutation import PermutationImportanceDisplay
+from sklearn_interpret.importance._sage import SAGE
 
 __all__ = [
+    "SAGE",
     "DropColumnImportance",
     "PartialDependenceImportance",
     "PermutationImportance",

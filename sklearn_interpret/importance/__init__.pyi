@@ -17,8 +17,10 @@ from sklearn_interpret.importance._drop_column import DropColumnImportance
 from sklearn_interpret.importance._partial_dependence import PartialDependenceImportance
 from sklearn_interpret.importance._permutation import PermutationImportance, Scoring
 from sklearn_interpret.importance._permutation_test import PermutationTest
+from sklearn_interpret.importance._sage import SAGE
 
 __all__ = [
+    "SAGE",
     "DropColumnImportance",
     "PartialDependenceImportance",
     "PermutationImportance",
@@ -32,6 +34,7 @@ class PermutationImportanceDisplay:
     test_importances: ArrayLike | None
     null_importances: ArrayLike | None
     pvalues: ArrayLike | None
+    standard_errors: ArrayLike | None
     alpha: float | None
     importance_name: str
     draws_name: str
@@ -52,6 +55,7 @@ class PermutationImportanceDisplay:
         test_importances: ArrayLike | None = None,
         null_importances: ArrayLike | None = None,
         pvalues: ArrayLike | None = None,
+        standard_errors: ArrayLike | None = None,
         alpha: float | None = None,
         importance_name: str = "Importance",
         draws_name: str = "repeats",

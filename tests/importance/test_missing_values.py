@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_interpret.importance import (
+    SAGE,
     DropColumnImportance,
     PartialDependenceImportance,
     PermutationImportance,
@@ -27,6 +28,7 @@ SELECTORS = [
     DropColumnImportance(LinearRegression(), cv=2),
     PartialDependenceImportance(LinearRegression(), grid_resolution=4),
     PermutationTest(LinearRegression(), n_permutations=2, alpha=0.5, random_state=0),
+    SAGE(LinearRegression(), subsample=5, n_permutations=4, random_state=0),
 ]
 CONTAINERS = {
     "array": np.array,

@@ -9,6 +9,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold
 
 from sklearn_interpret.importance import (
+    SAGE,
     DropColumnImportance,
     PartialDependenceImportance,
     PermutationImportance,
@@ -68,10 +69,11 @@ def inspectors(model):
         DropColumnImportance(model, cv=2),
         PartialDependenceImportance(model, grid_resolution=4),
         PermutationTest(model, n_permutations=2, random_state=0),
+        SAGE(model, subsample=5, n_permutations=4, random_state=0),
     ]
 
 
-@pytest.mark.parametrize("which", range(6))
+@pytest.mark.parametrize("which", range(7))
 @pytest.mark.parametrize(
     "lists, arrays, y",
     [
@@ -97,7 +99,7 @@ def test_scores_of_lists(scoring):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.LowWeightWarning")
-@pytest.mark.parametrize("which", [0, 1, 2, 3, 4, 5])
+@pytest.mark.parametrize("which", [0, 1, 2, 3, 4, 5, 6])
 def test_weights_near_the_ends_of_floats(which):
     model = FrozenEstimator(LinearRegression().fit(X, Y))
     shares = np.linspace(1, 2, len(Y))

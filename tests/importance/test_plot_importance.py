@@ -11,6 +11,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.importance import (
+    SAGE,
     DropColumnImportance,
     PartialDependenceImportance,
     PermutationImportance,
@@ -251,6 +252,17 @@ def test_folds_are_points():
     assert_allclose(frame[frame["fold"] == 2]["importance"], values[:, 2])
 
 
+def test_standard_errors():
+    display = PermutationImportanceDisplay(
+        [3.0, 1.0, 2.0], feature_names=list("abc"), standard_errors=[0.1, 0.3, 0.2]
+    ).plot(max_entries=2)
+    (spread,) = display.spreads_
+    reach = [segment[:, 0] for segment in spread.get_segments()]
+    assert_allclose(reach, [[2.8, 3.2], [1.5, 1.5]])
+    assert display.legend_.get_texts()[0].get_text() == "± 2 standard errors"
+    assert display.to_frame()["standard_error"].tolist() == [0.1, 0.2, 0.3]
+
+
 def test_null_distributions_and_pvalues():
     arguments = with_null()
     display = shown([2.0, 1.0, 0.5, 0.1], NAMES, **arguments)
@@ -417,6 +429,16 @@ def test_weights_of_both_samples(regression):
             ),
             "Conditional permutation importance\n(decrease of r2)",
             "labels_",
+        ),
+        (
+            lambda: SAGE(LinearRegression()),
+            "SAGE value\n(decrease of squared error)",
+            "labels_",
+        ),
+        (
+            lambda: SAGE(LinearRegression(), method="sampling", random_state=0),
+            "SAGE value\n(decrease of squared error)",
+            "spreads_",
         ),
     ],
 )

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret.importance import (
+    SAGE,
     DropColumnImportance,
     PartialDependenceImportance,
     PermutationImportance,
@@ -22,6 +23,7 @@ SELECTORS = [
     DropColumnImportance(None, cv=2),
     PartialDependenceImportance(None, grid_resolution=4),
     PermutationTest(None, n_permutations=2, alpha=0.5, random_state=0),
+    SAGE(None, subsample=5, n_permutations=4, random_state=0),
 ]
 of_each = pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)
 KEPT = ["colour", "size"]

@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance import (
+    SAGE,
     DropColumnImportance,
     PartialDependenceImportance,
     PermutationImportance,
@@ -67,3 +68,11 @@ def permutation_test(X: Floats, y: Floats) -> None:
         PermutationImportanceDisplay.from_estimator(inspector),
         PermutationImportanceDisplay,
     )
+
+
+def sage(X: Floats, y: Floats) -> None:
+    inspector = SAGE(MODEL, loss="squared_error", n_permutations=10).fit(X, y)
+    assert_type(inspector, SAGE)
+    assert_type(inspector.standard_errors_, Floats)
+    assert_type(inspector.loss_reduction_, float)
+    assert_type(inspector.method_, str)

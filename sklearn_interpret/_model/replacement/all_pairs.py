@@ -22,7 +22,7 @@ from sklearn_interpret._model.replacement.hybrid import hybrid, responses_to_mix
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel
+from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel, class_indicators
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError
 
 _METHODS = {"values": "predict", "probabilities": "predict_proba", "labels": "predict"}
@@ -370,14 +370,7 @@ def _indicators(metric, y, classes):
             f'scoring: method="exact" takes {metric.name!r} of classifiers with one '
             'target: use method="permutation".'
         )
-    indicators = np.asarray(y)[:, None] == classes
-    unknown = np.flatnonzero(~indicators.any(axis=1))
-    if len(unknown):
-        raise ValueError(
-            f"y has the class {y[unknown[0]]!r}, and the classes of the model are "
-            f"{classes.tolist()!r}."
-        )
-    return indicators.astype(np.float64)
+    return class_indicators(y, classes)
 
 
 def _r2_shares(targets, weights):

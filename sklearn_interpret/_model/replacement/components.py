@@ -41,6 +41,7 @@ class ComponentsOfTrees:
     """
 
     n_coalitions = 0  # that the model is asked about, for a row
+    asks_model = False
 
     def __init__(self, trees, background, weights, player, n_players, max_order):
         self._trees = trees
@@ -56,6 +57,12 @@ class ComponentsOfTrees:
         self.sets = self.components.sets
         # Players that a path holds.
         self.largest_order = int(paths.n_conditions.max(initial=0))
+
+    @property
+    def n_weights(self):
+        """Number of weights of the components of all orders."""
+        game = self.components.game
+        return (3.0 ** game.paths.n_conditions[game.ensemble.is_leaf]).sum()
 
     def of_rows(self, rows, *, n_jobs=None):
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
@@ -91,7 +98,11 @@ class ComponentsOfCoalitions:
         Largest number of players of a set.
     """
 
+    n_weights = 0  # only trees have them
+
     def __init__(self, game, terms, max_order):
+        # Else terms are read, and coalitions are those of a term.
+        self.asks_model = len(terms) == 1
         self._game, self._terms, self._max_order = game, terms, max_order
         self.largest_order = max(map(len, terms), default=0)
         self.base_values = self._by_term(game.base_values).sum(axis=-2)

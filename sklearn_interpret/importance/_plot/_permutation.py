@@ -54,6 +54,7 @@ class Lines:
     # Importances without a relation to the targets (n_lines, n_permutations).
     null: np.ndarray | None
     pvalues: np.ndarray | None  # (n_lines,): NaN for the line of the others
+    errors: np.ndarray | None  # (n_lines,): standard errors, zero for the others
     n_others: int  # number of features that share the last line
 
     def __len__(self):
@@ -89,6 +90,8 @@ default=None
         Importances where nothing relates the features to the targets.
     pvalues : array-like of shape (n_features,), default=None
         Shown at the bars.
+    standard_errors : array-like of shape (n_features,), default=None
+        Standard errors of single importances: two to each side are drawn.
     alpha : float, default=None
         Bars of features whose p-value is not below it are pale.
     importance_name : str, default="Importance"
@@ -108,8 +111,8 @@ default=None
         For each sample of rows (train, test), its bars or boxes, the first line's
         first. Where a null distribution has boxes, these.
     spreads_ : list of LineCollection
-        For each sample, one standard deviation to each side of the means, or the
-        boxes' whiskers, to the smallest and the largest draw.
+        For each sample, one standard deviation (or two standard errors) to each side of
+        the means, or the boxes' whiskers, to the smallest and the largest draw.
     points_ : list of PathCollection
         For each sample, its folds; with boxes of a null distribution, the importances.
     null_ : LineCollection, BarContainer or None
@@ -149,6 +152,7 @@ default=None
     test_importances: ArrayLike | None = None
     null_importances: ArrayLike | None = None
     pvalues: ArrayLike | None = None
+    standard_errors: ArrayLike | None = None
     alpha: float | None = None
     importance_name: str = "Importance"
     draws_name: str = "repeats"
@@ -195,7 +199,8 @@ default=None
                 'only: use kind="bar".'
             )
         both = len(lines.samples) > 1
-        has_legend = several or both or lines.null is not None
+        marks = lines.null is not None or lines.errors is not None
+        has_legend = several or both or marks
         height = row_height(len(lines), 0.44 if both else 0.36)
         ax = self._take(ax, (WIDTH + LEGEND_WIDTH * has_legend, height))
         self.bars_: list[Any] = []
@@ -211,7 +216,7 @@ default=None
         return self
 
     def _arrays(self):
-        """Samples (p, r), null distribution and p-values, checked against the names."""
+        """Samples (p, r), null distribution, p-values, errors; they fit the names."""
         p = len(self.feature_names)
         samples = [
             self._checked(name, (p,), (p, None)).reshape(p, -1)
@@ -219,7 +224,8 @@ default=None
             if getattr(self, name) is not None
         ]
         null = self._checked("null_importances", (None, p))
-        return samples, null, self._checked("pvalues", (p,))
+        errors = self._checked("standard_errors", (p,))
+        return samples, null, self._checked("pvalues", (p,)), errors
 
     def _checked(self, name, *shapes):
         values, of = getattr(self, name), f"{len(self.feature_names)} feature names"
@@ -227,16 +233,18 @@ default=None
 
     def _lines(self, max_entries):
         """The `Lines` of the features shown, and one for the mean of the others."""
-        samples, null, pvalues = self._arrays()
+        samples, null, pvalues, errors = self._arrays()
         shown, others = line_order(samples, self.no_effect, max_entries)
         names = [str(self.feature_names[j]) for j in shown]
         if len(others):
             names.append(f"mean of {others_text(len(others))}")
         if pvalues is not None:
             pvalues = np.append(pvalues[shown], [np.nan][: len(others)])
+        if errors is not None:
+            errors = np.append(errors[shown], [0.0][: len(others)])
         null = None if null is None else with_others(null.T, shown, others)
         samples = [with_others(draws, shown, others) for draws in samples]
-        return Lines(names, samples, null, pvalues, len(others))
+        return Lines(names, samples, null, pvalues, errors, len(others))
 
     def _mark_means(self, lines, style):
         """Bars for the means, with spread, folds and null; how far each reaches."""
@@ -261,6 +269,13 @@ default=None
                 self.spreads_.append(draw_spreads(ax, places, low, high))
                 ends += [low, high]
                 self._entries[f"± 1 std of {text}"] = self.spreads_[0]
+        if lines.errors is not None:
+            means = lines.samples[0].mean(axis=1)
+            low, high = means - 2 * lines.errors, means + 2 * lines.errors
+            places = lines.places + offsets[0]
+            self.spreads_.append(draw_spreads(ax, places, low, high))
+            ends += [low, high]
+            self._entries["± 2 standard errors"] = self.spreads_[-1]
         if len(lines.samples) > 1:
             handles = [bars.patches[0] for bars in self.bars_]
             self._entries = dict(zip(SAMPLES, handles, strict=True)) | self._entries
@@ -385,6 +400,8 @@ default=None
                 ]
             if lines.pvalues is not None:
                 mean["pvalue"] = lines.pvalues
+            if lines.errors is not None:
+                mean["standard_error"] = lines.errors
             means.append(mean)
         return self._frame(*means, *singles, whole=which)
 

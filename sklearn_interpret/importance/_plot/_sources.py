@@ -16,6 +16,7 @@ from sklearn_interpret.importance._drop_column import DropColumnImportance
 from sklearn_interpret.importance._partial_dependence import PartialDependenceImportance
 from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._permutation_test import PermutationTest
+from sklearn_interpret.importance._sage import SAGE
 
 
 class ImportanceSources(FoldsMixin, Display):
@@ -26,6 +27,7 @@ class ImportanceSources(FoldsMixin, Display):
         DropColumnImportance,
         PartialDependenceImportance,
         PermutationTest,
+        SAGE,
     )
     _choices = frozenset({"X_test", "y_test", "test_sample_weight", "score_name"})
     _without = frozenset({"target_name", "unit"})
@@ -131,6 +133,8 @@ def _arrays(inspector, score_name):
             "pvalues": inspector.pvalues_,
             "alpha": inspector.alpha,
         }
+    if isinstance(inspector, SAGE) and inspector.method_ == "sampling":
+        arrays["standard_errors"] = inspector.standard_errors_
     return arrays
 
 
@@ -142,6 +146,9 @@ def _text(inspector, score_name):
         return "The model's own importance"
     if isinstance(inspector, PartialDependenceImportance):
         return "Partial dependence importance\n(standard deviation of the curve)"
+    if isinstance(inspector, SAGE):
+        name = getattr(inspector.loss_, "__name__", str(inspector.loss_))
+        return f"SAGE value\n(decrease of {name.replace('_', ' ')})"
     change = _change(inspector, score_name)
     if isinstance(inspector, DropColumnImportance):
         return f"Drop-column importance\n({change} without the feature)"

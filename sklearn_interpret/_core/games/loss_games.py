@@ -1,0 +1,98 @@
+r"""Shapley values of games whose value is the loss that players remove.
+
+The value of a coalition S is the mean loss of the mean response f_0 less that of f_S,
+the response to rows whose other players are averaged out (Covert, Lundberg & Lee 2020):
+:math:`v(S) = E[L(y, f_\emptyset)] - E[L(y, f_S)]`.
+
+With components g_U, :math:`f_S = \sum_{U \subseteq S} g_U`, the game of the squared
+error is a sum of unanimity games, with r the residual of f_0:
+
+.. math:: v(S) = \sum_{U \subseteq S} 2 E[r g_U] - \sum_{U \cup V \subseteq S}
+    E[g_U g_V], \qquad \phi_j = \sum_{U \ni j} \frac{2 E[r g_U]}{|U|}
+    - \sum_{U \cup V \ni j} \frac{E[g_U g_V]}{|U \cup V|}
+"""
+
+import numpy as np
+
+from sklearn_interpret._core.statistics.weighted import student_factor
+
+
+def membership(sets, n_players):
+    """Members of sets of players as (n_sets, n_players) of zeros and ones."""
+    members = np.zeros((len(sets), n_players))
+    for row, players in zip(members, sets, strict=True):
+        row[list(players)] = 1.0
+    return members
+
+
+def squared_error_moments(components, residuals, weights):
+    """Weighted sums of r g_U (n_sets,) and of g_U g_V (n_sets, n_sets).
+
+    Components (m, n_sets, k) and residuals (m, k) are summed over rows and outputs.
+    """
+    scales = np.sqrt(weights)[:, None]
+    residuals = (scales * residuals).ravel()
+    parts = (scales[:, None] * components).transpose(0, 2, 1)
+    parts = parts.reshape(len(residuals), -1)
+    return residuals @ parts, parts.T @ parts
+
+
+def squared_error_values(members, linear, gram):
+    """Shapley values (n_players,) from E[r g_U] and E[g_U g_V] of nonempty sets."""
+    sizes = members.sum(axis=1)
+    shares = gram / (sizes[:, None] + sizes - members @ members.T)
+    # Of all pairs of sets with j in one of them, those with j in both count once.
+    single = 2 * (linear / sizes - shares.sum(axis=1)) @ members
+    return single + ((shares @ members) * members).sum(axis=0)
+
+
+def responses_of_coalitions(coalitions, members, components):
+    """Sums of components (m, n_sets, k) within coalitions (m or 1, c, n_players)."""
+    within = coalitions.astype(np.float64) @ members.T == members.sum(axis=1)
+    return within.astype(np.float64) @ components
+
+
+def paired_coalitions(orders):
+    """Coalitions of the first players of orders (m, r, n_players) and their reverses.
+
+    Returns (m, 2 r (n_players - 1), n_players), bool: neither empty nor complete.
+    """
+    n_players = orders.shape[-1]
+    ranks = np.argsort(orders, axis=-1)
+    joined = ranks[:, :, None] < np.arange(1, n_players)[:, None]
+    both = np.stack([joined, ~joined[:, :, ::-1]], axis=2)
+    return both.reshape(len(orders), -1, n_players)
+
+
+def paired_gains(orders, losses):
+    """Losses that players remove, mean of an order and its reverse: (m, r, n_players).
+
+    `losses` (m, 2 r (n_players - 1) + 2) are those of the empty coalition,
+    `paired_coalitions`, and the complete one.
+    """
+    m, r, n_players = orders.shape
+    path = np.empty((m, r, 2, n_players + 1))
+    path[..., 1:-1] = losses[:, 1:-1].reshape(m, r, 2, n_players - 1)
+    path[..., 0] = losses[:, 0, None, None]
+    path[..., -1] = losses[:, -1, None, None]
+    removed = path[..., :-1] - path[..., 1:]
+    gains = np.empty((m, r, n_players))
+    means = (removed[:, :, 0] + removed[:, :, 1, ::-1]) / 2
+    np.put_along_axis(gains, orders, means, axis=-1)
+    return gains
+
+
+def means_of_draws(gains, weights):
+    """Weighted means over rows of gains (n, m, p) from m draws each, and their errors.
+
+    Errors stem from the draws only; 1.96 of them to each side are an interval of 95 %,
+    by Satterthwaite's degrees of freedom.
+    """
+    n_draws, shares = gains.shape[1], weights / weights.sum()
+    variances = shares[:, None] ** 2 * gains.var(axis=1, ddof=1) / n_draws
+    total = variances.sum(axis=0)
+    errors, varies = np.zeros(len(total)), total > 0
+    rows = variances[:, varies] / total[varies]
+    degrees = (n_draws - 1) / np.square(rows).sum(axis=0)
+    errors[varies] = student_factor(degrees) * np.sqrt(total[varies])
+    return shares @ gains.mean(axis=1), errors
