@@ -370,9 +370,7 @@ class SAGE(BaseImportance):
         task[0].check_cost(sample.rows.n_rows, len(coalitions))
         shares = sample.weights / sample.weights.sum()
         given = targets, shares
-        means = self._of_parts(
-            _mean_losses, (*task, coalitions), sample, given, on_block
-        )
+        means = self._of_parts(_mean_losses, (*task, coalitions), sample, given)
         return values_of_all(-sum(means)[:, None])[:, 0]
 
     def _of_parts(self, function, task, sample, given):
