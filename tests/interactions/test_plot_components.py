@@ -264,6 +264,13 @@ def test_what_a_network_leaves_out():
     )
 
 
+def test_one_negative_edge_has_one_entry():
+    display = network(explained([[-1.0, 2.0, -0.5]], [(0,), (1,), (0, 1)]))
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    minus = "\N{MINUS SIGN}"
+    assert texts == [f"edge {minus}0.5", "main effect +2", f"main effect {minus}1"]
+
+
 def test_a_small_axes_has_no_names_of_sets():
     _, ax = plt.subplots(figsize=(4, 3))
     display = network(explained([ROW], SETS), ax=ax)

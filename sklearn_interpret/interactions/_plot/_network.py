@@ -87,13 +87,7 @@ class NetworkMixin:
         note = _note(chosen, len(network.sets) - len(shown))
         names = [str(network.names[place]) for place in chosen.players]
         strip = SETS_WIDTH if shown else LEGEND_WIDTH
-        width, height = needed_size(names)
-        ax = self._take(ax, (width + strip, height))
-        room = _room(ax, strip, note=bool(note))
-        layout = lay_out(names, room)
-        ax.set_axis_off()
-        xlim, ylim = room.limits(layout)
-        ax.set(xlim=xlim, ylim=ylim, aspect="equal")
+        layout, at_side = self._lay_out(ax, names, strip, note=bool(note))
         self.sets_ = self._draw_sets(shown, layout.points, network, sets.get("set_kw"))
         self.edges_ = self._draw_edges(chosen, layout.points, network, edge_kw)
         joined = [*chosen.edges.ravel(), *(p for own, _ in shown for p in own)]
@@ -101,15 +95,24 @@ class NetworkMixin:
         nodes = chosen.players, layout, alone
         self.nodes_ = self._draw_nodes(*nodes, network, node_kw)
         self.labels_ = self._draw_labels(layout, alone)
-        at_side = room.right > 0
         entries = self._legend_entries(chosen, network, layout.largest, at_side=at_side)
-        spacing = 0.9
         if at_side:
             entries += self._set_entries(shown, layout.names, network)
-            # The two largest nodes may follow each other there.
-            spacing = 1.4 if network.signed else spacing
+        # The two largest nodes may follow each other in a legend of signs.
+        spacing = 1.4 if at_side and network.signed else 0.9
         self.legend_ = self._draw_legend(entries, spacing, at_side=at_side)
         self.note_ = self._draw_note(note)
+
+    def _lay_out(self, ax, names, strip, *, note):
+        """Take an axes; places of the nodes, and whether a strip is at the side."""
+        width, height = needed_size(names)
+        ax = self._take(ax, (width + strip, height))
+        room = _room(ax, strip, note=note)
+        layout = lay_out(names, room)
+        ax.set_axis_off()
+        xlim, ylim = room.limits(layout)
+        ax.set(xlim=xlim, ylim=ylim, aspect="equal")
+        return layout, room.right > 0
 
     def _draw_sets(self, shown, points, network, style):
         """A filled hull for each set; points on a circle are in its order."""
@@ -311,7 +314,8 @@ def _examples(values, count):
     The largest alone if they hardly differ; of signed values, the ends of their range.
     """
     if (values < 0).any():
-        return [end for end in (values.max(), values.min()) if end]
+        ends = dict.fromkeys([values.max(), values.min()])
+        return [end for end in ends if end]
     values = values[values > 0]
     if not len(values):
         return []
