@@ -254,11 +254,28 @@ def test_a_network_of_a_model_shows_shares():
 
 
 def test_what_a_network_leaves_out():
-    display = network(
-        explained([ROW, np.zeros(7)], SETS), row=0, max_sets=1, max_edges=1
-    )
+    whole = explained([ROW, np.zeros(7)], SETS)
+    display = network(whole, row=0, max_sets=1, max_edges=1)
     assert len(display.sets_) == len(display.edges_.get_segments()) == 1
-    assert display.note_.get_text() == ("not shown: 1 weaker edge and 1 larger set")
+    assert display.note_.get_text() == "not shown: 1 weaker edge and 1 larger set"
+    display = network(whole, row=0, max_sets=1, max_edges=1, max_entries=3)
+    assert display.note_.get_text() == (
+        "not shown: 1 weaker edge, 1 feature and 1 larger set"
+    )
+
+
+def test_one_negative_edge_has_one_entry():
+    display = network(explained([[-1.0, 2.0, -0.5]], [(0,), (1,), (0, 1)]))
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    minus = "\N{MINUS SIGN}"
+    assert texts == [f"edge {minus}0.5", "main effect +2", f"main effect {minus}1"]
+
+
+def test_a_small_axes_has_no_names_of_sets():
+    _, ax = plt.subplots(figsize=(4, 3))
+    display = network(explained([ROW], SETS), ax=ax)
+    assert len(display.sets_) == 2
+    assert len(display.legend_.get_texts()) == 4
 
 
 def test_a_row_is_explained_alone():

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_interpret._plotting.axes import (
-    LEGEND_LINE,
     WIDE,
     axes_inches,
     is_constrained,
@@ -88,13 +87,7 @@ class NetworkMixin:
         note = _note(chosen, len(network.sets) - len(shown))
         names = [str(network.names[place]) for place in chosen.players]
         strip = SETS_WIDTH if shown else LEGEND_WIDTH
-        width, height = needed_size(names)
-        ax = self._take(ax, (width + strip, height))
-        room = _room(ax, strip, len(shown), note=bool(note))
-        layout = lay_out(names, room)
-        ax.set_axis_off()
-        xlim, ylim = room.limits(layout)
-        ax.set(xlim=xlim, ylim=ylim, aspect="equal")
+        layout, at_side = self._lay_out(ax, names, strip, note=bool(note))
         self.sets_ = self._draw_sets(shown, layout.points, network, sets.get("set_kw"))
         self.edges_ = self._draw_edges(chosen, layout.points, network, edge_kw)
         joined = [*chosen.edges.ravel(), *(p for own, _ in shown for p in own)]
@@ -102,16 +95,24 @@ class NetworkMixin:
         nodes = chosen.players, layout, alone
         self.nodes_ = self._draw_nodes(*nodes, network, node_kw)
         self.labels_ = self._draw_labels(layout, alone)
-        beside = room.right > 0
-        entries = self._legend_entries(chosen, network, layout.largest, beside=beside)
-        entries += [
-            (patch, _set_text(layout.names, own, strength, network.signed))
-            for patch, (own, strength) in zip(self.sets_, shown, strict=True)
-        ]
-        # The two largest nodes may follow each other there.
-        spacing = 1.4 if network.signed else 0.9
-        self.legend_ = self._draw_legend(entries, spacing, beside=beside)
+        entries = self._legend_entries(chosen, network, layout.largest, at_side=at_side)
+        if at_side:
+            entries += self._set_entries(shown, layout.names, network)
+        # The two largest nodes may follow each other in a legend of signs.
+        spacing = 1.4 if at_side and network.signed else 0.9
+        self.legend_ = self._draw_legend(entries, spacing, at_side=at_side)
         self.note_ = self._draw_note(note)
+
+    def _lay_out(self, ax, names, strip, *, note):
+        """Take an axes; places of the nodes, and whether a strip is at the side."""
+        width, height = needed_size(names)
+        ax = self._take(ax, (width + strip, height))
+        room = _room(ax, strip, note=note)
+        layout = lay_out(names, room)
+        ax.set_axis_off()
+        xlim, ylim = room.limits(layout)
+        ax.set(xlim=xlim, ylim=ylim, aspect="equal")
+        return layout, room.right > 0
 
     def _draw_sets(self, shown, points, network, style):
         """A filled hull for each set; points on a circle are in its order."""
@@ -192,11 +193,11 @@ class NetworkMixin:
             )
         return labels
 
-    def _legend_entries(self, chosen, network, largest, *, beside):
+    def _legend_entries(self, chosen, network, largest, *, at_side):
         """Handles and texts of some edges and nodes with their numbers."""
         from matplotlib.lines import Line2D
 
-        count, entries = 3 if beside else 2, []
+        count, entries = 3 if at_side else 2, []
         strengths = network.signed_strengths(chosen)
         examples = _examples(strengths, count)
         texts = column_texts(examples, signed=network.signed)
@@ -221,13 +222,23 @@ class NetworkMixin:
             entries.append((handle, f"main effect {text}"))
         return entries
 
-    def _draw_legend(self, entries, spacing, *, beside):
+    def _set_entries(self, shown, names, network):
+        """Handles and texts of larger sets."""
+        entries = []
+        for patch, (members, strength) in zip(self.sets_, shown, strict=True):
+            number = number_text(strength, signed=network.signed)
+            joined = JOIN.join(names[member] for member in members)
+            text = f"{shorten(joined, SET_NAME - 2 - len(number))}: {number}"
+            entries.append((patch, text))
+        return entries
+
+    def _draw_legend(self, entries, spacing, *, at_side):
         """Legend in the strip that is left free for it."""
         if not entries:
             return None
         handles, texts = zip(*entries, strict=True)
         looks = {"loc": "upper right", "alignment": "left"}
-        if not beside:
+        if not at_side:
             looks = {"loc": "lower center", "ncols": 2, "columnspacing": 1.0}
         return named_legend(
             self.ax_,
@@ -259,17 +270,13 @@ def _note(chosen, n_sets):
         if count
     ]
     lines = [] if len(chosen.edges) else ["no interactions"]
-    return "\n".join(lines + ([f"not shown: {' and '.join(parts)}"] if parts else []))
+    if parts:
+        parts[-2:] = [" and ".join(parts[-2:])]
+        lines.append(f"not shown: {', '.join(parts)}")
+    return "\n".join(lines)
 
 
-def _set_text(names, members, strength, signed):
-    """Names of the members of a set, and its strength."""
-    number = number_text(strength, signed=signed)
-    joined = JOIN.join(names[member] for member in members)
-    return f"{shorten(joined, SET_NAME - 2 - len(number))}: {number}"
-
-
-def _room(ax, strip, n_sets, *, note):
+def _room(ax, strip, *, note):
     """Room of the axes, with strips for the legend and for the note."""
     width, height = axes_inches(ax)
     figure = ax.figure.figure
@@ -279,8 +286,7 @@ def _room(ax, strip, n_sets, *, note):
     bottom = NOTE_HEIGHT if note else 0.0
     if width >= WIDE + strip / 2:
         return Room((width, height), strip, bottom)
-    below = LEGEND_HEIGHT + LEGEND_LINE * (-(-n_sets // 2))
-    return Room((width, height), 0.0, bottom + below)
+    return Room((width, height), 0.0, bottom + LEGEND_HEIGHT)
 
 
 def _diameters(shares, largest):
@@ -308,7 +314,8 @@ def _examples(values, count):
     The largest alone if they hardly differ; of signed values, the ends of their range.
     """
     if (values < 0).any():
-        return [end for end in (values.max(), values.min()) if end]
+        ends = dict.fromkeys([values.max(), values.min()])
+        return [end for end in ends if end]
     values = values[values > 0]
     if not len(values):
         return []
