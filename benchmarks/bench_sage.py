@@ -102,6 +102,7 @@ def exact(name: str, given: Data, target: float | None, **run: Any) -> Result:
         agreement=deviation,
         tolerance=MOST_ERRORS,
         target_ratio=target,
+        enough=0.3,
     )
     return run_pair(pair, **run)
 
