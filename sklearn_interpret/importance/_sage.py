@@ -48,11 +48,11 @@ _BACKGROUND = 100
 _MOST_SETS, _MOST_WEIGHTS = 2**12, 2**22
 # Most players whose coalitions are all evaluated.
 _MOST_PLAYERS = 10
-# Sampling stops if errors are below this share of the range of values, or after so many
-# pairs of orders for each row.
-_PRECISION, _MOST_PAIRS = 0.025, 2**12
-# Pairs of orders that all rows have together at least, for errors to be reliable.
-_FEWEST_PAIRS = 10
+# Sampling stops if errors are below this share of the range of values.
+_PRECISION = 0.025
+# Pairs of orders that all rows have together: at least, for errors to be reliable, and
+# at most, if values are nearly zero.
+_FEWEST_PAIRS, _MOST_PAIRS = 20, 2**18
 # Rows sent to the model that take minutes: more raise a warning.
 _MANY_ROWS = 10**8
 
@@ -87,9 +87,9 @@ class SAGE(BaseImportance):
         "exact" if all coalitions are not more than those of the orders. "auto" is
         "exact" where that is affordable: see Notes.
     n_permutations : int, default=None
-        Number of sampled orders for each row: an even number, at least four, and more
-        for fewer than five rows. None stops when the largest standard error is below
-        2.5 % of the range of the values.
+        Number of sampled orders for each row; an odd number is made even, and there are
+        more for fewer than ten rows. None stops when the largest standard error is
+        below 2.5 % of the range of the values.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that replace absent features; all are used, with equal weights. None takes
         `subsample` of the rows of `fit`, with their weights.
@@ -241,11 +241,6 @@ class SAGE(BaseImportance):
         return Sample.of(rows, y, weights)  # `subsample` is that of the background
 
     def _measure(self, sample, response):
-        if self.n_permutations is not None and self.n_permutations % 2:
-            raise ValueError(
-                f"n_permutations must be even, since orders come in pairs with their "
-                f"reverses; got {self.n_permutations}."
-            )
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         loss, targets = self._row_loss(self._targets(sample), response.classes)
         game = self._components(sample, response, seed)
@@ -253,7 +248,7 @@ class SAGE(BaseImportance):
             game = self._coalitions(sample, response, seed)
         self._check_outputs(targets, len(game.base_values))
         # The least number of pairs of orders for each row.
-        n_pairs = (self.n_permutations or 4) // 2
+        n_pairs = -(-(self.n_permutations or 4) // 2)
         n_pairs = max(n_pairs, -(-_FEWEST_PAIRS // sample.rows.n_rows))
         task, self.method_ = (game, loss), self._chosen(game, n_pairs)
         errors, self.n_permutations_ = np.zeros(len(self.features_)), 0
@@ -332,10 +327,8 @@ class SAGE(BaseImportance):
 
     def _multiplies(self, game):
         """Whether exact values are means of products of components."""
-        return isinstance(game, _Components) and self.loss_ in (
-            "squared_error",
-            "brier",
-        )
+        squares = self.loss_ in ("squared_error", "brier")
+        return squares and isinstance(game, _Components)
 
     def _chosen(self, game, n_pairs):
         """The method that is used."""
@@ -393,18 +386,19 @@ class SAGE(BaseImportance):
             drawn = self._of_parts(_gains, task, sample, given)
             gains = np.concatenate([gains, np.concatenate(drawn)], axis=1)
             values, errors = means_of_draws(gains, sample.weights)
-            n_more = self._n_more(gains.shape[1], values, errors.max())
+            n_more = self._n_more(gains, values, errors.max())
         self.n_permutations_ = 2 * gains.shape[1]
         return values, errors
 
-    def _n_more(self, n_pairs, values, error):
+    def _n_more(self, gains, values, error):
         """Number of pairs of orders still to draw for each row."""
-        allowed = _PRECISION * np.ptp(np.append(values, 0.0))
-        if self.n_permutations is not None or error <= allowed:
+        (n_rows, n_pairs, _), allowed = gains.shape, _PRECISION * np.ptp([*values, 0.0])
+        if self.n_permutations is not None or not error > allowed:
             return 0
         needed = n_pairs * (error / allowed) ** 2 if allowed > 0 else np.inf
         # At most as many again: the error is an estimate.
-        return int(min(np.ceil(needed), 2 * n_pairs, _MOST_PAIRS)) - n_pairs
+        most = min(2 * n_pairs, max(n_pairs, _MOST_PAIRS // n_rows))
+        return int(min(np.ceil(needed), most)) - n_pairs
 
 
 @dataclass(frozen=True)

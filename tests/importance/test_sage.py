@@ -197,6 +197,20 @@ def test_the_smallest_tables(model, method):
     assert_allclose(constant.importances_, 0, atol=1e-12)
 
 
+def test_numbers_of_orders():
+    wide = RNG.normal(size=(50, 9))
+    sage = SAGE(clone(BOOSTING), method="sampling", n_permutations=5)
+    assert sage.fit(wide, Y).n_permutations_ == 6
+    assert sage.fit(wide[:3], Y[:3]).n_permutations_ == 14
+
+
+def test_targets_that_are_not_finite():
+    sage = SAGE(FrozenEstimator(clone(BOOSTING).fit(X, Y)))
+    for method in ("exact", "sampling"):
+        with pytest.raises(ValueError, match="is not finite: targets"):
+            sage.set_params(method=method).fit(X, np.where(X[:, 0] > 1, np.nan, Y))
+
+
 def test_a_single_class():
     found = SAGE(DecisionTreeClassifier()).fit(X, np.ones(50))
     assert not found.importances_.any()
@@ -234,7 +248,6 @@ def test_costs_are_announced(monkeypatch):
         ),
         (FOREST, LABELS, {"loss": "squared_error"}, "one of regressors; RandomF"),
         (LinearSVC(), LABELS, {}, "LinearSVC has no predict_proba"),
-        (LinearRegression(), Y, {"n_permutations": 5}, "even.*got 5"),
         (LinearRegression(), Y, {"loss": lambda y, p: 1.0}, "one number for each row"),
         (FOREST, np.column_stack([LABELS] * 2), {}, "classifiers with one target"),
     ],
