@@ -270,12 +270,7 @@ default=None
                 ends += [low, high]
                 self._entries[f"± 1 std of {text}"] = self.spreads_[0]
         if lines.errors is not None:
-            means = lines.samples[0].mean(axis=1)
-            low, high = means - 2 * lines.errors, means + 2 * lines.errors
-            places = lines.places + offsets[0]
-            self.spreads_.append(draw_spreads(ax, places, low, high))
-            ends += [low, high]
-            self._entries["± 2 standard errors"] = self.spreads_[-1]
+            ends += self._mark_errors(lines, offsets[0])
         if len(lines.samples) > 1:
             handles = [bars.patches[0] for bars in self.bars_]
             self._entries = dict(zip(SAMPLES, handles, strict=True)) | self._entries
@@ -286,6 +281,14 @@ default=None
         if lines.pvalues is not None and self.alpha is not None:
             for bars in self.bars_:
                 self._mute(bars, lines)
+        return ends
+
+    def _mark_errors(self, lines, offset):
+        """Lines of two standard errors to each side; how far these reach."""
+        means = lines.samples[0].mean(axis=1)
+        ends = [means - 2 * lines.errors, means + 2 * lines.errors]
+        self.spreads_.append(draw_spreads(self.ax_, lines.places + offset, *ends))
+        self._entries["± 2 standard errors"] = self.spreads_[-1]
         return ends
 
     def _mute(self, bars, lines):
