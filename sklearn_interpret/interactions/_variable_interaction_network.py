@@ -25,7 +25,7 @@ from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.interactions._base import BaseInteraction, warn_of_undefined
 
 # Values of sets of names; with several outputs arrays.
-OfSets = dict[tuple[str, ...], float | NDArray[np.float64]]
+ValuesOfSets = dict[tuple[str, ...], float | NDArray[np.float64]]
 
 
 @estimator_dataclass
@@ -168,8 +168,8 @@ class VariableInteractionNetwork(BaseInteraction):
     graph_: dict[tuple[str, str], float | NDArray[np.float64]] = field(init=False)
     adjacency_: NDArray[np.float64] = field(init=False)
     cliques_: list[tuple[str, ...]] = field(init=False)
-    strengths_: OfSets = field(init=False)
-    standard_errors_: OfSets = field(init=False)
+    strengths_: ValuesOfSets = field(init=False)
+    standard_errors_: ValuesOfSets = field(init=False)
     main_effects_: NDArray[np.float64] = field(init=False)
 
     _errors_count_rows = True
