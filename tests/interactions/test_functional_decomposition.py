@@ -28,6 +28,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 from sklearn_interpret.interactions import FunctionalDecomposition
 from sklearn_interpret.shapley import TreeSHAP
@@ -160,10 +161,8 @@ def respond_with(model, method):
     return lambda X: method(model, X)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_components_are_those_of_the_definition(name):
-    estimator, data, y, method = MODELS[name]
-    model = estimator.fit(data, y)
+def check_components(model, data, method):
+    """Components of a fitted model's response are those of the definition."""
     take = data.iloc if hasattr(data, "columns") else data
     rows, background, weights = take[:5], take[20:40], WEIGHTS[20:40]
     inspector = FunctionalDecomposition(FrozenEstimator(model), max_order=4)
@@ -183,6 +182,38 @@ def test_components_are_those_of_the_definition(name):
     np.testing.assert_allclose(explanation.base_values, values[()], atol=1e-10)
     np.testing.assert_allclose(explanation.predictions, respond(rows), atol=1e-10)
     np.testing.assert_allclose(explanation.remainder, 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_components_are_those_of_the_definition(name):
+    estimator, data, y, method = MODELS[name]
+    check_components(estimator.fit(data, y), data, method)
+
+
+def boosting_of(package):
+    """A small model of another library."""
+    if package == "xgboost":
+        model = pytest.importorskip(package).XGBRegressor(n_estimators=5, max_depth=3)
+    elif package == "lightgbm":
+        model = pytest.importorskip(package).LGBMRegressor(
+            n_estimators=5, min_child_samples=5, verbose=-1
+        )
+    else:
+        model = pytest.importorskip(package).CatBoostRegressor(
+            iterations=5, depth=3, verbose=0, allow_writing_files=False
+        )
+    return model
+
+
+@pytest.mark.parametrize("package", ["xgboost", "lightgbm", "catboost"])
+def test_components_of_other_libraries(package):
+    model = boosting_of(package).fit(X, Y)
+    trees = read_trees(model)
+
+    def margin_of_trees(model, X):
+        return trees.ensemble.raw(trees.encode(np.asarray(X)))[:, 0]
+
+    check_components(model, X, margin_of_trees)
 
 
 @pytest.mark.parametrize("max_order", [1, 2, 3])
