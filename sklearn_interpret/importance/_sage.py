@@ -25,14 +25,13 @@ from sklearn_interpret._core.games.loss_games import (
 )
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices, worker_slices
 from sklearn_interpret._model.replacement.coalitions import CoalitionGame
 from sklearn_interpret._model.response import is_classifier, make_response, unfrozen
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.scoring import class_indicators
 from sklearn_interpret._model.validation import Sample, call_given
-from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.importance._base import BaseImportance
 from sklearn_interpret.interactions import FunctionalDecomposition
 
@@ -53,8 +52,8 @@ _PRECISION = 0.025
 # Pairs of orders that all rows have together: at least, for errors to be reliable, and
 # at most, if values are nearly zero.
 _FEWEST_PAIRS, _MOST_PAIRS = 20, 2**18
-# Rows sent to the model that take minutes: more raise a warning.
-_MANY_ROWS = 10**8
+# What to do where too many rows would go to the model.
+_ADVICE = "Use fewer rows, in fit and in the background (subsample), or feature_groups"
 
 
 @estimator_dataclass
@@ -360,7 +359,7 @@ class SAGE(BaseImportance):
     def _by_coalitions(self, task, sample, targets):
         """Values from the losses of all coalitions."""
         coalitions = all_coalitions(len(self.features_))
-        task[0].check_cost(sample.rows.n_rows, len(coalitions))
+        task[0].warn_of_cost(sample.rows.n_rows, len(coalitions))
         shares = sample.weights / sample.weights.sum()
         given = targets, shares
         means = self._of_parts(_mean_losses, (*task, coalitions), sample, given)
@@ -380,7 +379,7 @@ class SAGE(BaseImportance):
         n_rows, n_players = sample.rows.n_rows, len(self.features_)
         gains = np.empty((n_rows, 0, n_players))
         while n_more:
-            task[0].check_cost(n_rows, 2 * n_more * (n_players - 1))
+            task[0].warn_of_cost(n_rows, 2 * n_more * (n_players - 1))
             orders = np.tile(np.arange(n_players), (n_rows, n_more, 1))
             given = targets, rng.permuted(orders, axis=-1)
             drawn = self._of_parts(_gains, task, sample, given)
@@ -418,7 +417,7 @@ class _Components:
         """Memory for a coalition of a row."""
         return 8 * len(self.members) * len(self.base_values)
 
-    def check_cost(self, n_rows, n_coalitions):
+    def warn_of_cost(self, n_rows, n_coalitions):
         """Nothing: the model is not called."""
 
     def of_rows(self, rows):
@@ -450,16 +449,9 @@ class _Coalitions:
         """Memory for a coalition of a row."""
         return len(self.game.players) + 24 * len(self.base_values)
 
-    def check_cost(self, n_rows, n_coalitions):
+    def warn_of_cost(self, n_rows, n_coalitions):
         """Warn before a very large number of rows goes to the model."""
-        sent = n_rows * n_coalitions * self.game.background.n_rows
-        if sent > _MANY_ROWS:
-            warn(
-                f"{sent} rows go to the model: {n_rows} x {n_coalitions} coalitions x "
-                f"{self.game.background.n_rows} of the background. Fewer rows of fit, "
-                "of the background (subsample), or feature_groups cost less.",
-                CostlyInspectionWarning,
-            )
+        self.game.warn_of_cost(n_rows, n_coalitions, _ADVICE)
 
     def responses(self, rows, coalitions):
         """Responses of nobody, coalitions (m or 1, c, n_players), and everybody."""

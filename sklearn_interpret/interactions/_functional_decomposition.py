@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._inspectors.attribution import check_no_overflow
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import BaseReadPlayers
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import shows_progress
@@ -28,11 +28,14 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.additive import GAMClassifier, GAMRegressor
-from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError
+from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import InteractionExplanation
 
-# Rows sent to the model that take minutes: more raise a warning.
-_MANY_ROWS = 10**8
+# What to do where too many rows would go to the model.
+_ADVICE = (
+    "Pass fewer rows, a smaller background (subsample), a smaller max_order or "
+    "feature_groups"
+)
 
 
 @dataclass(frozen=True)
@@ -320,16 +323,7 @@ class FunctionalDecomposition(BaseReadPlayers):
 
     def _values(self, rows):
         """Components (m, n_components, k) and predictions (m, k)."""
-        n_background = as_rows(self.background_).n_rows
-        sent = rows.n_rows * self._source.n_coalitions * n_background
-        if sent > _MANY_ROWS:
-            warn(
-                f"Pass fewer rows, a smaller background (subsample), a smaller "
-                f"max_order or feature_groups for less work: {sent} rows go to the "
-                f"model, {rows.n_rows} explained ones x {self._source.n_coalitions} "
-                f"sets of features x {n_background} of the background.",
-                CostlyInspectionWarning,
-            )
+        self._source.warn_of_cost(rows.n_rows, _ADVICE)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values, predictions = self._source.of_rows(rows, n_jobs=self.n_jobs)
         check_no_overflow(predictions, "predictions")

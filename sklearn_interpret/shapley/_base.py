@@ -22,17 +22,17 @@ from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame
-from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import empty_for_no_rows
-from sklearn_interpret.exceptions import (
-    CostlyInspectionWarning,
-    SaturatedResponseWarning,
-)
+from sklearn_interpret.exceptions import SaturatedResponseWarning
 
 # Tasks per worker: several, because rows differ in cost.
 _TASKS_PER_WORKER = 4
-# Rows sent to the model that take minutes: more raise a warning.
-_MANY_ROWS = 10**8
+# What to do where too many rows would go to the model.
+_ADVICE = (
+    "Use fewer rows, coalitions (n_coalitions, n_permutations), rows of the background "
+    "(subsample) or players (feature_groups), or TreeSHAP or LinearSHAP where the "
+    "model allows it"
+)
 
 
 class InteractionValuesMixin:
@@ -203,25 +203,11 @@ class BaseCoalitional(BasePlayers):
     def _pairs(self, rows):
         return np.concatenate(list(self._run(_interactions_of, rows)))
 
-    def _warn_of_cost(self, n_rows):
-        """Warn before a very large number of rows goes to the model."""
-        n_coalitions = self._attributor.n_coalitions_in_all(len(self.features_))
-        n_background = as_rows(self.background_).n_rows
-        sent = n_rows * n_coalitions * n_background
-        if sent > _MANY_ROWS:
-            warn(
-                "Use fewer rows, coalitions (n_coalitions, n_permutations), rows of "
-                "the background (subsample) or players (feature_groups), or TreeSHAP "
-                f"or LinearSHAP where the model allows it: up to {sent} rows go to "
-                f"the model, {n_rows} explained ones x {n_coalitions} coalitions x "
-                f"{n_background} of the background.",
-                CostlyInspectionWarning,
-            )
-
     def _run(self, function, rows):
         """Results of ``function(attributor, game, part)`` for parts of the rows."""
         n_players, n_outputs = len(self.features_), len(self._game.base_values)
-        self._warn_of_cost(rows.n_rows)
+        n_coalitions = self._attributor.n_coalitions_in_all(n_players)
+        self._game.warn_of_cost(rows.n_rows, n_coalitions, _ADVICE)
         entry_bytes = n_players + 3 * 8 * n_outputs
         step = rows_in_memory(self._attributor.n_coalitions(n_players) * entry_bytes)
         n_workers = effective_n_jobs(self.n_jobs)

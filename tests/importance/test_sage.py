@@ -230,7 +230,9 @@ def test_what_is_not_affordable_is_sampled(monkeypatch):
 
 
 def test_costs_are_announced(monkeypatch):
-    monkeypatch.setattr("sklearn_interpret.importance._sage._MANY_ROWS", 100)
+    monkeypatch.setattr(
+        "sklearn_interpret._model.replacement.coalitions._MANY_ROWS", 100
+    )
     for method in ("exact", "sampling"):
         sage = SAGE(KNeighborsRegressor(1), method=method)
         with pytest.warns(CostlyInspectionWarning, match="rows go to the model"):

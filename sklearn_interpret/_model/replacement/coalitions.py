@@ -9,12 +9,16 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logit
 
+from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.replacement.replaced import plain_responses
+from sklearn_interpret.exceptions import CostlyInspectionWarning
 
 # Probabilities are clipped to [eps, 1 - eps]: their logit is then at most 36.
 _EPSILON = np.finfo(np.float64).eps
+# Rows sent to the model that take minutes: more raise a warning.
+_MANY_ROWS = 10**8
 # Largest excess of a mean probability over [0, 1] that counts as rounding.
 _ROUNDING = 1e-9
 
@@ -66,6 +70,17 @@ class CoalitionGame:
         means = self.weighed(responses[None])
         self.saturated = bool(self.clipped(means).any())
         self.base_values = LINKS[link](means[0])
+
+    def warn_of_cost(self, n_rows, n_coalitions, advice):
+        """Warn before a very large number of rows goes to the model."""
+        sent = n_rows * n_coalitions * self.background.n_rows
+        if sent > _MANY_ROWS:
+            warn(
+                f"{advice}: up to {sent} rows go to the model, {n_rows} rows x "
+                f"{n_coalitions} coalitions x {self.background.n_rows} of the "
+                "background.",
+                CostlyInspectionWarning,
+            )
 
     def play(self, rows):
         """The game of the players of some `Rows`, which are to be explained."""

@@ -40,7 +40,6 @@ class ComponentsOfTrees:
         Largest number of players of a set.
     """
 
-    n_coalitions = 0  # that the model is asked about, for a row
     asks_model = False
 
     def __init__(self, trees, background, weights, player, n_players, max_order):
@@ -63,6 +62,9 @@ class ComponentsOfTrees:
         """Number of weights of the components of all orders."""
         game = self.components.game
         return (3.0 ** game.paths.n_conditions[game.ensemble.is_leaf]).sum()
+
+    def warn_of_cost(self, n_rows, advice):
+        """Nothing: the model gets the rows themselves at most."""
 
     def of_rows(self, rows, *, n_jobs=None):
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
@@ -115,10 +117,9 @@ class ComponentsOfCoalitions:
         self._coalitions = sorted(asked)
         self._matrices = [self._matrix(term) for term in terms]
 
-    @property
-    def n_coalitions(self):
-        """Number of coalitions that are evaluated for a row."""
-        return len(self._coalitions)
+    def warn_of_cost(self, n_rows, advice):
+        """Warn before a very large number of rows goes to the model."""
+        self._game.warn_of_cost(n_rows, len(self._coalitions), advice)
 
     def _by_term(self, values):
         """Values (..., n_terms * k) by term."""
@@ -140,7 +141,7 @@ class ComponentsOfCoalitions:
 
     def of_rows(self, rows, *, n_jobs=None):
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
-        known = (self.n_coalitions + 2) * self._game.base_values.nbytes
+        known = (len(self._coalitions) + 2) * self._game.base_values.nbytes
         own = len(self.sets) * self.base_values.nbytes
         parts = slices(rows.n_rows, rows_in_memory(2 * (known + own)))
         found = run(
@@ -152,7 +153,9 @@ class ComponentsOfCoalitions:
     def _of_rows(self, rows):
         """Components and predictions of a few rows."""
         played, n_rows = self._game.play(rows), rows.n_rows
-        coalitions = np.zeros((self.n_coalitions, len(self._game.players)), dtype=bool)
+        coalitions = np.zeros(
+            (len(self._coalitions), len(self._game.players)), dtype=bool
+        )
         for coalition, players in zip(coalitions, self._coalitions, strict=True):
             coalition[list(players)] = True
         which = np.repeat(np.arange(n_rows), len(coalitions))
