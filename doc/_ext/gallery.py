@@ -13,7 +13,7 @@ ORDER = {
         "correlated_features individual_curves categorical_effects "
         "centered_log_probability"
     ),
-    "interactions": "h_statistic network",
+    "interactions": "h_statistic network parts_of_a_function",
     "importance": "which_importance duplicates",
     "shapley": "breast_cancer which_algorithm any_model",
     "surrogates": "global_surrogate lime_table lime_text lime_image",

@@ -19,6 +19,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret.importance import (
+    SAGE,
     PermutationImportance,
     PermutationImportanceDisplay,
 )
@@ -83,6 +84,19 @@ for ax, (name, inspector) in zip(axes.flat, found.items(), strict=True):
 right = max(ax.get_xlim()[1] for ax in axes.flat)
 for ax in axes.flat:
     ax.set_xlim(right=right)
+
+# %%
+# SAGE values
+# -----------
+#
+# SAGE asks how much of the loss a feature removes, on average over what else is known.
+# Where the copies are unknown, income removes much, and where they are known, little.
+# So the copies divide among them what income has alone, and it does not vanish: the
+# three values sum to about as much.
+few = slice(N_TRAIN, N_TRAIN + 100)
+values = SAGE(FrozenEstimator(beside), subsample=30, random_state=0)
+values.fit(copied[few], y[few])
+_ = PermutationImportanceDisplay.from_estimator(values)
 
 # %%
 # What has the forest learnt by heart?

@@ -6,6 +6,9 @@ A curve of one feature is a mean over all others. If features interact, the mean
 describe no row at all. A functional decomposition leaves nothing out: the prediction is
 a sum of parts, one for each feature, each pair and each larger set. Here it is computed
 exactly for boosted trees that predict how many bicycles are rented in an hour.
+
+See the bars: hour and weekday together are more important than the temperature. The
+surface shows the two kinds of day.
 """
 
 import numpy as np
