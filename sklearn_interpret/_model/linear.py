@@ -7,7 +7,7 @@ responses to given rows. This comparison replaces a list of known classes.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
 from sklearn.pipeline import Pipeline
@@ -163,6 +163,12 @@ def explained_linear(estimator, response_method="auto", target=None):
         intercept=model.intercept @ picked,
     )
     return ExplainedLinear(chosen, response)
+
+
+def map_to_players(coefficients, player, n_players):
+    """Coefficients as a sparse map from columns to players: (n_columns, n_players)."""
+    places = np.arange(len(player) + 1)
+    return csr_array((coefficients, player, places), shape=(len(player), n_players))
 
 
 def _refuse(estimator, method, what):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.attribution import check_no_overflow
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import BaseReadPlayers
@@ -155,7 +157,7 @@ class FunctionalDecomposition(BaseReadPlayers):
     Raises
     ------
     UnreadableModelError
-        In `fit`: "path_dependent" with a response that is no sum of trees.
+        In `fit`: "path_dependent" with a response other than a sum of trees.
     ValueError
         In `fit`: a background with "path_dependent", a non-finite response, a fitted
         model not frozen without `y`.
@@ -168,9 +170,8 @@ class FunctionalDecomposition(BaseReadPlayers):
     Notes
     -----
     Sums of trees, linear models and :class:`~sklearn_interpret.additive.GAMRegressor`
-    are read: components are exact, at a cost that hardly depends on the background. Any
-    other model gets, for each row, the coalitions of at most `max_order` features,
-    times the rows of the background.
+    are read, and their components are exact. Any other model gets, for each row, the
+    coalitions of at most `max_order` features, times the rows of the background.
 
     References
     ----------
@@ -357,26 +358,20 @@ class FunctionalDecomposition(BaseReadPlayers):
         check_is_fitted(self)
         if self._statistics is None:
             rows, k = as_rows(self._inspected), len(self.output_names_)
-            n_components = len(self.interactions_)
-            sums = np.zeros((2, n_components + 2, k))
-            shift = None
-            for part in slices(rows.n_rows, rows_in_memory(4 * sums.nbytes)):
-                values, predictions = self._values(rows.part(part))
-                rest = predictions - np.atleast_1d(self.base_values_)
-                rest = rest - values.sum(axis=1)
-                columns = np.concatenate(
-                    [values, rest[:, None], predictions[:, None]], axis=1
-                )
-                shift = columns[0].copy() if shift is None else shift
-                columns -= shift
-                sums[0] += np.tensordot(self._weights[part], columns, axes=1)
-                sums[1] += np.tensordot(self._weights[part], columns**2, axes=1)
-            means, squares = sums / self._weights.sum()
-            variances = np.maximum(squares - means**2, 0.0)
-            rest, whole = variances[-2:]
+            row_bytes = 4 * 8 * (len(self.interactions_) + 2) * k
+            parts = slices(rows.n_rows, rows_in_memory(row_bytes))
+            moments = reduce(Moments.merge, (self._moments_of(rows, p) for p in parts))
+            rest, whole = moments.variance[-2:]
             share = np.divide(rest, whole, out=np.zeros_like(rest), where=whole > 0)
-            self._statistics = variances[:-2], share
+            self._statistics = moments.variance[:-2], share
         return self._statistics
+
+    def _moments_of(self, rows, part):
+        """Moments of components, remainder and response over some rows of `fit`."""
+        values, predictions = self._values(rows.part(part))
+        rest = predictions - np.atleast_1d(self.base_values_) - values.sum(axis=1)
+        columns = [values, rest[:, None], predictions[:, None]]
+        return Moments.of_rows(np.concatenate(columns, axis=1), self._weights[part])
 
     def _attributed(self):
         names = [

@@ -12,7 +12,11 @@ from sklearn_interpret._core.games.gaussian_conditionals import gaussian_blocks
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.linear import LinearModel, explained_linear
+from sklearn_interpret._model.linear import (
+    LinearModel,
+    explained_linear,
+    map_to_players,
+)
 from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
 
 # Rows in one block of the sums of moments: fixed, so that results do not depend on
@@ -202,7 +206,7 @@ class _LinearValues:
         for output, column in enumerate(coefficients.T):
             into = values[:, :, output]
             if sparse.issparse(derived):
-                columns_of_players = self._by_player(column)
+                columns_of_players = map_to_players(column, self.player, self.n_players)
                 into -= self.mean @ columns_of_players
                 stored = (derived @ columns_of_players).tocoo()
                 into[stored.row, stored.col] += stored.data
@@ -210,15 +214,10 @@ class _LinearValues:
                 np.subtract(derived, self.mean, out=into)
                 into *= column
             else:
-                into[:] = (derived - self.mean) @ self._by_player(column)
+                into[:] = (derived - self.mean) @ map_to_players(
+                    column, self.player, self.n_players
+                )
         return values, None
-
-    def _by_player(self, coefficients):
-        """Coefficients as a sparse map from columns to players, (n_derived,
-        n_players)."""
-        places = np.arange(len(self.player) + 1)
-        shape = (len(self.player), self.n_players)
-        return sparse.csr_array((coefficients, self.player, places), shape=shape)
 
     def _add_correlated(self, derived, values):
         """Add the values of correlated players; standard errors, or None."""

@@ -16,7 +16,7 @@ from sklearn_interpret._core.trees.shapley.games import (
     PathDependentGame,
 )
 from sklearn_interpret._core.trees.structure.paths import TreePaths
-from sklearn_interpret._model.linear import ExplainedLinear
+from sklearn_interpret._model.linear import ExplainedLinear, map_to_players
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices
 from sklearn_interpret._model.progress import counted
 
@@ -200,11 +200,8 @@ class LinearTerms:
         derived, coefficients = model.derived(X), model.coefficients
         terms = np.empty((derived.shape[0], 1 + self.n_players, coefficients.shape[1]))
         terms[:, 0] = model.intercept
-        places = np.arange(len(self.player) + 1)
-        shape = len(self.player), self.n_players
         for output, column in enumerate(coefficients.T):
-            by_player = sparse.csr_array((column, self.player, places), shape=shape)
-            products = derived @ by_player
+            products = derived @ map_to_players(column, self.player, self.n_players)
             is_sparse = sparse.issparse(products)
             terms[:, 1:, output] = products.toarray() if is_sparse else products
         return terms.reshape(len(terms), -1)
