@@ -25,11 +25,15 @@ from sklearn_interpret._model.replacement.components import (
     ComponentsOfTrees,
     LinearTerms,
 )
-from sklearn_interpret._model.response import Response, make_response, unfrozen
+from sklearn_interpret._model.response import (
+    Response,
+    is_classifier,
+    make_response,
+    unfrozen,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret._model.validation import empty_for_no_rows
-from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import InteractionExplanation
 
@@ -49,7 +53,7 @@ class _GamTerms:
     @classmethod
     def of_response(cls, gam, response, response_method):
         """Terms of a response, or None if it is not their sum."""
-        if isinstance(gam, GAMClassifier):
+        if is_classifier(gam):
             if response_method == "auto":
                 response = replace(response, method="decision_function")
             return cls(response) if response.method == "decision_function" else None
@@ -269,6 +273,9 @@ class FunctionalDecomposition(BaseReadPlayers):
             player = self._players(linear.model.columns)
             terms = LinearTerms(linear, player, len(self.features_))
             return linear, terms, terms.players
+        # Here, since most models need none of it.
+        from sklearn_interpret.additive import GAMClassifier, GAMRegressor
+
         gam = unfrozen(self.estimator_)
         if isinstance(gam, GAMRegressor | GAMClassifier) and gam.offset is None:
             terms = _GamTerms.of_response(gam, response, self.response_method)
