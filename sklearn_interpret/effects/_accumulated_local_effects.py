@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-from functools import partial
+from dataclasses import field
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,28 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.effects.accumulation import (
-    LocalEffects,
-    NeighbourSteps,
-    NodeAxis,
-    StepMoments,
-)
-from sklearn_interpret._core.statistics.seriation import order_levels
+from sklearn_interpret._core.effects.accumulation import LocalEffects
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
-from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import drop_single_output
-from sklearn_interpret._model.rows.axes import CellsOfRows
-from sklearn_interpret._model.rows.base import gather, label_key
+from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.effects._base import (
     CurveEffect,
     IntervalsMixin,
     curve_at,
-    distinct_axes,
-    grid_replacement,
     one_or_pair,
+)
+from sklearn_interpret.effects._local_effects import (
+    local_effects,
+    reordered,
+    similar_levels_first,
 )
 from sklearn_interpret.exceptions import EmptyIntervalWarning
 
@@ -221,22 +214,11 @@ default="similarity"
         chosen = self._given_orders(rows)
         key = axis.name if len(columns) > 1 else columns[0]
         if key in chosen:
-            return _reordered(axis, _given_order(axis, chosen[key]))
+            return reordered(axis, _given_order(axis, chosen[key]))
         natural = len(columns) == 1 and rows.is_ordered(columns[0])
         if natural or self.categorical_order == "sorted":
             return axis
-        others = [j for j in range(rows.n_columns) if j not in columns]
-        # Columns of text or dates are compared as levels.
-        flags = self.categorical_features_ | ~rows.are_numbers
-        order = order_levels(
-            axis.codes(rows),
-            len(axis.values),
-            [rows.numbers(j) for j in others if not flags[j]],
-            [rows.encode((j,))[0] for j in others if flags[j]],
-            sample.weights,
-        )
-        # With two levels there is nothing to order.
-        return _reordered(axis, order, by_similarity=len(order) > 2)
+        return similar_levels_first(axis, sample, self.categorical_features_)
 
     def _given_orders(self, rows):
         """The user's orders, by column or name of a group."""
@@ -265,35 +247,23 @@ default="similarity"
         self.by_similarity_ = [
             one_or_pair([axis.by_similarity for axis in axes]) for axes in self.axes_
         ]
-        distinct, columns = distinct_axes(self.axes_)
-        steps = [
-            NeighbourSteps(tuple(map(_node_axis, axes)), tuple(own))
-            for axes, own in zip(self.axes_, columns, strict=True)
-        ]
-        cells = CellsOfRows(distinct, sample.rows).held()
-        inside, outside = _weights_in_cells(steps, cells, sample)
-        self.n_missing_ = np.array(outside)
         bootstrap = (
             self.confidence_level is not None and self.confidence_method == "bootstrap"
         )
-        grids = [grid_replacement(axes) for axes in self.axes_]
-        model = replaced(self.method, response, sample.rows, grids, additive=True)
-        blocks = model.differences(
-            steps,
-            cells,
-            partial(_step_moments, steps, sample.weights, bootstrap),
-            merge=StepMoments.merge,
+        parts, outside, cells = local_effects(
+            self.axes_,
+            sample,
+            response,
+            self.method,
+            keep_rows=bootstrap,
             n_jobs=self.n_jobs,
         )
-        parts = []
-        for own, weights, found in zip(steps, inside, blocks, strict=True):
-            moments = found[0] if found else StepMoments.of_none(own, model.n_outputs)
-            parts.append(LocalEffects(own, weights, moments))
+        self.n_missing_ = np.array(outside)
         self._warn_if_empty(parts)
         self._publish(parts)
         if self.confidence_level is not None:
             self._set_intervals(parts, cells[:] if bootstrap else None, sample)
-        return model.n_outputs
+        return len(self._effects[0])
 
     def _publish(self, parts):
         self._effects = [part.effect(centred=self.centered) for part in parts]
@@ -352,30 +322,6 @@ default="similarity"
         return curve_at(axis, rows, self._effects[entry])
 
 
-def _node_axis(axis):
-    positions = np.arange(len(axis.values)) if axis.categorical else axis.values
-    return NodeAxis(positions.astype(np.float64), axis.categorical)
-
-
-def _weights_in_cells(steps, cells, sample):
-    """Weight of the rows in each cell, and outside, for each entry."""
-    inside, outside = [0.0] * len(steps), [0.0] * len(steps)
-    for rows in slices(len(cells), block_rows(sample.rows.row_bytes)):
-        table, weights = cells[rows], sample.weights[rows]
-        for entry, own in enumerate(steps):
-            found, missing = own.cell_weights(table, weights)
-            inside[entry] = inside[entry] + found
-            outside[entry] += missing
-    return inside, outside
-
-
-def _step_moments(steps, weights, keep_rows, which, index, taken, differences):
-    """Reduce the differences of some rows to their moments by step."""
-    return StepMoments.of_rows(
-        steps[which], index, taken, differences, weights, keep_rows=keep_rows
-    )
-
-
 def _given_order(axis, levels):
     """Positions of the axis' levels in the user's order."""
     known = {label_key(label): code for code, label in enumerate(axis.values)}
@@ -393,9 +339,3 @@ def _given_order(axis, levels):
             f"levels once: {list(axis.values)!r}; got {list(levels)!r}."
         )
     return np.array(order)
-
-
-def _reordered(axis, order, *, by_similarity=False):
-    levels = tuple(gather(level, order) for level in axis.levels)
-    values = axis.values[order]
-    return replace(axis, values=values, levels=levels, by_similarity=by_similarity)

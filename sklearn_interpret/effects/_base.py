@@ -15,7 +15,7 @@ from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.replacement.replaced import Replacement
+from sklearn_interpret._model.replacement.replaced import Replacement, replaced
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows import features
 from sklearn_interpret._model.rows.axes import (
@@ -54,6 +54,8 @@ class BaseEffect(TransformerMixin, SampleInspector):
     categorical_features_: NDArray[np.bool_]
 
     _for_any_model = 'method="auto" takes any model.'
+    # Largest number of features in an entry.
+    _max_order = 2
 
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
@@ -71,7 +73,7 @@ class BaseEffect(TransformerMixin, SampleInspector):
             self.categorical_features, rows
         )
         entries = features.resolve_features(
-            self.features, names, named=named, groups=groups
+            self.features, names, named=named, groups=groups, max_order=self._max_order
         )
         custom = features.resolve_keys(
             self.custom_values,
@@ -399,3 +401,26 @@ def grid_replacement(axes, levels=None, *, together=False):
     return Replacement(
         tuple(columns), tuple(levels), tuple(codes), together=together, shape=shape
     )
+
+
+def row_curves(method, response, rows, grids, *, n_jobs=None):
+    """Responses of each row along each grid: list of (k, n_rows, n_variants)."""
+    model = replaced(method, response, rows, grids)
+    blocks = model.responses(_kept_responses, n_jobs=n_jobs)
+    return [
+        _assembled(parts, (model.n_outputs, rows.n_rows, grid.n_variants))
+        for grid, parts in zip(grids, blocks, strict=True)
+    ]
+
+
+def _kept_responses(which, index, variants, responses):
+    """Keep all responses, with their positions."""
+    return index, variants, responses
+
+
+def _assembled(parts, shape):
+    """Blocks of responses as one array of shape (k, n_rows, n_variants)."""
+    whole = np.empty(shape)
+    for index, variants, responses in parts:
+        whole[:, index[0] : index[-1] + 1, variants] = np.moveaxis(responses, 2, 0)
+    return whole

@@ -238,13 +238,14 @@ class StepMoments:
         """Moments of the same differences under other weights of the rows."""
         if not self.rows:
             return self
-        index, step, difference = self._joined
+        index, step, difference = self.joined
         return StepMoments(
             Moments.of_groups(difference, step, steps.n_steps, weights[index])
         )
 
     @cached_property
-    def _joined(self):
+    def joined(self):
+        """The rows as one tuple (index, step, difference)."""
         return tuple(map(np.concatenate, zip(*self.rows, strict=True)))
 
 
