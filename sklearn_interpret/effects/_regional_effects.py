@@ -42,7 +42,7 @@ from sklearn_interpret.explanations import Condition
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Region:
     """A region of the data, within which curves of rows are alike.
 
@@ -60,7 +60,7 @@ class Region:
     """
 
     conditions: tuple[Condition, ...]
-    rows: NDArray[np.intp] = field(repr=False)
+    rows: NDArray[np.intp] = field(repr=False, compare=False)
     n_rows: float
     heterogeneity: float
 
@@ -118,8 +118,8 @@ class RegionalEffects(GridMixin, BaseEffect):
     max_depth : int, default=2
         Largest number of splits above a region.
     min_samples_leaf : int or float, default=0.05
-        Least number, or share, of the rows of a region. Rows where a split feature is
-        missing are a region of their own, of any size.
+        Least number of the rows of a region, or share of all, by weight. Rows where a
+        split feature is missing are a region of their own, of any size.
     min_gain : float, default=0.1
         Least share of a feature's variance between curves (`joint`: of all features')
         that a split explains.
@@ -243,6 +243,7 @@ class RegionalEffects(GridMixin, BaseEffect):
     sample_indices_: NDArray[np.intp] = field(init=False)
 
     _max_order = 1
+    _weights_count_rows = _errors_count_rows = True
 
     _parameter_constraints = {
         **BaseEffect._parameter_constraints,
@@ -270,7 +271,7 @@ class RegionalEffects(GridMixin, BaseEffect):
             return axis
         return similar_levels_first(axis, sample, self.categorical_features_)
 
-    def _size_of_axes(self, rows, parts):
+    def _size_of_axes(self, sample, parts):
         return self.grid_resolution
 
     def _measure(self, sample, response):
@@ -336,7 +337,7 @@ class RegionalEffects(GridMixin, BaseEffect):
         """The tree of regions of each entry, or of all together."""
         rows, least = sample.rows, self.min_samples_leaf
         if not isinstance(least, Integral):
-            least = int(np.ceil(least * rows.n_rows))
+            least = least * sample.weights.sum()
         allowed = resolve_features(
             self.split_features,
             rows.names,
@@ -344,14 +345,14 @@ class RegionalEffects(GridMixin, BaseEffect):
             max_order=1,
             parameter="split_features",
         )
-        settings = (self.max_depth, max(least, 1), self.min_gain, self.significance)
+        settings = (self.max_depth, least, self.min_gain, self.significance)
         rng = check_random_state(self.random_state)
         excluded = [()] if self.joint else self.features_
         roots = []
         for entry in counted(range(len(curves))):
             columns = [j for (j,) in allowed if j not in excluded[entry]]
-            search = RegionSearch(self._space.table, columns, *settings, rng)
-            roots.append(search.grow(curves[entry], self._rounding))
+            given = self._space.table, sample.weights, columns, *settings, rng
+            roots.append(RegionSearch(*given).grow(curves[entry], self._rounding))
         return roots
 
     def _region(self, node, curves, sample):
@@ -390,6 +391,7 @@ class RegionalEffects(GridMixin, BaseEffect):
             category that `fit` did not see, or a missing value where it saw none.
         """
         rows = self._check_rows(X, reset=False)
+        self._show_missing_to_model(range(len(self.axes_)), rows)
         columns = []
         for regions in self._divisions:
             conditions = [region.conditions for region in regions]
