@@ -112,15 +112,16 @@ class RegionSearch:
     significance: float | None = None
     rng: np.random.RandomState | None = None
 
-    def grow(self, curves, rounding):
+    def grow(self, curves, least_spread, rounding):
         """The tree of regions of the curves of all rows, as its root.
 
-        Differences between curves up to `rounding` are rounding errors.
+        A smaller spread of the curves counts as `least_spread`; up to `rounding`,
+        differences between curves are rounding errors.
         """
         rows = np.arange(len(curves.values))
         total = np.broadcast_to(curves.weights, curves.values.shape).sum()
-        least_gain = self.min_gain * curves.centred()[1].sum()
-        least_gain = max(least_gain, rounding**2 * total)
+        loss = max(curves.centred()[1].sum(), least_spread**2 * total)
+        least_gain = max(self.min_gain * loss, rounding**2 * total)
         return self._grown(curves, RegionNode(rows, {}), self.max_depth, least_gain)
 
     def _grown(self, curves, node, depth, least_gain):

@@ -76,7 +76,7 @@ def test_the_best_of_all_thresholds(n_rows, n_points, n_known, min_rows, shared,
     known = np.ones((n_rows, 1)) if shared else rng.integers(0, 2, (n_rows, n_points))
     curves = RowCurves(rng.normal(size=(n_rows, n_points)), weights[:, None] * known)
     settings = {"weights": weights, "min_rows": min_rows}
-    root = search(table(codes, n_known), **settings).grow(curves, 0.0)
+    root = search(table(codes, n_known), **settings).grow(curves, 0.0, 0.0)
     divisions = [
         (gain(curves, sides), column, sides)
         for column, n in enumerate(n_known)
@@ -97,7 +97,7 @@ def test_levels_are_split_in_the_order_of_their_curves():
     codes = np.repeat([[0, 1, 2, 3]], 5, axis=1).reshape(1, -1)
     shape = np.array([1.0, -1.0, 1.1, -1.2])[codes[0]]
     curves = RowCurves(np.outer(shape, [-1.0, 0.0, 1.0]), np.ones((20, 1)))
-    root = search(table(codes, [4], [True])).grow(curves, 0.0)
+    root = search(table(codes, [4], [True])).grow(curves, 0.0, 0.0)
     assert {frozenset(codes[0][part.rows]) for part in root.parts} == {
         frozenset({0, 2}),
         frozenset({1, 3}),
@@ -110,7 +110,7 @@ def test_levels_are_split_in_the_order_of_their_curves():
 def test_thresholds_lie_between_the_values_of_a_region():
     codes = np.array([[0, 1, 8, 9]])
     curves = RowCurves(np.array([[-1.0], [-1.0], [1.0], [1.0]]), np.ones((4, 1)))
-    low, high = search(table(codes, [10])).grow(curves, 0.0).parts
+    low, high = search(table(codes, [10])).grow(curves, 0.0, 0.0).parts
     assert_array_equal(np.flatnonzero(low.allowed[0]), np.arange(5))
     assert_array_equal(np.flatnonzero(high.allowed[0]), np.arange(5, 10))
 
@@ -120,7 +120,7 @@ def test_depth_and_spread():
     codes = rng.integers(0, 8, (2, 200))
     size = np.where(codes[0] < 4, 4.0, 1.0) * np.where(codes[1] < 2, -1.0, 1.0)
     curves = RowCurves(np.outer(size, [-1.0, 1.0]), rng.uniform(1, 2, (200, 1)))
-    root = search(table(codes, [8, 8]), max_depth=3).grow(curves, 1e-9)
+    root = search(table(codes, [8, 8]), max_depth=3).grow(curves, 0.0, 1e-9)
     spreads = [curves.spread([n.rows for n in root.at(level)]) for level in range(4)]
     assert len(root.at(1)) == 2
     assert len(root.at(3)) == 4
@@ -135,8 +135,11 @@ def test_small_gains_are_left():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 30, (3, 300))
     curves = RowCurves(rng.normal(size=(300, 10)), np.ones((300, 1)))
-    assert not search(table(codes, [30] * 3), min_gain=0.1).grow(curves, 0.0).parts
-    assert not search(table(codes, [30] * 3)).grow(curves, rounding=10.0).parts
+    assert not search(table(codes, [30] * 3), min_gain=0.1).grow(curves, 0.0, 0.0).parts
+    assert not search(table(codes, [30] * 3)).grow(curves, 0.0, rounding=10.0).parts
+    settings = {"min_gain": 1e-3}
+    assert search(table(codes, [30] * 3), **settings).grow(curves, 0.0, 0.0).parts
+    assert not search(table(codes, [30] * 3), **settings).grow(curves, 9.0, 0.0).parts
 
 
 @pytest.mark.parametrize("min_rows", [1, 20])
@@ -149,9 +152,11 @@ def test_significance(min_rows):
     )
     settings = {"min_rows": min_rows, "significance": 0.05}
     draws = np.random.RandomState(0)
-    root = search(table(codes, [30] * 3), rng=draws, **settings).grow(step, 0.0)
+    root = search(table(codes, [30] * 3), rng=draws, **settings).grow(step, 0.0, 0.0)
     assert root.column == 1
     noise = RowCurves(rng.normal(size=(100, 2)), np.ones((100, 1)))
     assert (
-        not search(table(codes, [30] * 3), rng=draws, **settings).grow(noise, 0.0).parts
+        not search(table(codes, [30] * 3), rng=draws, **settings)
+        .grow(noise, 0.0, 0.0)
+        .parts
     )
