@@ -13,6 +13,8 @@ import numpy as np
 
 # Sums of curves that are held together, for some of the points.
 _MOST_SUMS = 2**20
+# The best of many cuts gains about so many times what any one gains by noise.
+_BEST_BY_NOISE = 2.0
 # Gains that differ relatively by less are equal but for rounding: the first is taken.
 _TIE = 1e-9
 
@@ -159,7 +161,7 @@ class RegionSearch:
         """The largest gain, its column, and the codes of each part."""
         known = centred.weights.sum(axis=0)
         # What a mean more lowers the loss by if the curves are only noise.
-        noise = _ratio(losses, np.maximum(known - 1, known / 2))
+        noise = _BEST_BY_NOISE * _ratio(losses, np.maximum(known - 1, known / 2))
         best = 0.0, None, None
         for column, groups in columns.items():
             found = self._best_cut(centred, noise, column, groups)
@@ -245,8 +247,7 @@ def _ratio(sums, weights):
 def _gains(sums, weights, cuts, n_own, noise):
     """Reductions of the loss of curves with mean zero by cuts: (n_cuts,).
 
-    Expected reductions by `noise` (n_points,), one for each part but one, are taken
-    off, so that they are zero on average for curves that do not depend on the column.
+    Reductions by `noise` (n_points,), one for each part but one, are taken off.
     """
     low = [np.cumsum(part[:n_own], axis=0)[cuts] for part in (sums, weights)]
     known = [part[:n_own].sum(axis=0) for part in (sums, weights)]

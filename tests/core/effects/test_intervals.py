@@ -29,7 +29,7 @@ def estimated_error(kept, edges, weights, steps, errors):
                 factors -= ramp[place]
                 distance = factors @ step[first:last]
                 by_noise = factors**2 @ error[first:last] ** 2
-                total += shares[place] * (distance**2 - by_noise)
+                total += shares[place] * (distance**2 - 2 * by_noise)
             deviations = error[first:last] * np.sqrt(weights[first:last])
             of_end = deviations.sum() ** 2 / weights[first:last].sum()
             mean = shares @ ramp

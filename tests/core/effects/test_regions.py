@@ -22,7 +22,7 @@ def loss(curves, rows):
 
 
 def gain(curves, sides):
-    """Reduction of the loss by a division, less what noise would give."""
+    """Reduction of the loss by a division, less twice what noise would give."""
     every = np.arange(len(curves.values))
     reduction = loss(curves, every) - sum(loss(curves, side) for side in sides)
     weights = np.broadcast_to(curves.weights, curves.values.shape)
@@ -30,7 +30,7 @@ def gain(curves, sides):
         size, column = weight.sum(), RowCurves(values[:, None], weight[:, None])
         n_means = sum((weight[side] > 0).any() for side in sides)
         if size:
-            noise = loss(column, every) / max(size - 1, size / 2)
+            noise = 2 * loss(column, every) / max(size - 1, size / 2)
             reduction -= (int(n_means) - 1) * noise
     return reduction
 
@@ -137,9 +137,11 @@ def test_small_gains_are_left():
     curves = RowCurves(rng.normal(size=(300, 10)), np.ones((300, 1)))
     assert not search(table(codes, [30] * 3), min_gain=0.1).grow(curves, 0.0, 0.0).parts
     assert not search(table(codes, [30] * 3)).grow(curves, 0.0, rounding=10.0).parts
+    step = np.outer(codes[0] < 15, np.linspace(-1, 1, 10))
+    step = RowCurves(curves.values + step, curves.weights)
     settings = {"min_gain": 1e-3}
-    assert search(table(codes, [30] * 3), **settings).grow(curves, 0.0, 0.0).parts
-    assert not search(table(codes, [30] * 3), **settings).grow(curves, 9.0, 0.0).parts
+    assert search(table(codes, [30] * 3), **settings).grow(step, 0.0, 0.0).parts
+    assert not search(table(codes, [30] * 3), **settings).grow(step, 99.0, 0.0).parts
 
 
 @pytest.mark.parametrize("min_rows", [1, 20])
