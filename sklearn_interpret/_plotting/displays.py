@@ -31,6 +31,7 @@ from sklearn_interpret._plotting.sources import (
     inspectors_of_folds,
     is_inspector,
     keyword_names,
+    named_models,
     parameter_names,
     response_name,
     split_keywords,
@@ -430,6 +431,72 @@ default=None
     @abstractmethod
     def _from_folds(cls, *fitted_and_data, **choices):
         """The display of the folds' mean results, from inspectors and a `Data`."""
+
+
+class ModelsMixin:
+    """Adds `from_estimators` to a display on which several models are compared."""
+
+    @ForwardedSignature
+    def from_estimators(
+        cls,
+        estimators: Any,
+        X: Any,
+        y: ArrayLike | None = None,
+        features: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Inspect several fitted predictors on the same rows, and draw them together.
+
+        Parameters
+        ----------
+        estimators : dict of str to fitted predictor, or list of these
+            The models by name. Those of a list are named by their classes (of the last
+            step of a pipeline), and numbered where several are of one class.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows to inspect the predictors on.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets of the rows.
+        features : int, str, bool mask, or list of ints and strs, default=None
+            Features to inspect; None means all.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        target_name : str, default=None
+            As in `from_estimator`.
+        unit : str, default=None
+            As in `from_estimator`.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+        **params : dict
+            As in `from_estimator`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn, with a line and a colour for each model.
+
+        Raises
+        ------
+        NotFittedError
+            An estimator is not fitted.
+        TypeError
+            Inspectors among the models, or an unknown parameter.
+        ValueError
+            No models; models of different outputs or responses; bad input.
+        """
+        params = params if features is None else {**params, "features": features}
+        models = named_models(estimators, cls.__name__)
+        data, names = Data(X, y, sample_weight), (target_name, unit)
+        return cls._of_models(models, data, names, ax, **params)
+
+    @classmethod
+    @abstractmethod
+    def _of_models(cls, models, data, names, ax, **params):
+        """The display of the models by name, drawn."""
 
 
 class ExplanationDisplay(Display):

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.response import (
     check_is_predictor,
     check_predictor_is_fitted,
@@ -181,11 +182,45 @@ def fold_rows(cv_results, data):
     return [list(map(data.take, indices[part])) for part in ("train", "test")]
 
 
+def named_models(estimators, display):
+    """Fitted predictors by name; those of a list by class, numbered where equal.
+
+    Raises
+    ------
+    TypeError
+        Neither a dict nor a list, or inspectors in it.
+    ValueError
+        No models.
+    """
+    if not isinstance(estimators, Mapping):
+        if not isinstance(estimators, list | tuple):
+            raise TypeError(
+                f"estimators must be a dict of names to fitted predictors, or a list "
+                f"of these; got {type(estimators).__name__}."
+            )
+        kinds = [type(steps_and_model(one)[1]).__name__ for one in estimators]
+        places = [kinds[:place].count(kind) for place, kind in enumerate(kinds, 1)]
+        names = [
+            f"{kind} {place}" if kinds.count(kind) > 1 else kind
+            for kind, place in zip(kinds, places, strict=True)
+        ]
+        estimators = dict(zip(names, estimators, strict=True))
+    if not estimators:
+        raise ValueError("estimators has no model.")
+    for name, estimator in estimators.items():
+        if is_inspector(estimator):
+            raise TypeError(
+                f"{display}.from_estimators compares predictors; the model {name!r} is "
+                f"a {type(estimator).__name__}: pass its estimator_."
+            )
+    return {str(name): estimator for name, estimator in estimators.items()}
+
+
 def check_same_in_folds(values, what):
-    """Refuse to average folds that differ, of which `values` has one entry each."""
+    """Refuse to draw models together that differ; `values` has one entry for each."""
     if any(value != values[0] for value in values):
         raise ValueError(
-            f"The models of the folds have different {what}, which cannot be averaged: "
+            f"The models have different {what}, and cannot be averaged or compared: "
             f"{values!r}."
         )
 

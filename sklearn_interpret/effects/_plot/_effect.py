@@ -220,8 +220,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             notes.append(f"The {len(shown)} most important of {len(drawable)}")
         n_lines = max((len(p.series) for p, _ in panels if p.values_along), default=0)
         n_outputs = len(effects[0].values) if effects else 0
-        if 1 < n_lines < n_outputs:
-            notes.append(f"The {n_lines} most varied of {n_outputs} outputs")
+        if n_lines > 1 and len(looks.outputs) < n_outputs:
+            notes.append(f"The {len(looks.outputs)} most varied of {n_outputs} outputs")
         note = "\n".join(notes) or None
         self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
         return self
@@ -250,10 +250,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             for o in range(len(effect.values))
         ]
 
-    def _line_panel(self, effect, outputs, looks, **parts):
-        """A panel with a line for each of the outputs."""
+    def _line_panel(self, effect, outputs, looks, names=None, **parts):
+        """A panel with a line for each of the outputs, by default named as such."""
         levels, by_similarity = effect.levels_in(looks.order)
-        names = self._named_outputs(len(effect.values))
+        names = names or self._named_outputs(len(effect.values))
         palette = colours(len(outputs))
         return LinePanel(
             effect.names[0],
@@ -293,9 +293,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         -------
         pandas.DataFrame
             One line per point, with the columns "feature", "output", "x" and "value";
-            "feature2" and "x2" where there are pairs, "low" and "high" where there
-            are bands, "fold" where there are folds (missing for their mean), and
-            "row" where rows have curves of their own (missing for the averages).
+            "model" where models are compared, "feature2" and "x2" where there are
+            pairs, "low" and "high" where there are bands, "fold" where there are folds
+            (missing for their mean), and "row" where rows have curves of their own
+            (missing for the averages).
         """
         blocks = []
         for entry in range(self._n_entries):
@@ -316,8 +317,9 @@ def increasing(values, axes):
 
 
 def check_outputs(inspectors):
-    """Refuse folds of different outputs."""
+    """Refuse models of different outputs or responses."""
     check_same_in_folds([list(one.output_names_) for one in inspectors], "outputs")
+    check_same_in_folds(list(map(response_name, inspectors)), "responses")
 
 
 def output_texts(inspector):
