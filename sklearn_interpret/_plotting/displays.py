@@ -175,6 +175,8 @@ class Display(DisplayMixin, ABC):
     """
 
     _kinds: ClassVar[tuple[Any, ...]]
+    # Inspects predictors instead of the first of `_kinds`.
+    _inspects_with: ClassVar[tuple[type, ...]] = ()
     _choices: ClassVar[frozenset[str]] = frozenset()
     _without = frozenset({"y"})
     # Whether the display draws rows, so that a fitted inspector needs X too, and
@@ -270,7 +272,7 @@ default=None
             estimator,
             cls._data(data, fitted),
             parameters,
-            kinds=cls._kinds,
+            kinds=(*cls._inspects_with, *cls._kinds),
             display=cls.__name__,
             check=cls._check_request,
         )
@@ -403,7 +405,7 @@ default=None
         return cls._of_folds(cv_results, data, params, names, ax)
 
     @classmethod
-    def _of_folds(cls, cv_results, data, params, names, ax):
+    def _of_folds(cls, cv_results, data, params, names, ax, **settings):
         """The display of the models of a cross-validation, drawn."""
         estimators = fold_estimators(cv_results)
         fitted = is_inspector(estimators[0], cls._kinds)
@@ -418,12 +420,12 @@ default=None
             estimators,
             [cls._data(part, fitted) for part in parts],
             parameters,
-            kinds=cls._kinds,
+            kinds=(*cls._inspects_with, *cls._kinds),
             display=cls.__name__,
             again=cls._inspects_again,
             check=cls._check_request,
         )
-        display = cls._from_folds(inspectors, data, **choices)
+        display = cls._from_folds(inspectors, data, **choices, **settings)
         display._call(inspectors, *names)
         return display.plot(ax=ax, **looks)
 
@@ -434,14 +436,13 @@ default=None
 
 
 class ModelsMixin:
-    """Adds `from_estimators` to a display on which several models are compared."""
+    """Adds `from_estimators` to a display that draws models by name (`_of_models`)."""
 
     @ForwardedSignature
     def from_estimators(
         cls,
         estimators: Any,
         X: Any,
-        y: ArrayLike | None = None,
         features: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
@@ -456,11 +457,9 @@ class ModelsMixin:
         ----------
         estimators : dict of str to fitted predictor, or list of these
             The models by name. Those of a list are named by their classes (of the last
-            step of a pipeline), and numbered where several are of one class.
+            step of a pipeline), and by their places where several are of one class.
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
             Rows to inspect the predictors on.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
-            Targets of the rows.
         features : int, str, bool mask, or list of ints and strs, default=None
             Features to inspect; None means all.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -484,19 +483,13 @@ class ModelsMixin:
         NotFittedError
             An estimator is not fitted.
         TypeError
-            Inspectors among the models, or an unknown parameter.
+            No models, inspectors among them, or an unknown parameter.
         ValueError
-            No models; models of different outputs or responses; bad input.
+            Models of different outputs or responses; bad input.
         """
         params = params if features is None else {**params, "features": features}
-        models = named_models(estimators, cls.__name__)
-        data, names = Data(X, y, sample_weight), (target_name, unit)
-        return cls._of_models(models, data, names, ax, **params)
-
-    @classmethod
-    @abstractmethod
-    def _of_models(cls, models, data, names, ax, **params):
-        """The display of the models by name, drawn."""
+        models, data = named_models(estimators), Data(X, None, sample_weight)
+        return cls._of_models(models, data, (target_name, unit), ax, **params)
 
 
 class ExplanationDisplay(Display):

@@ -182,38 +182,28 @@ def fold_rows(cv_results, data):
     return [list(map(data.take, indices[part])) for part in ("train", "test")]
 
 
-def named_models(estimators, display):
-    """Fitted predictors by name; those of a list by class, numbered where equal.
+def named_models(estimators):
+    """Fitted predictors by name; those of a list by class, and place where equal.
 
     Raises
     ------
     TypeError
-        Neither a dict nor a list, or inspectors in it.
-    ValueError
-        No models.
+        Neither a dict nor a list, an empty one, or inspectors in it.
     """
-    if not isinstance(estimators, Mapping):
-        if not isinstance(estimators, list | tuple):
-            raise TypeError(
-                f"estimators must be a dict of names to fitted predictors, or a list "
-                f"of these; got {type(estimators).__name__}."
-            )
+    if isinstance(estimators, list | tuple):
         kinds = [type(steps_and_model(one)[1]).__name__ for one in estimators]
-        places = [kinds[:place].count(kind) for place, kind in enumerate(kinds, 1)]
         names = [
             f"{kind} {place}" if kinds.count(kind) > 1 else kind
-            for kind, place in zip(kinds, places, strict=True)
+            for place, kind in enumerate(kinds, 1)
         ]
         estimators = dict(zip(names, estimators, strict=True))
-    if not estimators:
-        raise ValueError("estimators has no model.")
-    for name, estimator in estimators.items():
-        if is_inspector(estimator):
-            raise TypeError(
-                f"{display}.from_estimators compares predictors; the model {name!r} is "
-                f"a {type(estimator).__name__}: pass its estimator_."
-            )
-    return {str(name): estimator for name, estimator in estimators.items()}
+    models = list(estimators.values()) if isinstance(estimators, Mapping) else []
+    if not models or any(map(is_inspector, models)):
+        raise TypeError(
+            "estimators must be fitted predictors, as a dict by name or as a list; got "
+            f"{estimators!r}."
+        )
+    return dict(zip(map(str, estimators), models, strict=True))
 
 
 def check_same_in_folds(values, what):
@@ -236,10 +226,11 @@ def refuse_other_inspectors(estimator, kinds, display):
 
 
 def _names(kinds, what):
-    """Names of kinds: of classes, and of methods or attributes that are needed."""
+    """Names of kinds: of public classes, and of methods or attributes needed."""
     texts = [
         f"{what} that has {kind}" if isinstance(kind, str) else kind.__name__
         for kind in kinds
+        if not getattr(kind, "__name__", "").startswith("_")
     ]
     return " or ".join(texts)
 

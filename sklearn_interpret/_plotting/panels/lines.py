@@ -78,7 +78,6 @@ class Looks:
     heatmap_kw: dict | None = None
     points_kw: dict | None = None
     curve_kw: dict | None = None
-    mark_kw: dict | None = None
     residual_kw: dict | None = None
 
     @classmethod
@@ -329,7 +328,7 @@ class LinePanel:
         if self.missing is not None:
             artists.missing = self._draw_missing(ax, colours)
         if self.mark is not None:
-            self._draw_marks(ax, colours, shifts, looks.mark_kw, artists)
+            self._draw_marks(ax, colours, shifts, artists)
         ax.margins(**{self.values_along: 0.1})
         if not len(self._places):
             note_empty(ax, "no observed value")
@@ -392,21 +391,18 @@ class LinePanel:
         parts = [style.get("label"), series.label if several else None]
         return ", ".join(str(part) for part in parts if part is not None) or None
 
-    def _draw_marks(self, ax, colours, shifts, style, artists):
+    def _draw_marks(self, ax, colours, shifts, artists):
         """A large point on each line, at one row's value."""
         from matplotlib.lines import Line2D
 
         text, place, values = self.mark
-        style = {"markersize": 9, "markeredgecolor": ink(ax)} | _line_style(style)
-        style |= {"zorder": style.get("zorder", 4)}
+        style = {"markersize": 9, "markeredgecolor": ink(ax), "zorder": 4}
+        kind = {"as_points": True, "across": self.across}
         for colour, shift, value in zip(colours, shifts, values, strict=True):
-            point = np.array([place + shift]), np.array([value])
-            line = draw_line(
-                ax, *point, colour, style, as_points=True, across=self.across
-            )
-            artists.marks.append(line)
-        handle = Line2D([], [], linestyle="none", marker="o", **style)
-        handle.set_color(NEUTRAL_COLOUR if len(values) > 1 else line.get_color())
+            mark = draw_line(ax, [place + shift], [value], colour, style, **kind)
+            artists.marks.append(mark)
+        shown = NEUTRAL_COLOUR if len(values) > 1 else mark.get_color()
+        handle = Line2D([], [], linestyle="none", marker="o", color=shown, **style)
         artists.entries[text] = handle
 
     def _draw_missing(self, ax, colours):

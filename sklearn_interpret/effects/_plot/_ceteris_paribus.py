@@ -10,19 +10,9 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._plotting.displays import ModelsMixin
-from sklearn_interpret._plotting.panels.displays import (
-    EntryDisplay,
-    effect_columns,
-    fold_band,
-)
+from sklearn_interpret._plotting.panels.displays import effect_columns, fold_band
 from sklearn_interpret._plotting.panels.lines import Looks, level_places
-from sklearn_interpret._plotting.sources import (
-    fold_estimators,
-    inspectors_of_folds,
-    is_inspector,
-    refuse_other_inspectors,
-)
-from sklearn_interpret.effects._ceteris_paribus import GridInspector, with_profiles
+from sklearn_interpret.effects._ceteris_paribus import _GridInspector, inspect_row
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
@@ -49,12 +39,12 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     ----------
     grid_values : list of ndarray of shape (G,)
         For each feature, the points along it.
-    profiles : list of ndarray of shape (G,) or (k, G)
-        For each feature, the predictions of the row there; with several models these
-        lead, as in (m, G) or (m, k, G).
+    profiles : list of ndarray of shape (G,), (k, G) or (m, k, G)
+        For each feature, the predictions of the row there, by output and, with several
+        models, by model.
     row_values : list
         For each feature, the row's own value.
-    prediction : float or ndarray of shape (k,), (m,) or (m, k)
+    prediction : ndarray of shape (k,) or (m, k)
         The row's own prediction.
     feature_names : list of str
         Name of each feature.
@@ -71,10 +61,9 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     row : int, default=0
         Position of the row in the data.
     models : list of str, default=None
-        Names of the models, where there are several.
-    fold_profiles : list of ndarray of shape (n_folds, ...), default=None
-        The profiles of several models, of which `profiles` are the means. Bands then
-        reach one standard deviation over folds to each side.
+        Names of the models, which get a line each. Without names, several models are
+        those of folds: their mean is drawn, with a band of one standard deviation to
+        each side.
 
     Attributes
     ----------
@@ -129,10 +118,10 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     ['forest', 'linear', 'row 7', 'values in the data']
     """
 
-    _kinds = (IndividualConditionalExpectation,)
+    _kinds, _inspects_with = (IndividualConditionalExpectation,), (_GridInspector,)
     _choices = EffectDisplay._choices | {"row"}
     _what = "Ceteris paribus"
-    _parts = (*EntryDisplay._parts, "marks", "missing")
+    _parts = ("lines", "marks", "missing", "bands", "fold_lines", "rug")
 
     grid_values: list[Any]
     profiles: list[Any]
@@ -141,7 +130,6 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     prediction: ArrayLike
     row: int = 0
     models: list[str] | None = None
-    fold_profiles: list[Any] | None = None
 
     @classmethod
     def _parameter_names(cls):
@@ -149,79 +137,44 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         return super()._parameter_names() - curves_of_all
 
     @classmethod
-    def _of_estimator(cls, estimator, data, params, names, ax):
-        return cls._drawn([estimator], data, params, names, ax)
-
-    @classmethod
-    def _of_folds(cls, cv_results, data, params, names, ax):
-        estimators = fold_estimators(cv_results)
-        return cls._drawn(estimators, data, params, names, ax, again=True)
-
-    @classmethod
     def _of_models(cls, models, data, names, ax, **params):
-        parts = list(models.values()), data, params, names, ax
-        return cls._drawn(*parts, models=list(models))
+        folds = {"estimator": list(models.values())}
+        return cls._of_folds(folds, data, params, names, ax, models=list(models))
 
     @classmethod
-    def _drawn(cls, estimators, data, params, names, ax, *, again=False, models=None):
-        """The display of one model, of those of folds, or of named ones, drawn."""
-        for estimator in estimators:
-            refuse_other_inspectors(estimator, cls._kinds, cls.__name__)
-        fitted = is_inspector(estimators[0])
-        parameters, choices, looks = cls._split(params, fitted and not again)
-        inspectors = inspectors_of_folds(
-            estimators,
-            cls._data(data, fitted),
-            parameters,
-            kinds=(GridInspector, *cls._kinds),
-            display=cls.__name__,
-            again=again,
-        )
-        display = cls._from_folds(inspectors, data, models=models, **choices)
-        display._call(inspectors, *names)
-        return display.plot(ax=ax, **looks)
+    def _from_inspector(cls, inspector, data, **choices):
+        return cls._from_folds([inspector], data, **choices)
 
     @classmethod
-    def _from_folds(cls, inspectors, data, *, row=0, features=None, models=None):
+    def _from_folds(
+        cls, inspectors, data, *, row: int = 0, features: Any = None, models=None
+    ):
         own = [
-            with_profiles(one, data.X, row, chosen_entries(one, features))
+            inspect_row(one, data.X, row, chosen_entries(one, features))
             for one in inspectors
         ]
         check_outputs(own)
-        first, predictions = own[0], np.stack([one.prediction_ for one in own])
-        stacks = list(map(np.stack, zip(*(one.profiles_ for one in own), strict=True)))
-        arrays = {"grid_values": [axis.values for (axis,) in first.axes_]}
-        if models is not None:
-            arrays["profiles"] = stacks
-        else:
-            arrays["profiles"] = [stack.mean(axis=0) for stack in stacks]
-            arrays["fold_profiles"] = stacks if len(own) > 1 else None
-            predictions = predictions.mean(axis=0)
-        settings = {"row": row, "models": models, "prediction": predictions}
-        settings["row_values"] = first.row_values_
-        return cls._made(own, arrays, data, range(len(stacks)), settings)
+        profiles = zip(*(one.average_ for one in own), strict=True)
+        arrays = {"grid_values": own[0].grid_values_}
+        arrays["profiles"] = list(map(np.stack, profiles))
+        settings = {"row": row, "models": models, "row_values": own[0].row_values_}
+        settings["prediction"] = np.stack([one.prediction_ for one in own])
+        return cls._made(own, arrays, data, range(len(own[0].axes_)), settings)
 
-    @classmethod
-    def _settings_of(cls, inspector, X, **settings):
-        return settings
-
-    @property
-    def _predictions(self):
-        """The row's predictions (m, k), by model and output."""
-        n_models = 1 if self.models is None else len(self.models)
-        return np.reshape(self.prediction, (n_models, -1)).astype(np.float64)
+    def _by_model(self, entry):
+        """Profiles (m, k, G) of an entry and predictions (m, k)."""
+        predictions = np.atleast_2d(self.prediction)
+        return np.reshape(self.profiles[entry], (*predictions.shape, -1)), predictions
 
     def _effect(self, entry):
-        """One feature; of several models their mean, with the models as folds."""
-        profiles, parts = self.profiles[entry], {}
-        if self.models is not None:
-            parts["folds"] = fold_band(profiles, n_axes=1)["folds"]
-            profiles = parts["folds"].mean(axis=0)
-        elif self.fold_profiles is not None:
-            parts = fold_band(self.fold_profiles[entry], n_axes=1)
-        effect = self._entry(entry, self.grid_values[entry], profiles, **parts)
+        """One feature, with the mean over models."""
+        profiles, predictions = self._by_model(entry)
+        of_folds = self.models is None and len(profiles) > 1
+        parts = fold_band(profiles, n_axes=1) if of_folds else {}
+        places, mean = self.grid_values[entry], profiles.mean(axis=0)
+        effect = self._entry(entry, places, mean, **parts)
         if is_missing(self.row_values[entry]) and effect.levels is None:
-            return replace(effect, missing=self._predictions.mean(axis=0))
+            return replace(effect, missing=predictions.mean(axis=0))
         return effect
 
     def plot(
@@ -235,7 +188,6 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         rug: bool = True,
         band: bool = True,
         line_kw: dict[str, Any] | None = None,
-        mark_kw: dict[str, Any] | None = None,
         band_kw: dict[str, Any] | None = None,
         fold_kw: dict[str, Any] | None = None,
         rug_kw: dict[str, Any] | None = None,
@@ -267,8 +219,6 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             Draw the bands over folds, where there are any.
         line_kw : dict, default=None
             Style of lines and of the points of categories.
-        mark_kw : dict, default=None
-            Style of the row's own points.
         band_kw : dict, default=None
             Style of the bands.
         fold_kw : dict, default=None
@@ -285,20 +235,17 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         return self._draw(ax, looks, n_cols, max_entries, share_y)
 
     def _panels(self, effect, entry, looks):
-        predictions = self._predictions
+        profiles, predictions = self._by_model(entry)
         if self.models is None:
             panel = self._line_panel(effect, looks.outputs, looks)
-            marked = self._marked(panel, entry, predictions[0, looks.outputs])
-            return [(marked, None)]
+            own = predictions.mean(axis=0)[looks.outputs]
+            return [(self._marked(panel, entry, own), None)]
         names, panels = self._named_outputs(len(effect.values)), []
         for output in looks.outputs:
-            lines = replace(effect, values=effect.folds[:, output], missing=None)
-            lines = replace(lines, folds=None)
-            panel = self._line_panel(lines, range(len(self.models)), looks, self.models)
-            if len(names) > 1:
-                panel = replace(panel, title=names[output])
-            else:
-                panel = replace(panel, of=self._of(0))
+            lines = replace(effect, values=profiles[:, output], missing=None)
+            parts = {"names": self.models}
+            parts["title"] = names[output] if len(names) > 1 else None
+            panel = self._line_panel(lines, range(len(profiles)), looks, **parts)
             panels.append((self._marked(panel, entry, predictions[:, output]), None))
         return panels
 
@@ -316,9 +263,8 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             return super()._frame_blocks(entry)
         effect, blocks = self._effect(entry), []
         outputs = self._named_outputs(len(effect.values))
-        for place, model in enumerate(self.models):
-            parts = {"values": effect.folds[place], "folds": None}
-            if effect.missing is not None:
-                parts["missing"] = self._predictions[place]
-            blocks += effect_columns(replace(effect, **parts), outputs, model=model)
+        for model, values, own in zip(self.models, *self._by_model(entry), strict=True):
+            missing = None if effect.missing is None else own
+            one = replace(effect, values=values, missing=missing)
+            blocks += effect_columns(one, outputs, model=model)
         return blocks

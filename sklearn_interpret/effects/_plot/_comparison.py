@@ -161,11 +161,9 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         takers = [(parameter_names(kind) - {"features"}, kind) for kind in kinds]
         takers.append((keyword_names(cls.plot), cls.plot))
         if method == "from_estimators":
-            choices = cls._choices - {"methods"}
-            takers.append(({"effect"}, cls._of_models))
-        else:
-            choices = cls._choices
-        return [(choices, cls._from_inspector), *takers]
+            chosen = cls._choices - {"methods"}, cls._from_inspector
+            return [chosen, ({"effect"}, cls._of_models), *takers]
+        return [(cls._choices, cls._from_inspector), *takers]
 
     @classmethod
     def _of_estimator(cls, estimator, data, params, names, ax):
@@ -197,8 +195,9 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         """
         if effect not in COMPARED:
             raise ValueError(f"effect={effect!r} must be one of {', '.join(COMPARED)}.")
-        parts = [list(models.values())], data, {**params, "methods": [effect]}
-        return cls._drawn(*parts, names, ax, models=list(models))
+        folds = [[model] for model in models.values()]
+        params["methods"] = effect
+        return cls._drawn(folds, data, params, names, ax, models=list(models))
 
     @classmethod
     def _drawn(cls, folds, data, params, names, ax, *, again=False, models=None):
@@ -206,7 +205,6 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         if params.get("centered", True) is None:
             params = {name: params[name] for name in params.keys() - {"centered"}}
         methods = checked_methods(params.get("methods", COMPARED))
-        methods = methods if models is None else methods * len(models)
         kinds = [COMPARED[method]._kinds[0] for method in methods]
         takers = [cls._choices, keyword_names(cls.plot), *map(parameter_names, kinds)]
         choices, looks, *parameters = split_keywords(params, takers)
@@ -215,12 +213,12 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             raise TypeError(
                 f"feature={feature!r} must be one feature: an int or a str."
             )
-        inspectors = []
+        inspectors = {}
         for place, (method, given) in enumerate(zip(methods, parameters, strict=True)):
             estimators = [fold[place % len(fold)] for fold in folds]
             # With fitted inspectors, weights only define the mean that becomes zero.
             shown = is_inspector(estimators[0]) and not again
-            made = inspectors_of_folds(
+            inspectors[method] = inspectors_of_folds(
                 estimators,
                 data._replace(sample_weight=None) if shown else data,
                 given if shown else {**given, "features": [feature]},
@@ -228,12 +226,14 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
                 display=cls.__name__,
                 again=again,
             )
-            inspectors.append(made)
-        check_outputs([one for made in inspectors for one in made])
+            check_outputs(inspectors[method])
+        lines = list(inspectors.values())
+        if models is not None:
+            methods, lines = methods * len(models), [[one] for one in lines[0]]
         make = cls._from_folds if again else cls._from_inspector
         choices |= {"methods": methods}
-        display = make(inspectors, data, models=models, **choices)
-        display._call(inspectors[0], *names)
+        display = make(lines, data, models=models, **choices)
+        display._call(lines[0], *names)
         return display.plot(ax=ax, **looks)
 
     @classmethod
@@ -375,8 +375,8 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         names = [TEXTS.get(method, method) for method in self.methods]
         what, palette = "Centred effect", _method_colours(self.methods)
         if self.models is not None:
-            what, names = f"Centred {names[0]}", self.models
-            palette = colours(len(names))
+            what, palette = f"Centred {names[0]}", colours(len(names))
+            names = self.models
         series = [
             effect.series(output, name, colour, levels=levels)
             for effect, name, colour in zip(effects, names, palette, strict=True)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.axes import values_along
 from sklearn_interpret._model.rows.features import feature_index
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
@@ -132,9 +133,9 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         )
 
     @classmethod
-    def _settings_of(cls, inspector, X):
+    def _settings_of(cls, inspector, X, **settings):
         """Arguments of the constructor that are not one per entry."""
-        return {}
+        return settings
 
     def plot(
         self,
@@ -262,7 +263,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 for output, colour in zip(outputs, palette, strict=True)
             ],
             self._shown(),
-            self._of(None if len(effect.values) > 1 else 0),
+            self._of(None if len(self.output_names or [0]) > 1 else 0),
             levels=levels,
             data=None if effect.data is None else effect.data[0],
             zero=self._zero,
@@ -351,7 +352,7 @@ def data_along(inspector, data):
         kept = kept[np.sort(draw)]
     rows = rows.take(kept)
     values = [
-        tuple(_values_along(axis.columns, rows, axis.categorical) for axis in axes)
+        tuple(values_along(axis.columns, rows, axis.categorical) for axis in axes)
         for axes in inspector.axes_
     ]
     return [entry if len(entry) > 1 else entry[0] for entry in values]
@@ -369,18 +370,9 @@ def values_of(inspector, X, feature, kept):
         )
     rows = rows.take(kept)
     categorical = bool(inspector.categorical_features_[column])
-    values = _values_along((column,), rows, categorical)
+    values = values_along((column,), rows, categorical)
     levels = list(rows.encode((column,))[1]) if categorical else None
     return rows.names[column], values, levels
-
-
-def _values_along(columns, rows, categorical):
-    if not categorical:
-        return rows.numbers(columns[0])
-    codes, labels, _ = rows.encode(columns)
-    values = np.empty(len(labels), dtype=object)
-    values[:] = labels
-    return values[codes]
 
 
 def chosen_entries(inspector, features):
