@@ -224,14 +224,16 @@ def test_bands_lie_where_the_table_says(case, regression):
     assert not any(display.plot(band=False).bands_)
 
 
+@pytest.mark.parametrize(
+    "case", [c for c in CASES.values() if c.display is not CeterisParibusDisplay]
+)
 def test_fitted_inspectors_are_not_fitted_again(case, regression, monkeypatch):
     model, X = regression
     fitted = case.fitted(model, X, "first")
     calls = []
     for kind in case.kinds:
         monkeypatch.setattr(kind, "fit", lambda *args, **kw: calls.append("fit"))
-    if case.display is not CeterisParibusDisplay:  # which predicts one row
-        monkeypatch.setattr(model, "predict", lambda X: calls.append("predict"))
+    monkeypatch.setattr(model, "predict", lambda X: calls.append("predict"))
     asked = {} if case.several else {"feature": "first"}
     display = case.display.from_estimator(fitted, X, **asked)
     assert calls == []
