@@ -176,7 +176,7 @@ class Display(DisplayMixin, ABC):
 
     _kinds: ClassVar[tuple[Any, ...]]
     # Inspects predictors instead of the first of `_kinds`.
-    _inspects_with: ClassVar[tuple[type, ...]] = ()
+    _inspects_with: ClassVar[type | None] = None
     _choices: ClassVar[frozenset[str]] = frozenset()
     _without = frozenset({"y"})
     # Whether the display draws rows, so that a fitted inspector needs X too, and
@@ -272,7 +272,8 @@ default=None
             estimator,
             cls._data(data, fitted),
             parameters,
-            kinds=(*cls._inspects_with, *cls._kinds),
+            kinds=cls._kinds,
+            kind=cls._inspects_with,
             display=cls.__name__,
             check=cls._check_request,
         )
@@ -420,7 +421,8 @@ default=None
             estimators,
             [cls._data(part, fitted) for part in parts],
             parameters,
-            kinds=(*cls._inspects_with, *cls._kinds),
+            kinds=cls._kinds,
+            kind=cls._inspects_with,
             display=cls.__name__,
             again=cls._inspects_again,
             check=cls._check_request,

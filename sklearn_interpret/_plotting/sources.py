@@ -44,7 +44,7 @@ def is_inspector(estimator, kinds=()):
     return isinstance(estimator, BaseInspector) or _is_one_of(estimator, kinds)
 
 
-def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
+def inspector_of(estimator, data, parameters, *, kinds, display, kind=None, check=None):
     """A fitted inspector of a fitted predictor, or the fitted inspector given.
 
     Parameters
@@ -60,6 +60,8 @@ def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
         The first, a class, inspects predictors.
     display : str
         Name of the display, for errors.
+    kind : class, default=None
+        Inspects predictors instead of the first of the kinds, with its parameters.
     check : callable, default=None
         ``check(estimator, X, parameters)`` refuses a request before the inspection
         runs.
@@ -77,7 +79,7 @@ def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
         )
     if check is not None:
         check(estimator, data.X, parameters)
-    inspector = kinds[0](FrozenEstimator(estimator), **parameters)
+    inspector = (kind or kinds[0])(FrozenEstimator(estimator), **parameters)
     return inspector.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 
@@ -111,7 +113,7 @@ def model_within(estimator, kinds, display):
 
 
 def inspectors_of_folds(
-    estimators, data, parameters, *, kinds, display, again=False, check=None
+    estimators, data, parameters, *, kinds, display, again=False, **options
 ):
     """One inspector for each fold of a cross-validation.
 
@@ -127,10 +129,12 @@ def inspectors_of_folds(
         Those of the folds.
     data : Data, or list of Data
         Rows to inspect the predictors on: the same for all folds, or each fold's own.
-    parameters, kinds, display, check
+    parameters, kinds, display
         As in `inspector_of`.
     again : bool, default=False
         Whether fitted inspectors are replaced by those of their predictors on `data`.
+    **options : object
+        As in `inspector_of`.
     """
     parts = data if isinstance(data, list) else [data] * len(estimators)
     seeded = len(estimators) > 1 and "random_state" in parameter_names(kinds[0])
@@ -151,7 +155,7 @@ def inspectors_of_folds(
         if seeded and not shown and not numbered:
             settings["random_state"] = seed
         inspector = inspector_of(
-            estimator, part, settings, kinds=kinds, display=display, check=check
+            estimator, part, settings, kinds=kinds, display=display, **options
         )
         inspectors.append(inspector)
     return inspectors
@@ -200,8 +204,7 @@ def named_models(estimators):
     models = list(estimators.values()) if isinstance(estimators, Mapping) else []
     if not models or any(map(is_inspector, models)):
         raise TypeError(
-            "estimators must be fitted predictors, as a dict by name or as a list; got "
-            f"{estimators!r}."
+            f"estimators={estimators!r} must be a dict or list of fitted predictors."
         )
     return dict(zip(map(str, estimators), models, strict=True))
 
@@ -210,7 +213,7 @@ def check_same_in_folds(values, what):
     """Refuse to draw models together that differ; `values` has one entry for each."""
     if any(value != values[0] for value in values):
         raise ValueError(
-            f"The models have different {what}, and cannot be averaged or compared: "
+            f"The models have different {what}, which cannot be averaged or compared: "
             f"{values!r}."
         )
 
@@ -226,11 +229,10 @@ def refuse_other_inspectors(estimator, kinds, display):
 
 
 def _names(kinds, what):
-    """Names of kinds: of public classes, and of methods or attributes needed."""
+    """Names of kinds: of classes, and of methods or attributes that are needed."""
     texts = [
         f"{what} that has {kind}" if isinstance(kind, str) else kind.__name__
         for kind in kinds
-        if not getattr(kind, "__name__", "").startswith("_")
     ]
     return " or ".join(texts)
 

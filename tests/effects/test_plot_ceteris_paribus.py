@@ -217,7 +217,7 @@ def test_models_and_their_names(display):
     assert len(colours) == 4
     inspector = PartialDependence(FrozenEstimator(LINEAR)).fit(X)
     for wrong in (LINEAR, [], {}, [inspector], {"linear": inspector}):
-        with pytest.raises(TypeError, match="estimators must be fitted predictors"):
+        with pytest.raises(TypeError, match="must be a dict or list of fitted pred"):
             display.from_estimators(wrong, X, 0)
     labels = LogisticRegression().fit(X, classes(Y, 3))
     with pytest.raises(ValueError, match="different outputs"):

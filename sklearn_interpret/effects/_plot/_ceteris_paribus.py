@@ -12,9 +12,10 @@ from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._plotting.displays import ModelsMixin
 from sklearn_interpret._plotting.panels.displays import effect_columns, fold_band
 from sklearn_interpret._plotting.panels.lines import Looks, level_places
-from sklearn_interpret.effects._ceteris_paribus import _GridInspector, inspect_row
 from sklearn_interpret.effects._individual_conditional_expectation import (
+    GridInspector,
     IndividualConditionalExpectation,
+    inspect_row,
 )
 from sklearn_interpret.effects._plot._effect import (
     EffectDisplay,
@@ -42,10 +43,6 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     profiles : list of ndarray of shape (G,), (k, G) or (m, k, G)
         For each feature, the predictions of the row there, by output and, with several
         models, by model.
-    row_values : list
-        For each feature, the row's own value.
-    prediction : ndarray of shape (k,) or (m, k)
-        The row's own prediction.
     feature_names : list of str
         Name of each feature.
     output_names : list, default=None
@@ -58,6 +55,10 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         The features' values in the data, to be marked on the axes.
     importances : list of float, default=None
         Ranks the features for `max_entries`; None takes the spread of the profiles.
+    row_values : list
+        For each feature, the row's own value.
+    prediction : ndarray of shape (k,) or (m, k)
+        The row's own prediction.
     row : int, default=0
         Position of the row in the data.
     models : list of str, default=None
@@ -118,7 +119,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     ['forest', 'linear', 'row 7', 'values in the data']
     """
 
-    _kinds, _inspects_with = (IndividualConditionalExpectation,), (_GridInspector,)
+    _kinds, _inspects_with = (IndividualConditionalExpectation,), GridInspector
     _choices = EffectDisplay._choices | {"row"}
     _what = "Ceteris paribus"
     _parts = ("lines", "marks", "missing", "bands", "fold_lines", "rug")
