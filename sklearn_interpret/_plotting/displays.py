@@ -438,7 +438,7 @@ default=None
 
 
 class ModelsMixin:
-    """Adds `from_estimators` to a display that draws models by name (`_of_models`)."""
+    """Adds `from_estimators` to a display on which several models are compared."""
 
     @ForwardedSignature
     def from_estimators(
@@ -492,6 +492,11 @@ class ModelsMixin:
         params = params if features is None else {**params, "features": features}
         models, data = named_models(estimators), Data(X, None, sample_weight)
         return cls._of_models(models, data, (target_name, unit), ax, **params)
+
+    @classmethod
+    @abstractmethod
+    def _of_models(cls, models, data, names, ax, **params):
+        """The display of the models by name, drawn."""
 
 
 class ExplanationDisplay(Display):

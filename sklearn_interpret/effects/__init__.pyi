@@ -255,6 +255,9 @@ class CeterisParibusDisplay:
         band_kw: dict[str, Any] | None = None,
         fold_kw: dict[str, Any] | None = None,
         rug_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        points_kw: dict[str, Any] | None = None,
     ) -> Self: ...
     @classmethod
     def from_estimators(
@@ -288,6 +291,9 @@ class CeterisParibusDisplay:
         band_kw: dict[str, Any] | None = None,
         fold_kw: dict[str, Any] | None = None,
         rug_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        points_kw: dict[str, Any] | None = None,
     ) -> Self: ...
     @classmethod
     def from_cv_results(
@@ -321,6 +327,9 @@ class CeterisParibusDisplay:
         band_kw: dict[str, Any] | None = None,
         fold_kw: dict[str, Any] | None = None,
         rug_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        points_kw: dict[str, Any] | None = None,
     ) -> Self: ...
     def plot(
         self,
@@ -336,6 +345,9 @@ class CeterisParibusDisplay:
         band_kw: dict[str, Any] | None = None,
         fold_kw: dict[str, Any] | None = None,
         rug_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        points_kw: dict[str, Any] | None = None,
     ) -> Self: ...
     def to_frame(self) -> DataFrame: ...
 

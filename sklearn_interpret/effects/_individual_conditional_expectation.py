@@ -289,7 +289,7 @@ def inspect_row(inspector, X, row, entries):
     """
     rows = inspector._check_rows(X, reset=False)
     one = rows.take([row_position(row, rows.n_rows)])
-    grids, own = {}, []
+    grids, own = {}, {}
     for entry in entries:
         axis, *others = inspector.axes_[entry]
         if others:
@@ -299,11 +299,10 @@ def inspect_row(inspector, X, row, entries):
             )
         (value,) = values_along(axis.columns, one, axis.categorical)
         feature = axis.name if len(axis.columns) > 1 else axis.columns[0]
-        grids[feature] = list(axis.values)
+        grids[feature], own[feature] = list(axis.values), value
         has_place = axis.categorical or not is_missing(value)
         if has_place and label_key(value) not in map(label_key, axis.values):
             grids[feature].append(value)
-        own.append(value)
     names = "categorical_features", "feature_groups", "method", "response_method"
     settings = {name: getattr(inspector, name) for name in (*names, "target", "n_jobs")}
     # A feature that is always missing has no points.
@@ -311,7 +310,8 @@ def inspect_row(inspector, X, row, entries):
     settings |= {"features": list(grids), "custom_values": points}
     model = FrozenEstimator(inspector.estimator_)
     ice = IndividualConditionalExpectation(model, **settings).fit(one.native)
-    (ice.prediction_,), ice.row_values_ = ice._make_response()(one.native), own
+    (ice.prediction_,) = ice._make_response()(one.native)
+    ice.row_values_ = list(own.values())
     return ice
 
 

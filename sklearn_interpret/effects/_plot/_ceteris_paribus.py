@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._plotting.displays import ModelsMixin
 from sklearn_interpret._plotting.panels.displays import effect_columns, fold_band
-from sklearn_interpret._plotting.panels.lines import Looks, level_places
+from sklearn_interpret._plotting.panels.lines import level_places
 from sklearn_interpret.effects._individual_conditional_expectation import (
     GridInspector,
     IndividualConditionalExpectation,
@@ -148,7 +148,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
 
     @classmethod
     def _from_folds(
-        cls, inspectors, data, *, row: int = 0, features: Any = None, models=None
+        cls, inspectors, data, *, row: int = 0, features: Any = None, **models
     ):
         own = [
             inspect_row(one, data.X, row, chosen_entries(one, features))
@@ -158,7 +158,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         profiles = zip(*(one.average_ for one in own), strict=True)
         arrays = {"grid_values": own[0].grid_values_}
         arrays["profiles"] = list(map(np.stack, profiles))
-        settings = {"row": row, "models": models, "row_values": own[0].row_values_}
+        settings = {**models, "row": row, "row_values": own[0].row_values_}
         settings["prediction"] = np.stack([one.prediction_ for one in own])
         return cls._made(own, arrays, data, range(len(own[0].axes_)), settings)
 
@@ -177,63 +177,6 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         if is_missing(self.row_values[entry]) and effect.levels is None:
             return replace(effect, missing=predictions.mean(axis=0))
         return effect
-
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        n_cols: int = 3,
-        max_entries: int | None = 20,
-        order: str = "levels",
-        share_y: bool = True,
-        rug: bool = True,
-        band: bool = True,
-        line_kw: dict[str, Any] | None = None,
-        band_kw: dict[str, Any] | None = None,
-        fold_kw: dict[str, Any] | None = None,
-        rug_kw: dict[str, Any] | None = None,
-    ) -> Self:
-        """Draw one panel per feature; of several models one per feature and output.
-
-        Of more than 7 outputs, those that vary most are drawn.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or array of Axes, default=None
-            None makes a figure. A single axes is drawn on as it is where there is one
-            panel, and divided into a grid where there are several. An array has one
-            axes per panel.
-        n_cols : int, default=3
-            Largest number of panels in a row, of a grid made here.
-        max_entries : int, default=20
-            Largest number of features, those whose profiles vary most. None shows all;
-            the figure grows with them.
-        order : {"levels", "effect"}, default="levels"
-            Order of the levels: as they were inspected, or from the largest prediction
-            down.
-        share_y : bool, default=True
-            Give the panels the same range of values.
-        rug : bool, default=True
-            Mark the data at the bottom: ticks (quantiles where there are many), or bars
-            for the share of each level.
-        band : bool, default=True
-            Draw the bands over folds, where there are any.
-        line_kw : dict, default=None
-            Style of lines and of the points of categories.
-        band_kw : dict, default=None
-            Style of the bands.
-        fold_kw : dict, default=None
-            Style of the folds' thin lines.
-        rug_kw : dict, default=None
-            Style of the ticks and bars at the bottom.
-
-        Returns
-        -------
-        self : object
-            The display.
-        """
-        looks = Looks.of(locals())
-        return self._draw(ax, looks, n_cols, max_entries, share_y)
 
     def _panels(self, effect, entry, looks):
         profiles, predictions = self._by_model(entry)
