@@ -21,7 +21,10 @@ import sklearn_interpret
 
 PACKAGE = Path(sklearn_interpret.__file__).parent
 HEADER = '"""Types for static checkers, written by .ci/make_stubs.py."""\n\n'
-MAKERS = "from_estimator", "from_cv_results", "from_explanation", "from_removal"
+MAKERS = (
+    *("from_estimator", "from_estimators", "from_cv_results"),
+    *("from_explanation", "from_removal"),
+)
 # Modules of the names that annotations use.
 MODULES = {
     "collections.abc": "Callable Iterable Mapping Sequence",

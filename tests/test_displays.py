@@ -17,6 +17,7 @@ from sklearn_interpret import effects
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     AccumulatedLocalEffectsDisplay,
+    CeterisParibusDisplay,
     ConditionalDependence,
     ConditionalDependenceDisplay,
     EffectComparisonDisplay,
@@ -37,6 +38,7 @@ class Case:
     kinds: tuple
     several: bool = True
     settings: dict = field(default_factory=dict)
+    pairs: bool = True
 
     def asking(self, *features):
         """Keyword arguments that name the features."""
@@ -75,6 +77,12 @@ CASES = {
             settings={"grid_resolution": 6},
         ),
         Case(
+            CeterisParibusDisplay,
+            (IndividualConditionalExpectation,),
+            settings={"grid_resolution": 6},
+            pairs=False,
+        ),
+        Case(
             ConditionalDependenceDisplay,
             (ConditionalDependence,),
             settings={"n_intervals": 6},
@@ -88,6 +96,7 @@ CASES = {
             EffectComparisonDisplay,
             (PartialDependence, ConditionalDependence, AccumulatedLocalEffects),
             several=False,
+            pairs=False,
             settings={"n_intervals": 6, "grid_resolution": 6},
         ),
     ]
@@ -215,6 +224,9 @@ def test_bands_lie_where_the_table_says(case, regression):
     assert not any(display.plot(band=False).bands_)
 
 
+@pytest.mark.parametrize(
+    "case", [c for c in CASES.values() if c.display is not CeterisParibusDisplay]
+)
 def test_fitted_inspectors_are_not_fitted_again(case, regression, monkeypatch):
     model, X = regression
     fitted = case.fitted(model, X, "first")
@@ -423,7 +435,7 @@ def test_common_range(name, regression):
     assert len({ax.get_ylim() for ax in display.axes_.flat}) == 3
 
 
-@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.several])
+@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.pairs])
 def test_pairs(name, mixed):
     case, (model, X) = CASES[name], mixed
     pairs = [("size", "rooms"), ("colour", "size"), ("size", "town"), ("new", "town")]
@@ -449,7 +461,7 @@ def test_pairs(name, mixed):
         assert display.colorbars_[place] is not None
 
 
-@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.several])
+@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.pairs])
 def test_entries_of_a_fitted_inspector_can_be_chosen(name, mixed):
     case, (model, X) = CASES[name], mixed
     fitted = case.fitted(model, X, "rooms", "size", ("size", "new"))

@@ -84,6 +84,8 @@ METHODS = {
     "partial dependence": "effects.PartialDependence",
     "ICE": "effects.IndividualConditionalExpectation",
     "c-ICE": "effects.IndividualConditionalExpectation",
+    "ceteris paribus profile": "effects.CeterisParibusDisplay",
+    "what-if curve": "effects.CeterisParibusDisplay",
     "ALE": "effects.AccumulatedLocalEffects",
     "M-plot": "effects.ConditionalDependence",
     "H statistic": "interactions.HStatistic",

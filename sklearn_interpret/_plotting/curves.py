@@ -42,15 +42,16 @@ def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False, across=Fal
 
 
 def draw_aside(ax, x, values, colours, text):
-    """Hollow marks to the right of the lines, with a name at the bottom."""
+    """Hollow marks to the right of the lines, with a name above or below them."""
+    low = np.mean(values) < np.mean(ax.get_ylim())
     ax.text(
         x,
-        0.03,
+        0.97 if low else 0.03,
         text,
         transform=ax.get_xaxis_transform(),
         rotation=90,
         ha="center",
-        va="bottom",
+        va="top" if low else "bottom",
         fontsize="x-small",
         color=shade(ax, 0.7),
     )

@@ -31,6 +31,7 @@ from sklearn_interpret._plotting.sources import (
     inspectors_of_folds,
     is_inspector,
     keyword_names,
+    named_models,
     parameter_names,
     response_name,
     split_keywords,
@@ -174,6 +175,8 @@ class Display(DisplayMixin, ABC):
     """
 
     _kinds: ClassVar[tuple[Any, ...]]
+    # Inspects predictors instead of the first of `_kinds`.
+    _inspects_with: ClassVar[type | None] = None
     _choices: ClassVar[frozenset[str]] = frozenset()
     _without = frozenset({"y"})
     # Whether the display draws rows, so that a fitted inspector needs X too, and
@@ -270,6 +273,7 @@ default=None
             cls._data(data, fitted),
             parameters,
             kinds=cls._kinds,
+            kind=cls._inspects_with,
             display=cls.__name__,
             check=cls._check_request,
         )
@@ -402,7 +406,7 @@ default=None
         return cls._of_folds(cv_results, data, params, names, ax)
 
     @classmethod
-    def _of_folds(cls, cv_results, data, params, names, ax):
+    def _of_folds(cls, cv_results, data, params, names, ax, **settings):
         """The display of the models of a cross-validation, drawn."""
         estimators = fold_estimators(cv_results)
         fitted = is_inspector(estimators[0], cls._kinds)
@@ -418,11 +422,12 @@ default=None
             [cls._data(part, fitted) for part in parts],
             parameters,
             kinds=cls._kinds,
+            kind=cls._inspects_with,
             display=cls.__name__,
             again=cls._inspects_again,
             check=cls._check_request,
         )
-        display = cls._from_folds(inspectors, data, **choices)
+        display = cls._from_folds(inspectors, data, **choices, **settings)
         display._call(inspectors, *names)
         return display.plot(ax=ax, **looks)
 
@@ -430,6 +435,68 @@ default=None
     @abstractmethod
     def _from_folds(cls, *fitted_and_data, **choices):
         """The display of the folds' mean results, from inspectors and a `Data`."""
+
+
+class ModelsMixin:
+    """Adds `from_estimators` to a display on which several models are compared."""
+
+    @ForwardedSignature
+    def from_estimators(
+        cls,
+        estimators: Any,
+        X: Any,
+        features: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Inspect several fitted predictors on the same rows, and draw them together.
+
+        Parameters
+        ----------
+        estimators : dict of str to fitted predictor, or list of these
+            The models by name. Those of a list are named by their classes (of the last
+            step of a pipeline), and by their places where several are of one class.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows to inspect the predictors on.
+        features : int, str, bool mask, or list of ints and strs, default=None
+            Features to inspect; None means all.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        target_name : str, default=None
+            As in `from_estimator`.
+        unit : str, default=None
+            As in `from_estimator`.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+        **params : dict
+            As in `from_estimator`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn, with a line and a colour for each model.
+
+        Raises
+        ------
+        NotFittedError
+            An estimator is not fitted.
+        TypeError
+            No models, inspectors among them, or an unknown parameter.
+        ValueError
+            Models of different outputs or responses; bad input.
+        """
+        params = params if features is None else {**params, "features": features}
+        models, data = named_models(estimators), Data(X, None, sample_weight)
+        return cls._of_models(models, data, (target_name, unit), ax, **params)
+
+    @classmethod
+    @abstractmethod
+    def _of_models(cls, models, data, names, ax, **params):
+        """The display of the models by name, drawn."""
 
 
 class ExplanationDisplay(Display):

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.response import (
     check_is_predictor,
     check_predictor_is_fitted,
@@ -43,7 +44,7 @@ def is_inspector(estimator, kinds=()):
     return isinstance(estimator, BaseInspector) or _is_one_of(estimator, kinds)
 
 
-def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
+def inspector_of(estimator, data, parameters, *, kinds, display, kind=None, check=None):
     """A fitted inspector of a fitted predictor, or the fitted inspector given.
 
     Parameters
@@ -59,6 +60,8 @@ def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
         The first, a class, inspects predictors.
     display : str
         Name of the display, for errors.
+    kind : class, default=None
+        Inspects predictors instead of the first of the kinds, with its parameters.
     check : callable, default=None
         ``check(estimator, X, parameters)`` refuses a request before the inspection
         runs.
@@ -76,7 +79,7 @@ def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
         )
     if check is not None:
         check(estimator, data.X, parameters)
-    inspector = kinds[0](FrozenEstimator(estimator), **parameters)
+    inspector = (kind or kinds[0])(FrozenEstimator(estimator), **parameters)
     return inspector.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 
@@ -110,7 +113,7 @@ def model_within(estimator, kinds, display):
 
 
 def inspectors_of_folds(
-    estimators, data, parameters, *, kinds, display, again=False, check=None
+    estimators, data, parameters, *, kinds, display, again=False, **options
 ):
     """One inspector for each fold of a cross-validation.
 
@@ -126,10 +129,12 @@ def inspectors_of_folds(
         Those of the folds.
     data : Data, or list of Data
         Rows to inspect the predictors on: the same for all folds, or each fold's own.
-    parameters, kinds, display, check
+    parameters, kinds, display
         As in `inspector_of`.
     again : bool, default=False
         Whether fitted inspectors are replaced by those of their predictors on `data`.
+    **options : object
+        As in `inspector_of`.
     """
     parts = data if isinstance(data, list) else [data] * len(estimators)
     seeded = len(estimators) > 1 and "random_state" in parameter_names(kinds[0])
@@ -150,7 +155,7 @@ def inspectors_of_folds(
         if seeded and not shown and not numbered:
             settings["random_state"] = seed
         inspector = inspector_of(
-            estimator, part, settings, kinds=kinds, display=display, check=check
+            estimator, part, settings, kinds=kinds, display=display, **options
         )
         inspectors.append(inspector)
     return inspectors
@@ -181,11 +186,34 @@ def fold_rows(cv_results, data):
     return [list(map(data.take, indices[part])) for part in ("train", "test")]
 
 
+def named_models(estimators):
+    """Fitted predictors by name; those of a list by class, and place where equal.
+
+    Raises
+    ------
+    TypeError
+        Neither a dict nor a list, an empty one, or inspectors in it.
+    """
+    if isinstance(estimators, list | tuple):
+        kinds = [type(steps_and_model(one)[1]).__name__ for one in estimators]
+        names = [
+            f"{kind} {place}" if kinds.count(kind) > 1 else kind
+            for place, kind in enumerate(kinds, 1)
+        ]
+        estimators = dict(zip(names, estimators, strict=True))
+    models = list(estimators.values()) if isinstance(estimators, Mapping) else []
+    if not models or any(map(is_inspector, models)):
+        raise TypeError(
+            f"estimators={estimators!r} must be a dict or list of fitted predictors."
+        )
+    return dict(zip(map(str, estimators), models, strict=True))
+
+
 def check_same_in_folds(values, what):
-    """Refuse to average folds that differ, of which `values` has one entry each."""
+    """Refuse to draw models together that differ; `values` has one entry for each."""
     if any(value != values[0] for value in values):
         raise ValueError(
-            f"The models of the folds have different {what}, which cannot be averaged: "
+            f"The models have different {what}, which cannot be averaged or compared: "
             f"{values!r}."
         )
 

@@ -9,6 +9,7 @@ from sklearn_interpret.effects._partial_dependence import PartialDependence
 from sklearn_interpret.effects._plot._accumulated_local_effects import (
     AccumulatedLocalEffectsDisplay,
 )
+from sklearn_interpret.effects._plot._ceteris_paribus import CeterisParibusDisplay
 from sklearn_interpret.effects._plot._comparison import EffectComparisonDisplay
 from sklearn_interpret.effects._plot._conditional_dependence import (
     ConditionalDependenceDisplay,
@@ -22,6 +23,7 @@ from sklearn_interpret.effects._regional_effects import Region, RegionalEffects
 __all__ = [
     "AccumulatedLocalEffects",
     "AccumulatedLocalEffectsDisplay",
+    "CeterisParibusDisplay",
     "ConditionalDependence",
     "ConditionalDependenceDisplay",
     "EffectComparisonDisplay",

@@ -20,10 +20,12 @@ from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
 from sklearn_interpret.effects._partial_dependence import PartialDependence
+from sklearn_interpret.effects._regional_effects import Region, RegionalEffects
 
 __all__ = [
     "AccumulatedLocalEffects",
     "AccumulatedLocalEffectsDisplay",
+    "CeterisParibusDisplay",
     "ConditionalDependence",
     "ConditionalDependenceDisplay",
     "EffectComparisonDisplay",
@@ -31,6 +33,8 @@ __all__ = [
     "IndividualConditionalExpectationDisplay",
     "PartialDependence",
     "PartialDependenceDisplay",
+    "Region",
+    "RegionalEffects",
 ]
 
 class AccumulatedLocalEffectsDisplay:
@@ -43,6 +47,7 @@ class AccumulatedLocalEffectsDisplay:
     data: list[Any] | None
     importances: ArrayLike | None
     by_similarity: list[Any] | None
+    standard_errors: list[Any] | None
     intervals_low: list[Any] | None
     intervals_high: list[Any] | None
     confidence_level: float | None
@@ -71,6 +76,7 @@ class AccumulatedLocalEffectsDisplay:
         data: list[Any] | None = None,
         importances: ArrayLike | None = None,
         by_similarity: list[Any] | None = None,
+        standard_errors: list[Any] | None = None,
         intervals_low: list[Any] | None = None,
         intervals_high: list[Any] | None = None,
         confidence_level: float | None = None,
@@ -90,7 +96,7 @@ class AccumulatedLocalEffectsDisplay:
         ax: Any = None,
         categorical_features: ArrayLike | None = "auto",
         feature_groups: dict[str, Any] | None = None,
-        n_intervals: int | None = None,
+        n_intervals: int | str | None = None,
         custom_values: dict[Any, Any] | None = None,
         categorical_order: str | dict[Any, Any] = "similarity",
         centered: bool = True,
@@ -131,7 +137,7 @@ class AccumulatedLocalEffectsDisplay:
         ax: Any = None,
         categorical_features: ArrayLike | None = "auto",
         feature_groups: dict[str, Any] | None = None,
-        n_intervals: int | None = None,
+        n_intervals: int | str | None = None,
         custom_values: dict[Any, Any] | None = None,
         categorical_order: str | dict[Any, Any] = "similarity",
         centered: bool = True,
@@ -145,6 +151,172 @@ class AccumulatedLocalEffectsDisplay:
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        n_cols: int = 3,
+        max_entries: int | None = 20,
+        order: str = "levels",
+        share_y: bool = True,
+        rug: bool = True,
+        band: bool = True,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+        fold_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        points_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        n_cols: int = 3,
+        max_entries: int | None = 20,
+        order: str = "levels",
+        share_y: bool = True,
+        rug: bool = True,
+        band: bool = True,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+        fold_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        points_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    def to_frame(self) -> DataFrame: ...
+
+class CeterisParibusDisplay:
+    grid_values: list[Any]
+    profiles: list[Any]
+    feature_names: list[Any]
+    output_names: list[Any] | None
+    response_name: str
+    categorical: list[Any] | None
+    data: list[Any] | None
+    importances: ArrayLike | None
+    row_values: list[Any]
+    prediction: ArrayLike
+    row: int
+    models: list[str] | None
+    figure_: Figure
+    axes_: NDArray[np.object_]
+    lines_: list[list[Line2D]]
+    marks_: list[list[Line2D]]
+    missing_: list[list[Line2D]]
+    bands_: list[list[Artist]]
+    fold_lines_: list[list[list[Line2D]]]
+    rug_: list[LineCollection] | None
+    legend_: Legend | None
+    def __init__(
+        self,
+        grid_values: list[Any],
+        profiles: list[Any],
+        *,
+        feature_names: list[Any],
+        output_names: list[Any] | None = None,
+        response_name: str = "response",
+        categorical: list[Any] | None = None,
+        data: list[Any] | None = None,
+        importances: ArrayLike | None = None,
+        row_values: list[Any],
+        prediction: ArrayLike,
+        row: int = 0,
+        models: list[str] | None = None,
+    ) -> None: ...
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        features: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        grid_resolution: int = 100,
+        percentiles: tuple[float, float] = ...,
+        custom_values: dict[Any, Any] | None = None,
+        method: str = "auto",
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        row: int = 0,
+        n_cols: int = 3,
+        max_entries: int | None = 20,
+        order: str = "levels",
+        share_y: bool = True,
+        rug: bool = True,
+        band: bool = True,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+        fold_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        points_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Any,
+        X: Any,
+        features: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        grid_resolution: int = 100,
+        percentiles: tuple[float, float] = ...,
+        custom_values: dict[Any, Any] | None = None,
+        method: str = "auto",
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        row: int = 0,
+        n_cols: int = 3,
+        max_entries: int | None = 20,
+        order: str = "levels",
+        share_y: bool = True,
+        rug: bool = True,
+        band: bool = True,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+        fold_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        points_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any = None,
+        features: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        grid_resolution: int = 100,
+        percentiles: tuple[float, float] = ...,
+        custom_values: dict[Any, Any] | None = None,
+        method: str = "auto",
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        row: int = 0,
         n_cols: int = 3,
         max_entries: int | None = 20,
         order: str = "levels",
@@ -318,6 +490,7 @@ class EffectComparisonDisplay:
     categorical: bool | None
     data: Any
     by_similarity: bool
+    models: list[str] | None
     figure_: Figure
     axes_: NDArray[np.object_]
     lines_: list[list[Line2D]]
@@ -338,6 +511,7 @@ class EffectComparisonDisplay:
         categorical: bool | None = None,
         data: Any = None,
         by_similarity: bool = False,
+        models: list[str] | None = None,
     ) -> None: ...
     @classmethod
     def from_estimator(
@@ -352,6 +526,46 @@ class EffectComparisonDisplay:
         ax: Any = None,
         methods: Sequence[str] = ...,
         centered: bool | None = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        grid_resolution: int = 100,
+        percentiles: tuple[float, float] = ...,
+        custom_values: dict[Any, Any] | None = None,
+        method: str = "auto",
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        n_intervals: int | None = None,
+        categorical_order: str | dict[Any, Any] = "similarity",
+        confidence_level: float | None = None,
+        confidence_method: str = "standard_error",
+        n_bootstraps: int = 200,
+        n_cols: int = 3,
+        order: str = "levels",
+        share_y: bool = True,
+        rug: bool = True,
+        band: bool = True,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+        fold_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Any,
+        X: Any,
+        feature: int | str | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        centered: bool | None = None,
+        effect: str = "partial_dependence",
         categorical_features: ArrayLike | None = "auto",
         feature_groups: dict[str, Any] | None = None,
         grid_resolution: int = 100,

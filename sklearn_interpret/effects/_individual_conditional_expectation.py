@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.response import drop_single_output, make_response
-from sklearn_interpret._model.rows.axes import label_text
-from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.rows.axes import label_text, values_along
+from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.effects._base import (
@@ -26,6 +27,7 @@ from sklearn_interpret.effects._base import (
     one_or_pair,
     row_curves,
 )
+from sklearn_interpret.explanations._selection import row_position
 
 
 @estimator_dataclass
@@ -269,6 +271,48 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         for entry in self._one_way:
             importances[list(self.features_[entry])] = self._deviations[entry]
         return importances
+
+
+class GridInspector(IndividualConditionalExpectation):
+    """The grids of ICE without its curves, so that no row is predicted."""
+
+    def _measure(self, sample, response):
+        self._deviations = [0.0] * len(self.axes_)
+        return 1
+
+
+def inspect_row(inspector, X, row, entries):
+    """Fitted ICE of one row of X, over the grids of entries of an ICE inspector.
+
+    The row's own values are added to the grids; they are `row_values_`. Its response is
+    `prediction_` (k,).
+    """
+    rows = inspector._check_rows(X, reset=False)
+    one = rows.take([row_position(row, rows.n_rows)])
+    grids, own = {}, {}
+    for entry in entries:
+        axis, *others = inspector.axes_[entry]
+        if others:
+            raise ValueError(
+                f"features has the pair {inspector.effect_names_[entry]!r}; ceteris "
+                "paribus profiles vary one feature at a time."
+            )
+        (value,) = values_along(axis.columns, one, axis.categorical)
+        feature = axis.name if len(axis.columns) > 1 else axis.columns[0]
+        grids[feature], own[feature] = list(axis.values), value
+        has_place = axis.categorical or not is_missing(value)
+        if has_place and label_key(value) not in map(label_key, axis.values):
+            grids[feature].append(value)
+    names = "categorical_features", "feature_groups", "method", "response_method"
+    settings = {name: getattr(inspector, name) for name in (*names, "target", "n_jobs")}
+    # A feature that is always missing has no points.
+    points = {feature: values for feature, values in grids.items() if values}
+    settings |= {"features": list(grids), "custom_values": points}
+    model = FrozenEstimator(inspector.estimator_)
+    ice = IndividualConditionalExpectation(model, **settings).fit(one.native)
+    (ice.prediction_,) = ice._make_response()(one.native)
+    ice.row_values_ = list(own.values())
+    return ice
 
 
 def _anchor(axes, center, rows):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
 from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
 from sklearn_interpret.effects import AccumulatedLocalEffectsDisplay as ALEDisplay
@@ -216,3 +216,36 @@ def test_levels_in_the_order_of_the_first_methods_effect():
     assert ax.get_xlabel() == "colour"
     with pytest.raises(ValueError, match="order=None must be"):
         display.plot(order=None)
+
+
+@pytest.mark.parametrize("effect", METHODS)
+def test_models_by_one_method(effect):
+    ridge = Ridge(100.0).fit(X, Y)
+    models = {"least squares": LINEAR, "ridge": ridge}
+    display = EffectComparisonDisplay.from_estimators(models, X, 1, effect=effect)
+    assert display.methods == [effect] * 2
+    frame = display.to_frame()
+    for name, line in zip(models, display.lines_[0], strict=True):
+        alone = EffectComparisonDisplay.from_estimator(
+            models[name], X, 1, methods=effect
+        ).to_frame()
+        own = frame[frame["model"] == name].drop(columns="model")
+        pd.testing.assert_frame_equal(own.reset_index(drop=True), alone)
+        assert_allclose(line.get_ydata(), alone["value"])
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    assert texts == ["least squares", "ridge", "values in the data"]
+    label = display.axes_[0, 0].get_ylabel()
+    assert label.startswith("Prediction\n(centred ")
+
+
+def test_models_are_inspected_on_the_same_subsample():
+    display = EffectComparisonDisplay.from_estimators(
+        [LINEAR, LINEAR], X, 1, subsample=20
+    )
+    first, second = display.lines_[0]
+    assert_array_equal(first.get_xydata(), second.get_xydata())
+
+
+def test_unknown_effect_of_models():
+    with pytest.raises(ValueError, match="effect='ale' must be one of partial_dep"):
+        EffectComparisonDisplay.from_estimators([LINEAR], X, 1, effect="ale")

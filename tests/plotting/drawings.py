@@ -172,6 +172,28 @@ def _comparison():
     ).plot()
 
 
+def _models_compared():
+    return effects.EffectComparisonDisplay(
+        [GRID] * 2,
+        [GRID, 2 * GRID - 1],
+        methods=["partial_dependence"] * 2,
+        models=["forest", "linear"],
+        feature_name="age",
+    ).plot()
+
+
+def _ceteris_paribus(profiles, prediction, **parts):
+    return effects.CeterisParibusDisplay(
+        [GRID, np.array(["red", "green", "blue"])],
+        [profiles, profiles[..., :3]],
+        feature_names=["age", "colour"],
+        row_values=[GRID[4], "green"],
+        prediction=prediction,
+        data=[GRID, np.array(["red", "blue"])],
+        **parts,
+    ).plot()
+
+
 def _importances(**parts):
     draws = np.abs(DRAW.normal(size=(4, 6))) + [[5], [3], [1], [0]]
     return importance.PermutationImportanceDisplay(draws, feature_names=NAMES, **parts)
@@ -530,7 +552,16 @@ DRAWINGS = {
     ],
     "ConditionalDependenceDisplay": [_conditional],
     "AccumulatedLocalEffectsDisplay": [_accumulated, _empty_cells],
-    "EffectComparisonDisplay": [_comparison],
+    "CeterisParibusDisplay": [
+        lambda: _ceteris_paribus(CURVES[0], CURVES[0, [4]]),
+        lambda: _ceteris_paribus(
+            CURVES[:6].reshape(2, 3, 15),
+            CURVES[:6, 4].reshape(2, 3),
+            models=["forest", "linear"],
+            output_names=["low", "mid", "top"],
+        ),
+    ],
+    "EffectComparisonDisplay": [_comparison, _models_compared],
     "PermutationImportanceDisplay": [
         lambda: _importances().plot(),
         lambda: _importances(draws_name="folds").plot(),

@@ -13,6 +13,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     AccumulatedLocalEffectsDisplay,
+    CeterisParibusDisplay,
     ConditionalDependence,
     ConditionalDependenceDisplay,
     EffectComparisonDisplay,
@@ -106,3 +107,14 @@ def comparison(X: Floats, cv_results: dict[str, Any]) -> None:
     assert_type(display.to_frame(), DataFrame)
     of_folds = EffectComparisonDisplay.from_cv_results(cv_results, X, 0)
     assert_type(of_folds, EffectComparisonDisplay)
+    models = EffectComparisonDisplay.from_estimators([MODEL], X, 0)
+    assert_type(models.models, list[str] | None)
+
+
+def ceteris_paribus(X: Floats) -> None:
+    display = CeterisParibusDisplay.from_estimator(MODEL, X, [0], row=3)
+    assert_type(display, CeterisParibusDisplay)
+    assert_type(display.marks_, list[list[Line2D]])
+    models = CeterisParibusDisplay.from_estimators({"linear": MODEL}, X, row=3)
+    assert_type(models, CeterisParibusDisplay)
+    assert_type(models.to_frame(), DataFrame)

@@ -14,8 +14,10 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
 
 from sklearn_interpret.effects import (
+    CeterisParibusDisplay,
     IndividualConditionalExpectation,
     IndividualConditionalExpectationDisplay,
 )
@@ -72,3 +74,17 @@ print("feature  effect  heterogeneity")
 for j in np.argsort(-whole.feature_importances_)[:5]:
     size, mixed = whole.feature_importances_[j], whole.heterogeneity_[j]
     print(f"{X.columns[j]:8}{size:7.1f}{mixed:15.1f}")
+
+# %%
+# One patient, two models
+# -----------------------
+#
+# Ceteris paribus profiles are the curves of one row, one panel for each feature. The
+# large points are the patient's own values and predictions. The forest puts this
+# patient at the foot of a step: with a body mass index of 28 instead of 26.2, and all
+# else as it is, it predicts about 155 instead of 99. The linear model predicts only 10
+# more. Models that disagree so much should not be trusted with such a question.
+linear = LinearRegression().fit(X, y)
+_ = CeterisParibusDisplay.from_estimators(
+    {"forest": forest, "linear": linear}, X, features=["bmi", "s5", "bp"], row=7
+)

@@ -23,7 +23,7 @@ from sklearn_interpret._plotting.surfaces import draw_colour_bar
 N_ERRORS = 2.0
 # Columns of a table, in their order.
 COLUMNS = (
-    *("term", "method", "feature", "feature2", "output", "x", "x2"),
+    *("term", "method", "model", "feature", "feature2", "output", "x", "x2"),
     *("value", "low", "high", "slope", "slope_std", "row", "fold"),
 )
 

@@ -96,6 +96,7 @@ class Artists:
     fold_lines: list = field(default_factory=list)
     curves: Any = None
     missing: list = field(default_factory=list)
+    marks: list = field(default_factory=list)
     rug: Any = None
     contours: Any = None
     heatmaps: Any = None
@@ -263,6 +264,7 @@ class LinePanel:
     zero: bool = False  # whether a line marks zero
     missing: Any = None  # for each line, its value where the feature is missing
     by_similarity: bool = False  # whether levels are ordered by similarity
+    mark: tuple | None = None  # name of a row, its place, and its value on each line
 
     @property
     def has_bar(self):
@@ -325,6 +327,8 @@ class LinePanel:
             self._draw_series(ax, series, x, colour, style, looks, artists)
         if self.missing is not None:
             artists.missing = self._draw_missing(ax, colours)
+        if self.mark is not None:
+            self._draw_marks(ax, colours, shifts, artists)
         ax.margins(**{self.values_along: 0.1})
         if not len(self._places):
             note_empty(ax, "no observed value")
@@ -386,6 +390,20 @@ class LinePanel:
         several = len(self.series) > 1
         parts = [style.get("label"), series.label if several else None]
         return ", ".join(str(part) for part in parts if part is not None) or None
+
+    def _draw_marks(self, ax, colours, shifts, artists):
+        """A large point on each line, at one row's value."""
+        from matplotlib.lines import Line2D
+
+        text, place, values = self.mark
+        style = {"markersize": 9, "markeredgecolor": ink(ax), "zorder": 4}
+        kind = {"as_points": True, "across": self.across}
+        for colour, shift, value in zip(colours, shifts, values, strict=True):
+            mark = draw_line(ax, [place + shift], [value], colour, style, **kind)
+            artists.marks.append(mark)
+        shown = NEUTRAL_COLOUR if len(values) > 1 else mark.get_color()
+        handle = Line2D([], [], linestyle="none", marker="o", color=shown, **style)
+        artists.entries[text] = handle
 
     def _draw_missing(self, ax, colours):
         """Marks to the right of the lines."""

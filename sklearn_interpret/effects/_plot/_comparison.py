@@ -11,7 +11,7 @@ import numpy as np
 
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._plotting.colours import colours
-from sklearn_interpret._plotting.displays import Display, FoldsMixin
+from sklearn_interpret._plotting.displays import Display, FoldsMixin, ModelsMixin
 from sklearn_interpret._plotting.panels.displays import (
     PanelDisplay,
     effect_columns,
@@ -61,8 +61,11 @@ TEXTS = {
 
 
 @dataclass(eq=False, repr=False)
-class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
+class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     """Several effects of one feature, all centred at zero over the rows.
+
+    They are the effects of one model by several methods, or of several models by one
+    method (`from_estimators`).
 
     With dependent features the three differ: partial dependence averages over rows that
     the data does not have, the conditional mean (M-plot) includes the effects of
@@ -74,11 +77,11 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
     Parameters
     ----------
     points : list of ndarray of shape (G,)
-        For each method, the values or levels at which its effect is known.
+        For each line, the values or levels at which the effect is known.
     effects : list of ndarray of shape (G,)
-        For each method, the effect; with several outputs these lead, as in (k, G).
+        For each line, the effect; with several outputs these lead, as in (k, G).
     methods : list of str
-        Name of each method.
+        Name of the method of each line.
     feature_name : str
         The feature.
     output_names : list, default=None
@@ -97,6 +100,8 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         Whether the levels are ordered by similarity, as the label then says.
         All methods share one order: that of accumulated local effects, if they are
         shown, since these accumulate along it.
+    models : list of str, default=None
+        Name of the model of each line, where models are compared by one method.
 
     Attributes
     ----------
@@ -105,7 +110,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
     axes_ : ndarray of matplotlib Axes of shape (n_rows, n_columns)
         The axes, None where there is no panel.
     lines_ : list of list of Line2D
-        For each panel (output), one line per method.
+        For each panel (output), one line per method or model.
     bands_ : list of list of artist
         For each panel, one band (or set of error bars) per method.
     fold_lines_ : list of list of list of Line2D
@@ -148,13 +153,17 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
     categorical: bool | None = None
     data: Any = None
     by_similarity: bool = False
+    models: list[str] | None = None
 
     @classmethod
     def _takers(cls, method):
         kinds = [display._kinds[0] for display in COMPARED.values()]
         takers = [(parameter_names(kind) - {"features"}, kind) for kind in kinds]
-        plot = keyword_names(cls.plot), cls.plot
-        return [(cls._choices, cls._from_inspector), *takers, plot]
+        takers.append((keyword_names(cls.plot), cls.plot))
+        if method == "from_estimators":
+            chosen = cls._choices - {"methods"}, cls._from_inspector
+            return [chosen, ({"effect"}, cls._of_models), *takers]
+        return [(cls._choices, cls._from_inspector), *takers]
 
     @classmethod
     def _of_estimator(cls, estimator, data, params, names, ax):
@@ -175,8 +184,24 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         return cls._drawn(folds, data, params, names, ax, again=True)
 
     @classmethod
-    def _drawn(cls, folds, data, params, names, ax, *, again=False):
-        """The display of each fold's predictor, or of its inspectors, drawn."""
+    def _of_models(
+        cls, models, data, names, ax, *, effect: str = "partial_dependence", **params
+    ):
+        """The display of one effect of the models, drawn.
+
+        effect : {"partial_dependence", "conditional_dependence", \
+"accumulated_local_effects"}, default="partial_dependence"
+            The effect to draw, of each model.
+        """
+        if effect not in COMPARED:
+            raise ValueError(f"effect={effect!r} must be one of {', '.join(COMPARED)}.")
+        folds = [[model] for model in models.values()]
+        params["methods"] = effect
+        return cls._drawn(folds, data, params, names, ax, models=list(models))
+
+    @classmethod
+    def _drawn(cls, folds, data, params, names, ax, *, again=False, models=None):
+        """The display of each fold's predictor, of inspectors or of models, drawn."""
         if params.get("centered", True) is None:
             params = {name: params[name] for name in params.keys() - {"centered"}}
         methods = checked_methods(params.get("methods", COMPARED))
@@ -202,9 +227,13 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
                 again=again,
             )
             check_outputs(inspectors[method])
+        lines = list(inspectors.values())
+        if models is not None:
+            methods, lines = methods * len(models), [[one] for one in lines[0]]
         make = cls._from_folds if again else cls._from_inspector
-        display = make(inspectors, data, **choices)
-        display._call(next(iter(inspectors.values())), *names)
+        choices |= {"methods": methods}
+        display = make(lines, data, models=models, **choices)
+        display._call(lines[0], *names)
         return display.plot(ax=ax, **looks)
 
     @classmethod
@@ -220,9 +249,10 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         feature: int | str | None = None,
         methods: Sequence[str] = tuple(COMPARED),
         centered: bool | None = None,
+        models=None,
         folds=False,
     ):
-        """The display of the inspectors of each method, one per fold.
+        """The display of the inspectors of each method or model, one per fold.
 
         feature : int or str, default=None
             The feature (or feature group), which must be given.
@@ -233,7 +263,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
             Whether effects are centred; None leaves that to each method.
         """
         points, fold_effects, by_similarity = [], [], False
-        for method, parts in inspectors.items():
+        for method, parts in zip(methods, inspectors, strict=True):
             curves = []
             if method == "accumulated_local_effects":
                 parts = on_common_edges(parts)
@@ -248,7 +278,8 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         return cls(
             points,
             [curves.mean(axis=0) for curves in fold_effects],
-            methods=list(inspectors),
+            methods=list(methods),
+            models=models,
             feature_name=own.feature_names[0],
             output_names=own.output_names,
             response_name=own.response_name,
@@ -272,7 +303,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         fold_kw: dict[str, Any] | None = None,
         rug_kw: dict[str, Any] | None = None,
     ) -> Self:
-        """Draw all methods on one panel; one panel per output.
+        """Draw all methods, or models, on one panel; one panel per output.
 
         Parameters
         ----------
@@ -315,7 +346,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         return self
 
     def _effects(self):
-        """One `Effect` per method."""
+        """One `Effect` per line."""
         effects = []
         for place, values in enumerate(self.effects):
             points, parts = np.asarray(self.points[place]), {}
@@ -332,7 +363,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         return effects
 
     def _panel(self, effects, output, order):
-        """All methods on one output."""
+        """All lines on one output."""
         levels, by_similarity = self._levels(effects), self.by_similarity
         if order == "effect" and levels is not None:
             first, _ = effects[0].levels_in(order)
@@ -341,16 +372,19 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
             by_similarity = False
         outputs = self._named_outputs(len(effects[0].values))
         several = len(outputs) > 1
+        names = [TEXTS.get(method, method) for method in self.methods]
+        what, palette = "Centred effect", _method_colours(self.methods)
+        if self.models is not None:
+            what, palette = f"Centred {names[0]}", colours(len(names))
+            names = self.models
         series = [
-            effect.series(output, TEXTS.get(method, method), colour, levels=levels)
-            for effect, method, colour in zip(
-                effects, self.methods, _method_colours(self.methods), strict=True
-            )
+            effect.series(output, name, colour, levels=levels)
+            for effect, name, colour in zip(effects, names, palette, strict=True)
         ]
         return LinePanel(
             self.feature_name,
             series,
-            "Centred effect",
+            what,
             self._response_label(self.output_names, None if several else 0),
             levels=levels,
             data=self.data,
@@ -360,7 +394,7 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         )
 
     def _levels(self, effects):
-        """Levels of all methods in one order, or None for a feature without levels."""
+        """Levels of all lines in one order, or None for a feature without levels."""
         if effects[0].levels is None:
             return None
         pairs = zip(self.methods, effects, strict=True)
@@ -378,13 +412,16 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         -------
         pandas.DataFrame
             One line per point, with the columns "method", "feature", "output", "x"
-            and "value"; "low", "high" and "fold" where there are folds ("fold" is
-            missing for their mean).
+            and "value"; "model" where there are several; "low", "high" and "fold"
+            where there are folds ("fold" is missing for their mean).
         """
         blocks = []
-        for method, effect in zip(self.methods, self._effects(), strict=True):
+        for place, effect in enumerate(self._effects()):
+            line = {"method": self.methods[place]}
+            if self.models is not None:
+                line["model"] = self.models[place]
             outputs = self._named_outputs(len(effect.values))
-            blocks += effect_columns(effect, outputs, method=method)
+            blocks += effect_columns(effect, outputs, **line)
         return self._long_frame(blocks)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.axes import values_along
 from sklearn_interpret._model.rows.features import feature_index
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
@@ -132,9 +133,9 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         )
 
     @classmethod
-    def _settings_of(cls, inspector, X):
+    def _settings_of(cls, inspector, X, **settings):
         """Arguments of the constructor that are not one per entry."""
-        return {}
+        return settings
 
     def plot(
         self,
@@ -220,8 +221,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             notes.append(f"The {len(shown)} most important of {len(drawable)}")
         n_lines = max((len(p.series) for p, _ in panels if p.values_along), default=0)
         n_outputs = len(effects[0].values) if effects else 0
-        if 1 < n_lines < n_outputs:
-            notes.append(f"The {n_lines} most varied of {n_outputs} outputs")
+        if n_lines > 1 and len(looks.outputs) < n_outputs:
+            notes.append(f"The {len(looks.outputs)} most varied of {n_outputs} outputs")
         note = "\n".join(notes) or None
         self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
         return self
@@ -250,10 +251,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             for o in range(len(effect.values))
         ]
 
-    def _line_panel(self, effect, outputs, looks, **parts):
-        """A panel with a line for each of the outputs."""
+    def _line_panel(self, effect, outputs, looks, names=None, **parts):
+        """A panel with a line for each of the outputs, by default named as such."""
         levels, by_similarity = effect.levels_in(looks.order)
-        names = self._named_outputs(len(effect.values))
+        names = names or self._named_outputs(len(effect.values))
         palette = colours(len(outputs))
         return LinePanel(
             effect.names[0],
@@ -262,7 +263,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 for output, colour in zip(outputs, palette, strict=True)
             ],
             self._shown(),
-            self._of(None if len(effect.values) > 1 else 0),
+            self._of(None if len(self.output_names or [0]) > 1 else 0),
             levels=levels,
             data=None if effect.data is None else effect.data[0],
             zero=self._zero,
@@ -293,9 +294,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         -------
         pandas.DataFrame
             One line per point, with the columns "feature", "output", "x" and "value";
-            "feature2" and "x2" where there are pairs, "low" and "high" where there
-            are bands, "fold" where there are folds (missing for their mean), and
-            "row" where rows have curves of their own (missing for the averages).
+            "model" where models are compared, "feature2" and "x2" where there are
+            pairs, "low" and "high" where there are bands, "fold" where there are folds
+            (missing for their mean), and "row" where rows have curves of their own
+            (missing for the averages).
         """
         blocks = []
         for entry in range(self._n_entries):
@@ -316,8 +318,9 @@ def increasing(values, axes):
 
 
 def check_outputs(inspectors):
-    """Refuse folds of different outputs."""
+    """Refuse models of different outputs or responses."""
     check_same_in_folds([list(one.output_names_) for one in inspectors], "outputs")
+    check_same_in_folds(list(map(response_name, inspectors)), "responses")
 
 
 def output_texts(inspector):
@@ -349,7 +352,7 @@ def data_along(inspector, data):
         kept = kept[np.sort(draw)]
     rows = rows.take(kept)
     values = [
-        tuple(_values_along(axis.columns, rows, axis.categorical) for axis in axes)
+        tuple(values_along(axis.columns, rows, axis.categorical) for axis in axes)
         for axes in inspector.axes_
     ]
     return [entry if len(entry) > 1 else entry[0] for entry in values]
@@ -367,18 +370,9 @@ def values_of(inspector, X, feature, kept):
         )
     rows = rows.take(kept)
     categorical = bool(inspector.categorical_features_[column])
-    values = _values_along((column,), rows, categorical)
+    values = values_along((column,), rows, categorical)
     levels = list(rows.encode((column,))[1]) if categorical else None
     return rows.names[column], values, levels
-
-
-def _values_along(columns, rows, categorical):
-    if not categorical:
-        return rows.numbers(columns[0])
-    codes, labels, _ = rows.encode(columns)
-    values = np.empty(len(labels), dtype=object)
-    values[:] = labels
-    return values[codes]
 
 
 def chosen_entries(inspector, features):
