@@ -1,0 +1,421 @@
+"""Display of the effects of one feature within regions."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from sklearn_interpret._plotting.axes import Slot
+from sklearn_interpret._plotting.colours import colours, shade
+from sklearn_interpret._plotting.curves import draw_line
+from sklearn_interpret._plotting.displays import Display
+from sklearn_interpret._plotting.labels import NAME_WIDTH, lines_of, literal
+from sklearn_interpret._plotting.panels.displays import (
+    PanelDisplay,
+    curve_columns,
+    effect_columns,
+    with_outputs,
+)
+from sklearn_interpret._plotting.panels.lines import Artists, Effect, LinePanel, Looks
+from sklearn_interpret._plotting.sources import response_name
+from sklearn_interpret._plotting.tree_diagram import draw_tests, leaf_order
+from sklearn_interpret.effects._plot._effect import (
+    chosen_entries,
+    increasing,
+    most_varied,
+    output_texts,
+    values_along,
+)
+from sklearn_interpret.effects._regional_effects import RegionalEffects
+
+ALL_ROWS, THE_REGION, SINGLE_ROWS = "all rows", "the region", "single rows"
+TITLE_LINES = 3  # largest number of lines of conditions
+MOST_LEAVES = 8  # the tests of more regions have no room in a panel
+LEAF_HEIGHT = 0.5  # inches for the number of a region below the tests
+
+
+@dataclass(eq=False, repr=False)
+class RegionalEffectDisplay(Display, PanelDisplay):
+    """Effects of one feature within regions in which the curves of rows are alike.
+
+    The first panel has the tree of splits, and each other one a region: the effect over
+    its rows, the curves of single rows, and the effect over all rows for comparison.
+    Curves are centred: less their mean over the grid, as the regions are about
+    differences in shape. With several outputs each has a colour, and there are no
+    curves of single rows; `target` chooses one.
+
+    Parameters
+    ----------
+    grid_values : ndarray of shape (G,)
+        Points along the feature, or its levels.
+    curves : ndarray of shape (n_regions, G) or (k, n_regions, G)
+        The effect within each region.
+    average : ndarray of shape (G,) or (k, G)
+        The effect over all rows.
+    feature_name : str
+        The feature.
+    conditions : list of list of str
+        The conditions of each region, in words; none for the region of all rows.
+    individual : ndarray of shape (n, G) or (k, n, G), default=None
+        Centred curves of the rows.
+    region : ndarray of shape (n,), default=None
+        Position of the region of each row. Without it there are no curves of single
+        rows and no marks of the data.
+    rows : ndarray of shape (n,), default=None
+        Positions of the rows in the data, for the table; None counts them.
+    data : ndarray of shape (n,), default=None
+        Values of the feature in the rows, to be marked on the axes.
+    tree : dict, default=None
+        The tree of splits: "left" and "right", arrays of the child nodes of rows that
+        pass a test and of others (-1 for leaves), and "tests" in words. Its leaves from
+        left to right are the regions. None draws no tree.
+    output_names : list, default=None
+        Names of the outputs; None where there is one that needs no name.
+    response_name : str, default="response"
+        Name of the response, for labels.
+    categorical : bool, default=None
+        Whether the feature is a category; None takes it so if its values are not
+        numbers.
+    by_similarity : bool, default=False
+        Whether the levels are ordered by similarity, as the label then says.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of matplotlib Axes of shape (n_rows, n_columns)
+        The axes, None where there is no panel.
+    lines_ : list of list of Line2D
+        For each region, one line per output.
+    average_lines_ : list of list of Line2D
+        For each region, the effect over all rows, one line per output; none where there
+        is one region.
+    curves_ : list of LineCollection or None
+        The curves of single rows in each region.
+    rug_ : list of LineCollection or None
+        The marks of the data at the bottom of each region's panel.
+    tests_ : list of Text
+        Texts of the tree of splits.
+    legend_ : matplotlib Legend or None
+        The legend.
+
+    See Also
+    --------
+    sklearn_interpret.effects.RegionalEffects : The numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn_interpret.effects import RegionalEffectDisplay
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(500, 3))
+    >>> y = np.where(X[:, 1] > 0, 1, -1) * X[:, 0]
+    >>> model = RandomForestRegressor(20, random_state=0).fit(X, y)
+    >>> display = RegionalEffectDisplay.from_estimator(model, X, feature=0)
+    >>> display.conditions
+    [['x1 ≤ 0.004'], ['x1 > 0.004']]
+    """
+
+    _kinds = (RegionalEffects,)
+    _choices = frozenset({"feature"})
+    _leading = ("feature",)
+    _shows_rows = True
+    _parts = ("lines", "curves", "rug")
+
+    grid_values: NDArray[Any]
+    curves: NDArray[np.float64]
+    average: NDArray[np.float64]
+    _: KW_ONLY
+    feature_name: str
+    conditions: list[list[str]]
+    individual: NDArray[np.float64] | None = None
+    region: NDArray[np.intp] | None = None
+    rows: NDArray[np.intp] | None = None
+    data: NDArray[Any] | None = None
+    tree: dict[str, Any] | None = None
+    output_names: list[Any] | None = None
+    response_name: str = "response"
+    categorical: bool | None = None
+    by_similarity: bool = False
+
+    @classmethod
+    def _parameter_names(cls):
+        return super()._parameter_names() - {"features"}
+
+    @classmethod
+    def _split(cls, params, fitted):
+        parameters, choices, looks = super()._split(params, fitted)
+        feature = choices.get("feature")
+        if not (fitted or feature is None or params.get("joint")):
+            parameters["features"] = [feature]
+        return parameters, choices, looks
+
+    @classmethod
+    def _from_inspector(cls, inspector, data, *, feature: int | str | None = None):
+        """The display of one entry.
+
+        feature : int or str, default=None
+            The feature (or feature group) to draw. None takes the one whose
+            heterogeneity the splits lower most.
+        """
+        lowered = inspector.heterogeneity_[:, 0] - inspector.heterogeneity_[:, -1]
+        entry = int(lowered.argmax())
+        if feature is not None:
+            (entry,) = chosen_entries(inspector, [feature])
+        axes = (axis,) = inspector.axes_[entry]
+        arrays = {
+            name: increasing(getattr(inspector, f"{name}_")[entry], axes)
+            for name in ("grid_values", "curves", "average")
+        }
+        if inspector.individual_ is not None:
+            arrays["individual"] = increasing(inspector.individual_[entry], axes)
+            for name in ("curves", "average", "individual"):
+                means = arrays[name].mean(axis=-1, keepdims=True)
+                arrays[name] = arrays[name] - means
+        division = 0 if inspector.joint else entry
+        regions, rows = inspector._divisions[division], inspector.sample_indices_
+        belongs = np.stack([np.isin(rows, region.rows) for region in regions])
+        return cls(
+            **arrays,
+            feature_name=inspector.effect_names_[entry],
+            conditions=[list(map(_words, region.conditions)) for region in regions],
+            region=belongs.argmax(axis=0),
+            rows=rows,
+            data=values_along(inspector, data.X, axis, rows),
+            tree=_flat(inspector._tests(inspector._roots[division])),
+            output_names=output_texts(inspector),
+            response_name=response_name(inspector),
+            categorical=axis.categorical,
+            by_similarity=axis.by_similarity,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        n_curves: int | None = 50,
+        random_state: int | np.random.RandomState | None = 0,
+        n_cols: int = 3,
+        rug: bool = True,
+        curve_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the tree of splits, and one panel per region.
+
+        All regions have the same range of values. Of more than 7 outputs, those that
+        vary most are drawn. The tree is left out where there is one region, or more
+        than 8.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is drawn on as it is where there is one
+            panel, and divided into a grid where there are several. An array has one
+            axes per panel, that of the tree first.
+        n_curves : int, default=50
+            Largest number of single rows' curves in a region; None draws all.
+        random_state : int, RandomState or None, default=0
+            Draws those curves.
+        n_cols : int, default=3
+            Largest number of panels in a row, of a grid made here.
+        rug : bool, default=True
+            Mark the data of each region at the bottom: ticks (quantiles where there are
+            many), or bars for the share of each level.
+        curve_kw : dict, default=None
+            Style of the curves of single rows.
+        line_kw : dict, default=None
+            Style of the effects within regions.
+        rug_kw : dict, default=None
+            Style of the ticks and bars at the bottom.
+
+        Returns
+        -------
+        self : object
+            The display.
+        """
+        effects, overall = self._effects()
+        outputs = most_varied(effects)
+        looks, single = Looks.of(locals()), len(outputs) == 1
+        if single:
+            label = ALL_ROWS if len(effects) == 1 else THE_REGION
+            looks.line_kw = {"label": label, **(line_kw or {})}
+        draw = check_random_state(random_state)
+        panels = [
+            self._panel(place, effect, overall, outputs, n_curves, draw)
+            for place, effect in enumerate(effects)
+        ]
+        if self.tree is not None and 1 < len(effects) <= MOST_LEAVES:
+            panels.insert(0, TreePanel(self.tree))
+        n_outputs, note = len(overall.values), None
+        if len(outputs) < n_outputs:
+            note = f"The {len(outputs)} most varied of {n_outputs} outputs"
+        panels = [(panel, None) for panel in panels]
+        self._render(panels, ax, looks, n_cols=n_cols, share_y=True, note=note)
+        return self
+
+    def _effects(self):
+        """The `Effect` of each region, and that of all rows."""
+        grid, levelled = np.asarray(self.grid_values), self.categorical
+        if levelled is None:
+            levelled = grid.dtype.kind not in "iuf"
+        axis = (self.feature_name,), (grid,), (levelled,)
+        curves = np.moveaxis(with_outputs(self.curves, 2), 1, 0)
+        similar = {"by_similarity": (self.by_similarity,)}
+        effects = [Effect(*axis, values, **similar) for values in curves]
+        return effects, Effect(*axis, with_outputs(self.average, 1))
+
+    def _inside(self, place):
+        """Positions of the rows in a region, or None."""
+        return None if self.region is None else np.flatnonzero(self.region == place)
+
+    def _panel(self, place, effect, overall, outputs, n_curves, draw):
+        inside, single = self._inside(place), len(outputs) == 1
+        heading, several = f"Region {place}", len(self.conditions) > 1
+        parts = {}
+        if inside is not None:
+            heading += f" ({len(inside)} row{'s'[: len(inside) != 1]})"
+            if self.data is not None:
+                parts["data"] = np.asarray(self.data)[inside]
+            if single and self.individual is not None:
+                if n_curves is not None and len(inside) > n_curves:
+                    inside = np.sort(draw.choice(inside, n_curves, replace=False))
+                parts["curves"] = with_outputs(self.individual, 2)[outputs[0], inside]
+        if several:
+            parts["reference"] = overall.values[outputs]
+        names = self._named_outputs(len(effect.values))
+        palette = colours(len(outputs))
+        words = lines_of(self.conditions[place], NAME_WIDTH, TITLE_LINES) or [ALL_ROWS]
+        return RegionPanel(
+            self.feature_name,
+            [
+                effect.series(output, names[output], colour)
+                for output, colour in zip(outputs, palette, strict=True)
+            ],
+            "Centred ICE" if self.individual is not None else "ALE, mean 0",
+            self._response_label(self.output_names, 0 if single else None),
+            levels=effect.levels,
+            by_similarity=self.by_similarity,
+            heading="\n".join([heading, *words]),
+            **parts,
+        )
+
+    def _publish(self, artists, lower):
+        """Of the regions' panels, with the texts of the tree in front of them."""
+        regions = artists[-len(self.conditions) :]
+        super()._publish(regions, lower)
+        self.average_lines_ = [drawn.fold_lines for drawn in regions]
+        self.tests_ = [t for d in artists[: -len(regions)] for t in d.missing]
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a long DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per point, with the columns "feature", "region" (missing for the
+            effect over all rows), "output", "x" and "value", and "row" where rows have
+            curves of their own (missing for the effects).
+        """
+        effects, overall = self._effects()
+        outputs, blocks = self._named_outputs(len(overall.values)), []
+        for place, effect in enumerate(effects):
+            own, inside = effect_columns(effect, outputs), self._inside(place)
+            if self.individual is not None and inside is not None:
+                curves = with_outputs(self.individual, 2)[:, inside]
+                rows = inside if self.rows is None else np.asarray(self.rows)[inside]
+                own += curve_columns(effect, outputs, curves, rows)
+            blocks += [{**block, "region": place} for block in own]
+        return self._long_frame([*blocks, *effect_columns(overall, outputs)])
+
+
+@dataclass(frozen=True)
+class RegionPanel(LinePanel):
+    """Effects within a region, and thinner ones over all rows."""
+
+    heading: str = ""  # number and conditions of the region
+    reference: Any = ()  # (n_lines, G): the effects over all rows
+
+    def draw(self, ax, looks):
+        """Draw on an axes; return the artists, the thin lines as those of folds."""
+        from matplotlib.lines import Line2D
+
+        artists = super().draw(ax, looks)
+        entries, colour = artists.entries, shade(ax, 0.6)
+        if self.curves is not None and len(self.curves):
+            entries[SINGLE_ROWS] = entries.pop(f"{len(self.curves)} rows")
+        style = {"linewidth": 1.1, "linestyle": "--", "marker": "", "zorder": 2.6}
+        if self.has_levels:
+            style = {"markersize": 9.5, "markerfacecolor": "none", "zorder": 2.6}
+        kind = {"as_points": self.has_levels, "across": self.across}
+        for line, values in zip(artists.lines, self.reference, strict=False):
+            own = line.get_color() if len(self.series) > 1 else colour
+            x = line.get_ydata() if self.across else line.get_xdata()
+            artists.fold_lines.append(draw_line(ax, x, values, own, style, **kind))
+        if artists.fold_lines:
+            entries[ALL_ROWS] = handle = Line2D([], [])
+            handle.update_from(artists.fold_lines[0])
+            handle.set(color=colour, label=ALL_ROWS)
+        return artists
+
+    def label(self, ax, *, with_y=True):
+        """Name the axes, with the region as the title."""
+        super().label(ax, with_y=with_y)
+        ax.set_title(literal(self.heading), fontsize="medium")
+
+
+@dataclass(frozen=True)
+class TreePanel:
+    """The splits, above the numbers of the regions."""
+
+    tree: dict
+
+    values_along = None
+
+    def slot(self, below):
+        """Space that the panel needs."""
+        return Slot(below)
+
+    def draw(self, ax, looks):
+        """Draw on an axes; return the texts, as the artists of what is missing."""
+        texts, _ = draw_tests(ax, self.tree, (0, 1), LEAF_HEIGHT)
+        style = {"ha": "center", "va": "top", "fontsize": "small"}
+        for place in range(len(leaf_order(self.tree))):
+            texts.append(ax.text(place, 0.95, f"region\n{place}", **style))
+        ax.set(xticks=[], yticks=[])
+        ax.grid(visible=False)
+        ax.spines[:].set_visible(False)
+        return Artists(missing=texts)
+
+    def tidy_numbers(self, ax):
+        """There are none."""
+
+    def label(self, ax, *, with_y=True):
+        """Name the panel."""
+        ax.set_title("Splits", fontsize="medium")
+
+
+def _words(condition):
+    return str(condition).replace(" <= ", " ≤ ")
+
+
+def _flat(tests):
+    """Nested splits as the arrays that `draw_tests` takes."""
+    tree = {"left": [], "right": [], "tests": []}
+
+    def add(part):
+        place = len(tree["tests"])
+        for values, leaf in zip(tree.values(), (-1, -1, ""), strict=True):
+            values.append(leaf)
+        if part is not None:
+            test, holds, others = part
+            tree["tests"][place] = _words(test)
+            tree["left"][place], tree["right"][place] = add(holds), add(others)
+        return place
+
+    add(tests)
+    return tree
