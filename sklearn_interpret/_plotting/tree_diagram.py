@@ -11,7 +11,7 @@ import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import paper, shade
-from sklearn_interpret._plotting.labels import literal, shorten, wrapped
+from sklearn_interpret._plotting.labels import lines_of, literal, shorten, wrapped
 
 # Heights of the leaves and of a level of tests, and widths of a leaf, in inches.
 LEAF_HEIGHT, LEVEL_HEIGHT = 2.3, 0.85
@@ -127,6 +127,8 @@ def _test_text(test, room):
     letters = int(np.clip((room - 0.15) * SMALL_PER_INCH, LEAST_LETTERS, MOST_LETTERS))
     if len(test) <= letters:
         return literal(test)
+    if " in {" in test:
+        return literal("\n".join(lines_of([test], letters, 3)))
     name, bound = re.fullmatch(r"(.*?)((?: [≤=] [^≤=]*)?)", test).groups()
     lines = [wrapped(name, letters), shorten(bound, max(letters, 12))]
     return literal("\n".join(lines).rstrip())

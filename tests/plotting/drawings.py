@@ -172,6 +172,25 @@ def _comparison():
     ).plot()
 
 
+def _regions(grid=GRID, **parts):
+    curves = DRAW.normal(size=(3, len(grid)))
+    return effects.RegionalEffectDisplay(
+        grid,
+        curves,
+        curves.mean(axis=0),
+        feature_name="age",
+        conditions=[["x ≤ 0.5", "job in {cook, nurse}"], ["x ≤ 0.5"], ["x > 0.5"]],
+        region=np.arange(8) % 3,
+        data=np.resize(grid, 8),
+        tree={
+            "left": [1, 2, -1, -1, -1],
+            "right": [4, 3, -1, -1, -1],
+            "tests": ["x ≤ 0.5", "job in {cook, nurse}", "", "", ""],
+        },
+        **parts,
+    )
+
+
 def _importances(**parts):
     draws = np.abs(DRAW.normal(size=(4, 6))) + [[5], [3], [1], [0]]
     return importance.PermutationImportanceDisplay(draws, feature_names=NAMES, **parts)
@@ -531,6 +550,10 @@ DRAWINGS = {
     "ConditionalDependenceDisplay": [_conditional],
     "AccumulatedLocalEffectsDisplay": [_accumulated, _empty_cells],
     "EffectComparisonDisplay": [_comparison],
+    "RegionalEffectDisplay": [
+        lambda: _regions(individual=CURVES).plot(),
+        lambda: _regions(np.array(["red", "green", "blue"])).plot(),
+    ],
     "PermutationImportanceDisplay": [
         lambda: _importances().plot(),
         lambda: _importances(draws_name="folds").plot(),

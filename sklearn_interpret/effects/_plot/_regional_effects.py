@@ -22,7 +22,7 @@ from sklearn_interpret._plotting.panels.displays import (
 )
 from sklearn_interpret._plotting.panels.lines import Artists, Effect, LinePanel, Looks
 from sklearn_interpret._plotting.sources import response_name
-from sklearn_interpret._plotting.tree_diagram import draw_tests, leaf_order
+from sklearn_interpret._plotting.tree_diagram import draw_tests, leaf_order, tree_fits
 from sklearn_interpret.effects._plot._effect import (
     chosen_entries,
     increasing,
@@ -32,7 +32,8 @@ from sklearn_interpret.effects._plot._effect import (
 )
 from sklearn_interpret.effects._regional_effects import RegionalEffects
 
-ALL_ROWS, THE_REGION, SINGLE_ROWS = "all rows", "the region", "single rows"
+ALL_ROWS, IN_REGION = "effect over all rows", "effect in the region"
+SINGLE_ROWS = "single rows"
 TITLE_LINES = 3  # largest number of lines of conditions
 MOST_LEAVES = 8  # the tests of more regions have no room in a panel
 LEAF_HEIGHT = 0.5  # inches for the number of a region below the tests
@@ -197,7 +198,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         self,
         ax: Any = None,
         *,
-        n_curves: int | None = 50,
+        n_curves: int | None = 100,
         random_state: int | np.random.RandomState | None = 0,
         n_cols: int = 3,
         rug: bool = True,
@@ -217,7 +218,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             None makes a figure. A single axes is drawn on as it is where there is one
             panel, and divided into a grid where there are several. An array has one
             axes per panel, that of the tree first.
-        n_curves : int, default=50
+        n_curves : int, default=100
             Largest number of single rows' curves in a region; None draws all.
         random_state : int, RandomState or None, default=0
             Draws those curves.
@@ -242,7 +243,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         outputs = most_varied(effects)
         looks, single = Looks.of(locals()), len(outputs) == 1
         if single:
-            label = ALL_ROWS if len(effects) == 1 else THE_REGION
+            label = ALL_ROWS if len(effects) == 1 else IN_REGION
             looks.line_kw = {"label": label, **(line_kw or {})}
         draw = check_random_state(random_state)
         panels = [
@@ -275,7 +276,8 @@ class RegionalEffectDisplay(Display, PanelDisplay):
 
     def _panel(self, place, effect, overall, outputs, n_curves, draw):
         inside, single = self._inside(place), len(outputs) == 1
-        heading, several = f"Region {place}", len(self.conditions) > 1
+        several = len(self.conditions) > 1
+        heading = f"Region {place}" if several else "All rows"
         parts = {}
         if inside is not None:
             heading += f" ({len(inside)} row{'s'[: len(inside) != 1]})"
@@ -289,7 +291,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             parts["reference"] = overall.values[outputs]
         names = self._named_outputs(len(effect.values))
         palette = colours(len(outputs))
-        words = lines_of(self.conditions[place], NAME_WIDTH, TITLE_LINES) or [ALL_ROWS]
+        words = lines_of(self.conditions[place], NAME_WIDTH, TITLE_LINES)
         return RegionPanel(
             self.feature_name,
             [
@@ -350,7 +352,7 @@ class RegionPanel(LinePanel):
             entries[SINGLE_ROWS] = entries.pop(f"{len(self.curves)} rows")
         style = {"linewidth": 1.1, "linestyle": "--", "marker": "", "zorder": 2.6}
         if self.has_levels:
-            style = {"markersize": 9.5, "markerfacecolor": "none", "zorder": 2.6}
+            style = {"markersize": 8, "markerfacecolor": "none", "zorder": 2.6}
         kind = {"as_points": self.has_levels, "across": self.across}
         for line, values in zip(artists.lines, self.reference, strict=False):
             own = line.get_color() if len(self.series) > 1 else colour
@@ -384,8 +386,9 @@ class TreePanel:
         """Draw on an axes; return the texts, as the artists of what is missing."""
         texts, _ = draw_tests(ax, self.tree, (0, 1), LEAF_HEIGHT)
         style = {"ha": "center", "va": "top", "fontsize": "small"}
+        what = "region\n" if tree_fits(ax, self.tree) else ""
         for place in range(len(leaf_order(self.tree))):
-            texts.append(ax.text(place, 0.95, f"region\n{place}", **style))
+            texts.append(ax.text(place, 0.95, f"{what}{place}", **style))
         ax.set(xticks=[], yticks=[])
         ax.grid(visible=False)
         ax.spines[:].set_visible(False)
