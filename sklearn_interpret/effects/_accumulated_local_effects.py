@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.effects.accumulation import LocalEffects
+from sklearn_interpret._core.effects.intervals import least_error_edges
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.response import drop_single_output
@@ -29,6 +30,11 @@ from sklearn_interpret.effects._local_effects import (
     similar_levels_first,
 )
 from sklearn_interpret.exceptions import EmptyIntervalWarning
+
+# Narrow intervals from which n_intervals="auto" chooses: their largest number, and the
+# rows of each, from which the spread of differences is estimated.
+_MOST_NARROW = 100
+_ROWS_OF_NARROW = 5
 
 
 @estimator_dataclass
@@ -57,10 +63,13 @@ class AccumulatedLocalEffects(IntervalsMixin, CurveEffect):
         and boolean columns of a DataFrame.
     feature_groups : dict of str to list, default=None
         Features that are replaced together, by their observed joint values.
-    n_intervals : int or None, default=None
+    n_intervals : int, "auto" or None, default=None
         Largest number of intervals along a numeric feature; their edges are the
         distinct inverted-CDF quantiles. None means 40; for pairs of features with few
         rows fewer, but at least 4, so that a cell holds ten distinct rows on average.
+        "auto" chooses the intervals of a feature alone among at most 100 such ones and
+        their unions, by the estimated mean squared error of the curve: wide where it is
+        straight, narrow where it bends. It asks for the responses twice.
     custom_values : dict of feature to array-like, default=None
         Edges (levels in order, for categories) to use instead. Rows outside are
         ignored.
@@ -113,6 +122,9 @@ default="similarity"
         Weighted standard deviation of those differences over the rows.
     interval_counts_ : list of ndarray of shape (K,), (levels,) or two-way
         Total weight of the rows in each interval or at each level.
+    standard_errors_ : list of ndarray of shape (K + 1,) or (levels,), or None
+        Standard errors of `effects_`, for the model as it is, from the differences
+        between rows; None for pairs.
     intervals_low_, intervals_high_ : list of ndarray, or None for an entry
         Ends of the confidence bands, of the shapes of `effects_`. Only with a
         confidence level; None for pairs unless bootstrapped.
@@ -172,7 +184,7 @@ default="similarity"
     features: Any = None
     categorical_features: ArrayLike | None = "auto"
     feature_groups: dict[str, Any] | None = None
-    n_intervals: int | None = None
+    n_intervals: int | str | None = None
     custom_values: dict[Any, Any] | None = None
     categorical_order: str | dict[Any, Any] = "similarity"
     centered: bool = True
@@ -185,12 +197,18 @@ default="similarity"
     effects_: list[NDArray[np.float64]] = field(init=False)
     local_effects_: list[NDArray[np.float64]] = field(init=False)
     local_effects_std_: list[NDArray[np.float64]] = field(init=False)
+    standard_errors_: list[NDArray[np.float64] | None] = field(init=False)
     intervals_low_: list[NDArray[np.float64] | None] = field(init=False)
     intervals_high_: list[NDArray[np.float64] | None] = field(init=False)
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
         **IntervalsMixin._parameter_constraints,
+        "n_intervals": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"auto"}),
+            None,
+        ],
         "categorical_order": [StrOptions({"similarity", "sorted"}), dict],
         "centered": ["boolean"],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
@@ -198,10 +216,12 @@ default="similarity"
         "n_bootstraps": [Interval(Integral, 1, None, closed="left")],
     }
 
-    @property
-    def _errors_count_rows(self):
-        by_errors = self.confidence_method == "standard_error"
-        return self.confidence_level is not None and by_errors
+    _errors_count_rows = True
+
+    def _size_of_axes(self, rows, parts):
+        if self.n_intervals == "auto" and len(parts) == 1:
+            return min(_MOST_NARROW, max(rows.n_rows // _ROWS_OF_NARROW, 1))
+        return super()._size_of_axes(rows, parts)
 
     def _make_axis(self, sample, columns, name, size, custom):
         axis = super()._make_axis(sample, columns, name, size, custom)
@@ -241,6 +261,8 @@ default="similarity"
 
     def _measure(self, sample, response):
         self._given_orders(sample.rows)  # checks all names, also of other features
+        if self.n_intervals == "auto":
+            self._choose_intervals(sample, response)
         self.edges_ = [
             one_or_pair([axis.values for axis in axes]) for axes in self.axes_
         ]
@@ -265,12 +287,38 @@ default="similarity"
             self._set_intervals(parts, cells[:] if bootstrap else None, sample)
         return len(self._effects[0])
 
+    def _choose_intervals(self, sample, response):
+        """Replace the narrow intervals of features alone by their best unions."""
+        entries = [
+            entry
+            for entry, (axis, *others) in enumerate(self.axes_)
+            if not others and not axis.categorical and axis.name not in self._custom
+        ]
+        axes = [self.axes_[entry] for entry in entries]
+        parts, *_ = local_effects(
+            axes, sample, response, self.method, n_jobs=self.n_jobs
+        )
+        for entry, (axis,), part in zip(entries, axes, parts, strict=True):
+            weights = part.step_weights
+            if len(weights) > 1:
+                kept = least_error_edges(
+                    axis.values, weights, part.local, part.local_error
+                )
+                self.axes_[entry] = (reordered(axis, kept),)
+
     def _publish(self, parts):
         self._effects = [part.effect(centred=self.centered) for part in parts]
         self.effects_ = [drop_single_output(effect) for effect in self._effects]
         self.local_effects_ = [drop_single_output(part.shown_local) for part in parts]
         self.local_effects_std_ = [drop_single_output(part.local_std) for part in parts]
         self.interval_counts_ = [part.cell_weights for part in parts]
+        self._errors = [
+            part.effect_error if len(part.steps.axes) == 1 else None for part in parts
+        ]
+        self.standard_errors_ = [
+            None if error is None else drop_single_output(error)
+            for error in self._errors
+        ]
 
     def _warn_if_empty(self, parts):
         for axes, part in zip(self.axes_, parts, strict=True):
@@ -291,7 +339,7 @@ default="similarity"
             if cells is not None:
                 low, high = self._bootstrap(part, cells, sample, seeds[entry])
             elif len(part.steps.axes) == 1:
-                half = ndtri((1 + self.confidence_level) / 2) * part.effect_error
+                half = ndtri((1 + self.confidence_level) / 2) * self._errors[entry]
                 low, high = effect - half, effect + half
             else:
                 lows.append(None)

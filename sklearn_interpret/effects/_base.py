@@ -98,9 +98,11 @@ class BaseEffect(TransformerMixin, SampleInspector):
                         sample, columns[part], name, size, custom.get(part)
                     )
             self.axes_.append(tuple(made[part, size] for part in entry))
-        for part, axis in {part: axis for (part, _), axis in made.items()}.items():
+        by_part = {part: axis for (part, _), axis in made.items()}
+        for part, axis in by_part.items():
             if custom.get(part) is None:
                 self._warn_if_constant(axis)
+        self._custom = {by_part[part].name for part in custom if part in by_part}
         self.features_ = [
             tuple(column for axis in axes for column in axis.columns)
             for axes in self.axes_
@@ -305,7 +307,7 @@ class IntervalsMixin:
 
     def _size_of_axes(self, rows, parts):
         """At most 40 intervals; fewer for pairs, whose cells should hold ten rows."""
-        if self.n_intervals is not None:
+        if isinstance(self.n_intervals, Integral):
             return self.n_intervals
         if len(parts) == 1:
             return _MOST_INTERVALS
