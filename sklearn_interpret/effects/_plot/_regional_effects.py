@@ -347,10 +347,10 @@ class RegionPanel(LinePanel):
         from matplotlib.lines import Line2D
 
         artists = super().draw(ax, looks)
-        entries, colour = artists.entries, shade(ax, 0.6)
+        entries, colour = artists.entries, shade(ax, 0.85)
         if self.curves is not None and len(self.curves):
             entries[SINGLE_ROWS] = entries.pop(f"{len(self.curves)} rows")
-        style = {"linewidth": 1.1, "linestyle": "--", "marker": "", "zorder": 2.6}
+        style = {"linewidth": 1.3, "linestyle": "--", "marker": "", "zorder": 2.6}
         if self.has_levels:
             style = {"markersize": 8, "markerfacecolor": "none", "zorder": 2.6}
         kind = {"as_points": self.has_levels, "across": self.across}
