@@ -60,7 +60,7 @@ class Region:
     """
 
     conditions: tuple[Condition, ...]
-    rows: NDArray[np.intp]
+    rows: NDArray[np.intp] = field(repr=False)
     n_rows: float
     heterogeneity: float
 
