@@ -48,6 +48,7 @@ class AccumulatedLocalEffectsDisplay:
     data: list[Any] | None
     importances: ArrayLike | None
     by_similarity: list[Any] | None
+    standard_errors: list[Any] | None
     intervals_low: list[Any] | None
     intervals_high: list[Any] | None
     confidence_level: float | None
@@ -76,6 +77,7 @@ class AccumulatedLocalEffectsDisplay:
         data: list[Any] | None = None,
         importances: ArrayLike | None = None,
         by_similarity: list[Any] | None = None,
+        standard_errors: list[Any] | None = None,
         intervals_low: list[Any] | None = None,
         intervals_high: list[Any] | None = None,
         confidence_level: float | None = None,
@@ -95,7 +97,7 @@ class AccumulatedLocalEffectsDisplay:
         ax: Any = None,
         categorical_features: ArrayLike | None = "auto",
         feature_groups: dict[str, Any] | None = None,
-        n_intervals: int | None = None,
+        n_intervals: int | str | None = None,
         custom_values: dict[Any, Any] | None = None,
         categorical_order: str | dict[Any, Any] = "similarity",
         centered: bool = True,
@@ -136,7 +138,7 @@ class AccumulatedLocalEffectsDisplay:
         ax: Any = None,
         categorical_features: ArrayLike | None = "auto",
         feature_groups: dict[str, Any] | None = None,
-        n_intervals: int | None = None,
+        n_intervals: int | str | None = None,
         custom_values: dict[Any, Any] | None = None,
         categorical_order: str | dict[Any, Any] = "similarity",
         centered: bool = True,
