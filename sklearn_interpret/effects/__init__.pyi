@@ -11,7 +11,6 @@ from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
@@ -765,7 +764,6 @@ class RegionalEffectDisplay:
     average_lines_: list[list[Line2D]]
     curves_: list[LineCollection] | None
     rug_: list[LineCollection] | None
-    tests_: list[Text]
     legend_: Legend | None
     def __init__(
         self,
@@ -827,7 +825,6 @@ class RegionalEffectDisplay:
         ax: Any = None,
         *,
         n_curves: int | None = 100,
-        random_state: int | np.random.RandomState | None = 0,
         n_cols: int = 3,
         rug: bool = True,
         curve_kw: dict[str, Any] | None = None,

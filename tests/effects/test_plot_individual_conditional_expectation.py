@@ -250,7 +250,7 @@ def test_color_by_that_is_not_there(fitted):
     kind = ICEDisplay
     with pytest.raises(ValueError, match="color_by has the position 7"):
         kind.from_estimator(ice, X, color_by=7)
-    with pytest.raises(ValueError, match="rows that were inspected are needed"):
+    with pytest.raises(ValueError, match="needs the rows that were inspected"):
         kind.from_estimator(ice, X[:20], color_by=1)
 
 

@@ -187,6 +187,16 @@ def _custom_numbers(custom, name, smallest):
     return values
 
 
+def values_along(columns, rows, categorical):
+    """Each row's number, or its label: (n_rows,)."""
+    if not categorical:
+        return rows.numbers(columns[0])
+    codes, labels, _ = rows.encode(columns)
+    values = np.empty(len(labels), dtype=object)
+    values[:] = labels
+    return values[codes]
+
+
 def label_text(label):
     """A label as text in names: tuples joined, missing spelled out."""
     if isinstance(label, tuple):

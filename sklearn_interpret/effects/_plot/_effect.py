@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.axes import values_along
 from sklearn_interpret._model.rows.features import feature_index
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
@@ -349,7 +350,7 @@ def data_along(inspector, data):
         kept = kept[np.sort(draw)]
     rows = rows.take(kept)
     values = [
-        tuple(_values(axis.columns, rows, axis.categorical) for axis in axes)
+        tuple(values_along(axis.columns, rows, axis.categorical) for axis in axes)
         for axes in inspector.axes_
     ]
     return [entry if len(entry) > 1 else entry[0] for entry in values]
@@ -357,38 +358,19 @@ def data_along(inspector, data):
 
 def values_of(inspector, X, feature, kept):
     """Name, values in some rows, and levels (None of a number) of a single feature."""
-    rows = inspected_rows(inspector, X, kept)
-    column = feature_index(feature, rows.names, named=rows.named, parameter="color_by")
-    categorical = bool(inspector.categorical_features_[column])
-    values = _values((column,), rows, categorical)
-    levels = list(rows.encode((column,))[1]) if categorical else None
-    return rows.names[column], values, levels
-
-
-def values_along(inspector, X, axis, kept):
-    """Values along an axis in the rows that were inspected."""
-    return _values(axis.columns, inspected_rows(inspector, X, kept), axis.categorical)
-
-
-def inspected_rows(inspector, X, kept):
-    """Rows of X at the positions of those that were inspected."""
     rows = as_rows(X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
+    column = feature_index(feature, rows.names, named=rows.named, parameter="color_by")
     if max(kept, default=-1) >= rows.n_rows:
         raise ValueError(
-            f"The rows that were inspected are needed; X has {rows.n_rows} rows, and "
-            f"row {max(kept)} has a curve."
+            f"color_by={feature!r} needs the rows that were inspected; X has "
+            f"{rows.n_rows} rows, and row {max(kept)} has a curve."
         )
-    return rows.take(kept)
-
-
-def _values(columns, rows, categorical):
-    if not categorical:
-        return rows.numbers(columns[0])
-    codes, labels, _ = rows.encode(columns)
-    values = np.empty(len(labels), dtype=object)
-    values[:] = labels
-    return values[codes]
+    rows = rows.take(kept)
+    categorical = bool(inspector.categorical_features_[column])
+    values = values_along((column,), rows, categorical)
+    levels = list(rows.encode((column,))[1]) if categorical else None
+    return rows.names[column], values, levels
 
 
 def chosen_entries(inspector, features):

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
+from sklearn_interpret._model.rows.axes import values_along
 from sklearn_interpret._plotting.axes import Slot
 from sklearn_interpret._plotting.colours import colours, shade
 from sklearn_interpret._plotting.curves import draw_line
@@ -28,7 +28,6 @@ from sklearn_interpret.effects._plot._effect import (
     increasing,
     most_varied,
     output_texts,
-    values_along,
 )
 from sklearn_interpret.effects._regional_effects import RegionalEffects
 
@@ -99,8 +98,6 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         The curves of single rows in each region.
     rug_ : list of LineCollection or None
         The marks of the data at the bottom of each region's panel.
-    tests_ : list of Text
-        Texts of the tree of splits.
     legend_ : matplotlib Legend or None
         The legend.
 
@@ -168,26 +165,33 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         if feature is not None:
             (entry,) = chosen_entries(inspector, [feature])
         axes = (axis,) = inspector.axes_[entry]
+        names = ["grid_values", "curves", "average"]
+        names += ["individual"] if inspector.individual_ is not None else []
         arrays = {
-            name: increasing(getattr(inspector, f"{name}_")[entry], axes)
-            for name in ("grid_values", "curves", "average")
+            n: increasing(getattr(inspector, f"{n}_")[entry], axes) for n in names
         }
         if inspector.individual_ is not None:
-            arrays["individual"] = increasing(inspector.individual_[entry], axes)
-            for name in ("curves", "average", "individual"):
+            for name in names[1:]:
                 means = arrays[name].mean(axis=-1, keepdims=True)
                 arrays[name] = arrays[name] - means
+        tree = {"left": [], "right": [], "tests": []}
         division = 0 if inspector.joint else entry
-        regions, rows = inspector._divisions[division], inspector.sample_indices_
-        belongs = np.stack([np.isin(rows, region.rows) for region in regions])
+        _flat(inspector._tests(inspector._roots[division]), tree)
+        regions, index = inspector._divisions[division], inspector.sample_indices_
+        rows = inspector._check_rows(data.X, reset=False)
+        if index.max() >= rows.n_rows:
+            raise ValueError(
+                f"The rows that were inspected are needed: X has {rows.n_rows} rows, "
+                f"and row {index.max()} is in a region."
+            )
         return cls(
             **arrays,
             feature_name=inspector.effect_names_[entry],
             conditions=[list(map(_words, region.conditions)) for region in regions],
-            region=belongs.argmax(axis=0),
-            rows=rows,
-            data=values_along(inspector, data.X, axis, rows),
-            tree=_flat(inspector._tests(inspector._roots[division])),
+            region=np.argmax([np.isin(index, own.rows) for own in regions], axis=0),
+            rows=index,
+            data=values_along(axis.columns, rows.take(index), axis.categorical),
+            tree=tree,
             output_names=output_texts(inspector),
             response_name=response_name(inspector),
             categorical=axis.categorical,
@@ -199,7 +203,6 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         ax: Any = None,
         *,
         n_curves: int | None = 100,
-        random_state: int | np.random.RandomState | None = 0,
         n_cols: int = 3,
         rug: bool = True,
         curve_kw: dict[str, Any] | None = None,
@@ -219,9 +222,8 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             panel, and divided into a grid where there are several. An array has one
             axes per panel, that of the tree first.
         n_curves : int, default=100
-            Largest number of single rows' curves in a region; None draws all.
-        random_state : int, RandomState or None, default=0
-            Draws those curves.
+            Largest number of single rows' curves in a region, evenly spaced among its
+            rows; None draws all.
         n_cols : int, default=3
             Largest number of panels in a row, of a grid made here.
         rug : bool, default=True
@@ -240,22 +242,19 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             The display.
         """
         effects, overall = self._effects()
-        outputs = most_varied(effects)
-        looks, single = Looks.of(locals()), len(outputs) == 1
-        if single:
+        looks, outputs = Looks.of(locals()), most_varied(effects)
+        if len(outputs) == 1:
             label = ALL_ROWS if len(effects) == 1 else IN_REGION
             looks.line_kw = {"label": label, **(line_kw or {})}
-        draw = check_random_state(random_state)
         panels = [
-            self._panel(place, effect, overall, outputs, n_curves, draw)
+            (self._panel(place, effect, overall, outputs, n_curves), None)
             for place, effect in enumerate(effects)
         ]
         if self.tree is not None and 1 < len(effects) <= MOST_LEAVES:
-            panels.insert(0, TreePanel(self.tree))
+            panels.insert(0, (TreePanel(self.tree), None))
         n_outputs, note = len(overall.values), None
         if len(outputs) < n_outputs:
             note = f"The {len(outputs)} most varied of {n_outputs} outputs"
-        panels = [(panel, None) for panel in panels]
         self._render(panels, ax, looks, n_cols=n_cols, share_y=True, note=note)
         return self
 
@@ -266,39 +265,32 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             levelled = grid.dtype.kind not in "iuf"
         axis = (self.feature_name,), (grid,), (levelled,)
         curves = np.moveaxis(with_outputs(self.curves, 2), 1, 0)
-        similar = {"by_similarity": (self.by_similarity,)}
-        effects = [Effect(*axis, values, **similar) for values in curves]
-        return effects, Effect(*axis, with_outputs(self.average, 1))
+        overall = Effect(*axis, with_outputs(self.average, 1))
+        return [Effect(*axis, values) for values in curves], overall
 
-    def _inside(self, place):
-        """Positions of the rows in a region, or None."""
-        return None if self.region is None else np.flatnonzero(self.region == place)
-
-    def _panel(self, place, effect, overall, outputs, n_curves, draw):
-        inside, single = self._inside(place), len(outputs) == 1
-        several = len(self.conditions) > 1
-        heading = f"Region {place}" if several else "All rows"
-        parts = {}
-        if inside is not None:
+    def _panel(self, place, effect, overall, outputs, n_curves):
+        single, parts = len(outputs) == 1, {}
+        heading = "All rows"
+        if len(self.conditions) > 1:
+            heading, parts["reference"] = f"Region {place}", overall.values[outputs]
+        if self.region is not None:
+            inside = np.flatnonzero(self.region == place)
             heading += f" ({len(inside)} row{'s'[: len(inside) != 1]})"
             if self.data is not None:
                 parts["data"] = np.asarray(self.data)[inside]
             if single and self.individual is not None:
-                if n_curves is not None and len(inside) > n_curves:
-                    inside = np.sort(draw.choice(inside, n_curves, replace=False))
-                parts["curves"] = with_outputs(self.individual, 2)[outputs[0], inside]
-        if several:
-            parts["reference"] = overall.values[outputs]
-        names = self._named_outputs(len(effect.values))
-        palette = colours(len(outputs))
+                step = -(-len(inside) // (n_curves or len(inside)))
+                curves = with_outputs(self.individual, 2)[outputs[0]]
+                parts["curves"] = curves[inside[::step]]
         words = lines_of(self.conditions[place], NAME_WIDTH, TITLE_LINES)
+        names, palette = self._named_outputs(len(effect.values)), colours(len(outputs))
         return RegionPanel(
             self.feature_name,
             [
                 effect.series(output, names[output], colour)
                 for output, colour in zip(outputs, palette, strict=True)
             ],
-            "Centred ICE" if self.individual is not None else "ALE, mean 0",
+            "ALE, mean 0" if self.individual is None else "Centred ICE",
             self._response_label(self.output_names, 0 if single else None),
             levels=effect.levels,
             by_similarity=self.by_similarity,
@@ -307,11 +299,9 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         )
 
     def _publish(self, artists, lower):
-        """Of the regions' panels, with the texts of the tree in front of them."""
         regions = artists[-len(self.conditions) :]
         super()._publish(regions, lower)
         self.average_lines_ = [drawn.fold_lines for drawn in regions]
-        self.tests_ = [t for d in artists[: -len(regions)] for t in d.missing]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame.
@@ -326,8 +316,9 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         effects, overall = self._effects()
         outputs, blocks = self._named_outputs(len(overall.values)), []
         for place, effect in enumerate(effects):
-            own, inside = effect_columns(effect, outputs), self._inside(place)
-            if self.individual is not None and inside is not None:
+            own = effect_columns(effect, outputs)
+            if self.individual is not None and self.region is not None:
+                inside = np.flatnonzero(self.region == place)
                 curves = with_outputs(self.individual, 2)[:, inside]
                 rows = inside if self.rows is None else np.asarray(self.rows)[inside]
                 own += curve_columns(effect, outputs, curves, rows)
@@ -348,7 +339,7 @@ class RegionPanel(LinePanel):
 
         artists = super().draw(ax, looks)
         entries, colour = artists.entries, shade(ax, 0.85)
-        if self.curves is not None and len(self.curves):
+        if self.curves is not None:
             entries[SINGLE_ROWS] = entries.pop(f"{len(self.curves)} rows")
         style = {"linewidth": 1.3, "linestyle": "--", "marker": "", "zorder": 2.6}
         if self.has_levels:
@@ -361,11 +352,11 @@ class RegionPanel(LinePanel):
         if artists.fold_lines:
             entries[ALL_ROWS] = handle = Line2D([], [])
             handle.update_from(artists.fold_lines[0])
-            handle.set(color=colour, label=ALL_ROWS)
+            handle.set(color=colour)
         return artists
 
     def label(self, ax, *, with_y=True):
-        """Name the axes, with the region as the title."""
+        """Name the axes and the region."""
         super().label(ax, with_y=with_y)
         ax.set_title(literal(self.heading), fontsize="medium")
 
@@ -377,25 +368,22 @@ class TreePanel:
     tree: dict
 
     values_along = None
+    tidy_numbers = staticmethod(lambda ax: None)
 
     def slot(self, below):
         """Space that the panel needs."""
-        return Slot(below)
+        return Slot()
 
     def draw(self, ax, looks):
-        """Draw on an axes; return the texts, as the artists of what is missing."""
-        texts, _ = draw_tests(ax, self.tree, (0, 1), LEAF_HEIGHT)
-        style = {"ha": "center", "va": "top", "fontsize": "small"}
+        """Draw on an axes; return the artists."""
+        draw_tests(ax, self.tree, (0, 1), LEAF_HEIGHT)
         what = "region\n" if tree_fits(ax, self.tree) else ""
         for place in range(len(leaf_order(self.tree))):
-            texts.append(ax.text(place, 0.95, f"{what}{place}", **style))
+            ax.text(place, 0.95, f"{what}{place}", ha="center", va="top", size="small")
         ax.set(xticks=[], yticks=[])
         ax.grid(visible=False)
         ax.spines[:].set_visible(False)
-        return Artists(missing=texts)
-
-    def tidy_numbers(self, ax):
-        """There are none."""
+        return Artists()
 
     def label(self, ax, *, with_y=True):
         """Name the panel."""
@@ -406,19 +394,11 @@ def _words(condition):
     return str(condition).replace(" <= ", " ≤ ")
 
 
-def _flat(tests):
-    """Nested splits as the arrays that `draw_tests` takes."""
-    tree = {"left": [], "right": [], "tests": []}
-
-    def add(part):
-        place = len(tree["tests"])
-        for values, leaf in zip(tree.values(), (-1, -1, ""), strict=True):
-            values.append(leaf)
-        if part is not None:
-            test, holds, others = part
-            tree["tests"][place] = _words(test)
-            tree["left"][place], tree["right"][place] = add(holds), add(others)
-        return place
-
-    add(tests)
-    return tree
+def _flat(tests, tree):
+    """Add nested splits to the lists that `draw_tests` takes; return the node."""
+    place, (test, *parts) = len(tree["tests"]), tests or ("",)
+    for name, value in (("left", -1), ("right", -1), ("tests", _words(test))):
+        tree[name].append(value)
+    for name, part in zip(("left", "right"), parts, strict=False):
+        tree[name][place] = _flat(part, tree)
+    return place
