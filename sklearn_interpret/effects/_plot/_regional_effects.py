@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.axes import values_along
 from sklearn_interpret._plotting.axes import Slot
-from sklearn_interpret._plotting.colours import colours, shade
-from sklearn_interpret._plotting.curves import draw_line
+from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import NAME_WIDTH, lines_of, literal
 from sklearn_interpret._plotting.panels.displays import (
@@ -32,7 +31,7 @@ from sklearn_interpret.effects._plot._effect import (
 from sklearn_interpret.effects._regional_effects import RegionalEffects
 
 ALL_ROWS, IN_REGION = "effect over all rows", "effect in the region"
-SINGLE_ROWS = "single rows"
+NAMES = {" rows": "single rows", " folds": ALL_ROWS}  # in the legend
 TITLE_LINES = 3  # largest number of lines of conditions
 MOST_LEAVES = 8  # the tests of more regions have no room in a panel
 LEAF_HEIGHT = 0.5  # inches for the number of a region below the tests
@@ -165,15 +164,13 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         if feature is not None:
             (entry,) = chosen_entries(inspector, [feature])
         axes = (axis,) = inspector.axes_[entry]
-        names = ["grid_values", "curves", "average"]
-        names += ["individual"] if inspector.individual_ is not None else []
-        arrays = {
-            n: increasing(getattr(inspector, f"{n}_")[entry], axes) for n in names
-        }
+        lines = {"curves": inspector.curves_, "average": inspector.average_}
         if inspector.individual_ is not None:
-            for name in names[1:]:
-                means = arrays[name].mean(axis=-1, keepdims=True)
-                arrays[name] = arrays[name] - means
+            lines["individual"] = inspector.individual_
+        lines = {name: increasing(part[entry], axes) for name, part in lines.items()}
+        if inspector.individual_ is not None:
+            for name, part in lines.items():
+                lines[name] = part - part.mean(axis=-1, keepdims=True)
         tree = {"left": [], "right": [], "tests": []}
         division = 0 if inspector.joint else entry
         _flat(inspector._tests(inspector._roots[division]), tree)
@@ -185,7 +182,8 @@ class RegionalEffectDisplay(Display, PanelDisplay):
                 f"and row {index.max()} is in a region."
             )
         return cls(
-            **arrays,
+            increasing(inspector.grid_values_[entry], axes),
+            **lines,
             feature_name=inspector.effect_names_[entry],
             conditions=[list(map(_words, region.conditions)) for region in regions],
             region=np.argmax([np.isin(index, own.rows) for own in regions], axis=0),
@@ -246,6 +244,9 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         if len(outputs) == 1:
             label = ALL_ROWS if len(effects) == 1 else IN_REGION
             looks.line_kw = {"label": label, **(line_kw or {})}
+        # The effect over all rows is drawn as the line of a fold is.
+        looks.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
+        looks.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
         panels = [
             (self._panel(place, effect, overall, outputs, n_curves), None)
             for place, effect in enumerate(effects)
@@ -272,13 +273,14 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         single, parts = len(outputs) == 1, {}
         heading = "All rows"
         if len(self.conditions) > 1:
-            heading, parts["reference"] = f"Region {place}", overall.values[outputs]
+            heading = f"Region {place}"
+            effect = replace(effect, folds=overall.values[None])
         if self.region is not None:
             inside = np.flatnonzero(self.region == place)
             heading += f" ({len(inside)} row{'s'[: len(inside) != 1]})"
             if self.data is not None:
                 parts["data"] = np.asarray(self.data)[inside]
-            if single and self.individual is not None:
+            if single and self.individual is not None and n_curves != 0:
                 step = -(-len(inside) // (n_curves or len(inside)))
                 curves = with_outputs(self.individual, 2)[outputs[0]]
                 parts["curves"] = curves[inside[::step]]
@@ -301,7 +303,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
     def _publish(self, artists, lower):
         regions = artists[-len(self.conditions) :]
         super()._publish(regions, lower)
-        self.average_lines_ = [drawn.fold_lines for drawn in regions]
+        self.average_lines_ = [[n for (n,) in drawn.fold_lines] for drawn in regions]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame.
@@ -331,28 +333,14 @@ class RegionPanel(LinePanel):
     """Effects within a region, and thinner ones over all rows."""
 
     heading: str = ""  # number and conditions of the region
-    reference: Any = ()  # (n_lines, G): the effects over all rows
 
     def draw(self, ax, looks):
-        """Draw on an axes; return the artists, the thin lines as those of folds."""
-        from matplotlib.lines import Line2D
-
+        """Draw on an axes; return the artists."""
         artists = super().draw(ax, looks)
-        entries, colour = artists.entries, shade(ax, 0.85)
-        if self.curves is not None:
-            entries[SINGLE_ROWS] = entries.pop(f"{len(self.curves)} rows")
-        style = {"linewidth": 1.3, "linestyle": "--", "marker": "", "zorder": 2.6}
-        if self.has_levels:
-            style = {"markersize": 8, "markerfacecolor": "none", "zorder": 2.6}
-        kind = {"as_points": self.has_levels, "across": self.across}
-        for line, values in zip(artists.lines, self.reference, strict=False):
-            own = line.get_color() if len(self.series) > 1 else colour
-            x = line.get_ydata() if self.across else line.get_xdata()
-            artists.fold_lines.append(draw_line(ax, x, values, own, style, **kind))
-        if artists.fold_lines:
-            entries[ALL_ROWS] = handle = Line2D([], [])
-            handle.update_from(artists.fold_lines[0])
-            handle.set(color=colour)
+        entries = artists.entries
+        for text in sorted(entries, key=lambda text: text.endswith(" folds")):
+            name = NAMES.get(text.lstrip("0123456789"), text)
+            entries[name] = entries.pop(text)
         return artists
 
     def label(self, ax, *, with_y=True):
