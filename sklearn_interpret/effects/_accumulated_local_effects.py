@@ -218,10 +218,15 @@ default="similarity"
 
     _errors_count_rows = True
 
-    def _size_of_axes(self, rows, parts):
+    @property
+    def _weights_count_rows(self):
+        return self.n_intervals == "auto"
+
+    def _size_of_axes(self, sample, parts):
         if self.n_intervals == "auto" and len(parts) == 1:
-            return min(_MOST_NARROW, max(rows.n_rows // _ROWS_OF_NARROW, 1))
-        return super()._size_of_axes(rows, parts)
+            most = int(sample.weights.sum() / _ROWS_OF_NARROW)
+            return min(_MOST_NARROW, max(most, 1))
+        return super()._size_of_axes(sample, parts)
 
     def _make_axis(self, sample, columns, name, size, custom):
         axis = super()._make_axis(sample, columns, name, size, custom)

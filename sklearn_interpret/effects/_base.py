@@ -90,7 +90,7 @@ class BaseEffect(TransformerMixin, SampleInspector):
         made = {}
         self.axes_ = []
         for entry in entries:
-            size = self._size_of_axes(rows, [columns[part] for part in entry])
+            size = self._size_of_axes(sample, [columns[part] for part in entry])
             for part in entry:
                 if (part, size) not in made:
                     name = part if isinstance(part, str) else names[part]
@@ -117,7 +117,7 @@ class BaseEffect(TransformerMixin, SampleInspector):
             self.feature_importances_ = self._importances(sample)
 
     @abstractmethod
-    def _size_of_axes(self, rows, parts):
+    def _size_of_axes(self, sample, parts):
         """Largest number of points or intervals of the axes of one entry."""
 
     @abstractmethod
@@ -167,6 +167,17 @@ class BaseEffect(TransformerMixin, SampleInspector):
                 "features, but features has pairs only."
             )
         return entries
+
+    def _show_missing_to_model(self, entries, rows):
+        """Send rows with missing values to the model, which may refuse them."""
+        axes = [self.axes_[entry][0] for entry in entries]
+        numeric = [axis.columns[0] for axis in axes if not axis.categorical]
+        missing = np.zeros(rows.n_rows, dtype=bool)
+        for column in numeric:
+            missing |= np.isnan(rows.numbers(column))
+        if missing.any():
+            response = make_response(self.estimator_, self.response_method, self.target)
+            response(rows.take(np.flatnonzero(missing)).native)
 
     def get_feature_names_out(
         self, input_features: ArrayLike | None = None
@@ -249,17 +260,6 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
         self._warn_of_unseen(entries, rows)
         return np.hstack([self._effect_at(entry, rows) for entry in entries])
 
-    def _show_missing_to_model(self, entries, rows):
-        """Send rows with missing values to the model, which may refuse them."""
-        axes = [self.axes_[entry][0] for entry in entries]
-        numeric = [axis.columns[0] for axis in axes if not axis.categorical]
-        missing = np.zeros(rows.n_rows, dtype=bool)
-        for column in numeric:
-            missing |= np.isnan(rows.numbers(column))
-        if missing.any():
-            response = make_response(self.estimator_, self.response_method, self.target)
-            response(rows.take(np.flatnonzero(missing)).native)
-
     def _warn_of_unseen(self, entries, rows):
         for entry in entries:
             (axis,) = self.axes_[entry]
@@ -305,14 +305,14 @@ class IntervalsMixin:
             make_edges=self._make_edges,
         )
 
-    def _size_of_axes(self, rows, parts):
+    def _size_of_axes(self, sample, parts):
         """At most 40 intervals; fewer for pairs, whose cells should hold ten rows."""
         if isinstance(self.n_intervals, Integral):
             return self.n_intervals
         if len(parts) == 1:
             return _MOST_INTERVALS
         # Distinct rows: weights and repeated rows must give the same cells.
-        n_distinct = rows.encode(sum(parts, ()))[0].max() + 1
+        n_distinct = sample.rows.encode(sum(parts, ()))[0].max() + 1
         fewer = int(np.sqrt(n_distinct / _ROWS_PER_CELL))
         return min(_MOST_INTERVALS, max(fewer, _FEWEST_OF_A_PAIR))
 
@@ -328,7 +328,7 @@ class GridMixin:
         "percentiles": [tuple, list],
     }
 
-    def _size_of_axes(self, rows, parts):
+    def _size_of_axes(self, sample, parts):
         return self.grid_resolution
 
     def _make_axis(self, sample, columns, name, size, custom):

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.effects.accumulation import LocalEffects
 from sklearn_interpret._core.effects.regions import RegionSearch, RowCurves
 from sklearn_interpret._core.rules.coded_conditions import all_hold
+from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
@@ -23,6 +24,7 @@ from sklearn_interpret._model._sklearn_compat import (
     check_pandas_support,
 )
 from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import interval_axis
@@ -40,9 +42,12 @@ from sklearn_interpret.explanations import Condition
 
 # Heterogeneity below this share of the largest response is rounding error.
 _ROUNDING = 1e-9
+# Heterogeneity that counts at least, as a share of the response's standard deviation:
+# models that were fitted to noise have spurious interactions up to about this size.
+_LEAST_SPREAD = 0.2
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Region:
     """A region of the data, within which curves of rows are alike.
 
@@ -60,7 +65,7 @@ class Region:
     """
 
     conditions: tuple[Condition, ...]
-    rows: NDArray[np.intp] = field(repr=False)
+    rows: NDArray[np.intp] = field(repr=False, compare=False)
     n_rows: float
     heterogeneity: float
 
@@ -118,11 +123,12 @@ class RegionalEffects(GridMixin, BaseEffect):
     max_depth : int, default=2
         Largest number of splits above a region.
     min_samples_leaf : int or float, default=0.05
-        Least number, or share, of the rows of a region. Rows where a split feature is
-        missing are a region of their own, of any size.
+        Least number of the rows of a region, or share of all, by weight. Rows where a
+        split feature is missing are a region of their own, of any size.
     min_gain : float, default=0.1
         Least share of a feature's variance between curves (`joint`: of all features')
-        that a split explains.
+        that a split explains. A variance below 4 % of the response's counts as this:
+        models that were fitted to noise have spurious interactions of that size.
     significance : float, default=None
         Largest p-value of a split, such as 0.05: the share of at least
         5 / `significance` permutations of the curves among the rows of the region
@@ -159,7 +165,8 @@ class RegionalEffects(GridMixin, BaseEffect):
     heterogeneity_ : ndarray of shape (n_entries, `max_depth` + 1)
         Differences in shape between the curves of a region, before any split and after
         each level of splits: the square root of their mean variance over the rows, the
-        grid, and the outputs.
+        grid, and the outputs. With ``effect="ale"`` a difference stands for the
+        straight line that rises as much over each interval.
     grid_values_ : list of ndarray of shape (G,)
         For each entry the points along it, edges of intervals, or levels.
     curves_ : list of ndarray of shape (n_regions, G)
@@ -243,6 +250,7 @@ class RegionalEffects(GridMixin, BaseEffect):
     sample_indices_: NDArray[np.intp] = field(init=False)
 
     _max_order = 1
+    _weights_count_rows = _errors_count_rows = True
 
     _parameter_constraints = {
         **BaseEffect._parameter_constraints,
@@ -270,7 +278,7 @@ class RegionalEffects(GridMixin, BaseEffect):
             return axis
         return similar_levels_first(axis, sample, self.categorical_features_)
 
-    def _size_of_axes(self, rows, parts):
+    def _size_of_axes(self, sample, parts):
         return self.grid_resolution
 
     def _measure(self, sample, response):
@@ -278,11 +286,15 @@ class RegionalEffects(GridMixin, BaseEffect):
         self.sample_indices_ = sample.index
         read = self._read_ice if self.effect == "ice" else self._read_ale
         curves, effects = read(sample, response)
+        outputs = plain_responses(response, sample.rows)
+        variance = known_moments(outputs, sample.weights).variance.mean()
+        rounding = _ROUNDING * np.abs(outputs).max()
+        limits = _LEAST_SPREAD * np.sqrt(variance), rounding
         self._space = ConditionSpace(sample.rows, self.categorical_features_)
         searched = curves
         if self.joint:
             searched = [_joined(curves, shared=self.effect == "ice")]
-        self._roots = self._search(sample, searched)
+        self._roots = self._search(sample, searched, limits)
         roots = self._roots * len(curves) if self.joint else self._roots
         levels = range(self.max_depth + 1)
         self.heterogeneity_ = np.array(
@@ -313,7 +325,6 @@ class RegionalEffects(GridMixin, BaseEffect):
         self.individual_ = list(map(drop_single_output, responses))
         weights = sample.weights
         curves = [RowCurves(_shapes(own), weights[:, None]) for own in responses]
-        self._rounding = _ROUNDING * _largest(responses)
         return curves, [partial(_mean_curve, own, weights) for own in responses]
 
     def _read_ale(self, sample, response):
@@ -328,15 +339,14 @@ class RegionalEffects(GridMixin, BaseEffect):
         )
         self.individual_ = None
         curves = [_differences(part, sample.weights) for part in parts]
-        self._rounding = _ROUNDING * _largest([own.values for own in curves])
         table = cells[:]
         return curves, [partial(_ale, part, table, sample.weights) for part in parts]
 
-    def _search(self, sample, curves):
+    def _search(self, sample, curves, limits):
         """The tree of regions of each entry, or of all together."""
         rows, least = sample.rows, self.min_samples_leaf
         if not isinstance(least, Integral):
-            least = int(np.ceil(least * rows.n_rows))
+            least = least * sample.weights.sum()
         allowed = resolve_features(
             self.split_features,
             rows.names,
@@ -344,14 +354,14 @@ class RegionalEffects(GridMixin, BaseEffect):
             max_order=1,
             parameter="split_features",
         )
-        settings = (self.max_depth, max(least, 1), self.min_gain, self.significance)
+        settings = (self.max_depth, least, self.min_gain, self.significance)
         rng = check_random_state(self.random_state)
         excluded = [()] if self.joint else self.features_
         roots = []
         for entry in counted(range(len(curves))):
             columns = [j for (j,) in allowed if j not in excluded[entry]]
-            search = RegionSearch(self._space.table, columns, *settings, rng)
-            roots.append(search.grow(curves[entry], self._rounding))
+            given = self._space.table, sample.weights, columns, *settings, rng
+            roots.append(RegionSearch(*given).grow(curves[entry], *limits))
         return roots
 
     def _region(self, node, curves, sample):
@@ -390,6 +400,7 @@ class RegionalEffects(GridMixin, BaseEffect):
             category that `fit` did not see, or a missing value where it saw none.
         """
         rows = self._check_rows(X, reset=False)
+        self._show_missing_to_model(range(len(self.axes_)), rows)
         columns = []
         for regions in self._divisions:
             conditions = [region.conditions for region in regions]
@@ -510,12 +521,16 @@ def _shapes(responses):
 
 
 def _differences(part, weights):
-    """Differences of rows over the steps of an axis, with weights where there are."""
+    """Differences of rows over the steps of an axis, with weights where there are.
+
+    They are scaled to the standard deviation, over the axis, of the straight line that
+    rises by this difference over each step.
+    """
     n_outputs, n_steps = part.local.shape
     values, known = np.zeros((2, len(weights), n_outputs, n_steps))
     if part.differences.rows:
         index, step, difference = part.differences.joined
-        values[index, :, step] = difference
+        values[index, :, step] = difference * n_steps / np.sqrt(12)
         known[index, :, step] = weights[index, None]
     return RowCurves(*(each.reshape(len(weights), -1) for each in (values, known)))
 
@@ -525,10 +540,6 @@ def _joined(curves, *, shared):
     values = np.hstack([own.values for own in curves])
     weights = [own.weights for own in curves]
     return RowCurves(values, weights[0] if shared else np.hstack(weights))
-
-
-def _largest(arrays):
-    return max(np.abs(array).max(initial=0.0) for array in arrays)
 
 
 def _mean_curve(responses, weights, rows):

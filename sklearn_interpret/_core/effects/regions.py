@@ -13,6 +13,8 @@ import numpy as np
 
 # Sums of curves that are held together, for some of the points.
 _MOST_SUMS = 2**20
+# Gains that differ relatively by less are equal but for rounding: the first is taken.
+_TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +87,14 @@ class RegionSearch:
     ----------
     table : CodedTable
         Codes of the rows.
+    weights : ndarray of shape (n_rows,)
+        Weights of the rows, which count as repeated rows.
     columns : list of int
         Columns that may be split.
-    max_depth, min_rows : int
-        Largest number of splits above a region, and least number of its rows.
+    max_depth : int
+        Largest number of splits above a region.
+    min_rows : float
+        Least weight of its rows.
     min_gain : float
         Least share of the loss of all rows by which a split lowers the loss.
     significance : float, optional
@@ -98,30 +104,32 @@ class RegionSearch:
     """
 
     table: Any
+    weights: np.ndarray
     columns: list
     max_depth: int
-    min_rows: int
+    min_rows: float
     min_gain: float
     significance: float | None = None
     rng: np.random.RandomState | None = None
 
-    def grow(self, curves, rounding):
+    def grow(self, curves, least_spread, rounding):
         """The tree of regions of the curves of all rows, as its root.
 
-        Differences between curves up to `rounding` are rounding errors.
+        A smaller spread of the curves counts as `least_spread`; up to `rounding`,
+        differences between curves are rounding errors.
         """
         rows = np.arange(len(curves.values))
         total = np.broadcast_to(curves.weights, curves.values.shape).sum()
-        least_gain = self.min_gain * curves.centred()[1].sum()
-        least_gain = max(least_gain, rounding**2 * total)
+        loss = max(curves.centred()[1].sum(), least_spread**2 * total)
+        least_gain = max(self.min_gain * loss, rounding**2 * total)
         return self._grown(curves, RegionNode(rows, {}), self.max_depth, least_gain)
 
     def _grown(self, curves, node, depth, least_gain):
-        if depth == 0 or len(node.rows) < 2 * self.min_rows:
+        if depth == 0:
             return node
         centred, losses = curves.take(node.rows).centred()
-        codes = self.table.codes[:, node.rows]
-        columns = {column: _Groups.of(codes[column]) for column in self.columns}
+        codes, weights = self.table.codes[:, node.rows], self.weights[node.rows]
+        columns = {j: _Groups.of(codes[j], weights) for j in self.columns}
         gain, column, sides = self._best(centred, losses, columns)
         if gain <= 0 or gain < least_gain:
             return node
@@ -144,18 +152,18 @@ class RegionSearch:
         n_rows, reached = len(centred.values), 1
         for _ in range(n_draws):
             drawn = centred.take(self.rng.permutation(n_rows))
-            reached += self._best(drawn, losses, columns)[0] >= gain
+            reached += self._best(drawn, losses, columns)[0] >= gain * (1 - _TIE)
         return reached / (n_draws + 1)
 
     def _best(self, centred, losses, columns):
         """The largest gain, its column, and the codes of each part."""
-        known = (centred.weights > 0).sum(axis=0)
+        known = centred.weights.sum(axis=0)
         # What a mean more lowers the loss by if the curves are only noise.
-        noise = _ratio(losses, known - 1.0)
+        noise = _ratio(losses, np.maximum(known - 1, known / 2))
         best = 0.0, None, None
         for column, groups in columns.items():
             found = self._best_cut(centred, noise, column, groups)
-            if found is not None and found[0] > best[0]:
+            if found is not None and found[0] > best[0] * (1 + _TIE):
                 best = found[0], column, found[1]
         return best
 
@@ -167,19 +175,20 @@ class RegionSearch:
         if self.table.nominal[column]:
             order[:n_own] = _similar_first(groups.sums(centred), n_own)
         upto = np.cumsum(groups.sizes[order])[: n_own or 1]
-        total, n_rows = upto[-1], groups.sizes.sum()
+        total, every = upto[-1], groups.sizes.sum()
         # The last cut has all known values on one side and missing ones on the other.
-        above = np.where(upto < total, total - upto, n_rows - total)
+        above = np.where(upto < total, total - upto, every - total)
         cuts = np.flatnonzero(np.minimum(upto, above) >= self.min_rows)
         if not len(cuts) or not n_own:
             return None
         gains = np.zeros(len(cuts))
-        width = max(1, _MOST_SUMS // n_rows)
+        width = max(1, _MOST_SUMS // len(groups.order))
         for start in range(0, centred.values.shape[1], width):
             points = slice(start, start + width)
             sums = groups.sums(centred, points, order)
             gains += _gains(*sums, cuts, n_own, noise[points])
-        cut = int(gains.argmax())
+        best = gains.max()
+        cut = int(np.argmax(gains >= best - _TIE * abs(best)))
         return gains[cut], self._sides(column, groups, order, cuts[cut], n_own)
 
     def _sides(self, column, groups, order, cut, n_own):
@@ -202,7 +211,7 @@ class RegionSearch:
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """Rows grouped by code: their order, where groups start, their codes and sizes."""
+    """Rows grouped by code: their order, where groups start, their codes and weight."""
 
     order: np.ndarray
     starts: np.ndarray
@@ -210,11 +219,12 @@ class _Groups:
     sizes: np.ndarray
 
     @classmethod
-    def of(cls, codes):
+    def of(cls, codes, weights):
         order = np.argsort(codes, kind="stable")
         codes = codes[order]
         starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
-        return cls(order, starts, codes[starts], np.diff(starts, append=len(codes)))
+        sizes = np.add.reduceat(weights[order], starts)
+        return cls(order, starts, codes[starts], sizes)
 
     def sums(self, curves, points=slice(None), groups=slice(None)):
         """Sums of the weighted curves and of the weights, by group: (n_groups, ...)."""

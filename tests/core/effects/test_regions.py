@@ -21,39 +21,32 @@ def loss(curves, rows):
     return total
 
 
-def noise(curves):
-    """Reduction of the loss by one more mean where curves are noise, by point."""
-    known = np.broadcast_to(curves.weights, curves.values.shape) > 0
-    every = np.arange(len(known))
-    losses = [
-        loss(RowCurves(curves.values[:, [g]], known[:, [g]] * weights), every)
-        for g, weights in enumerate(
-            np.broadcast_to(curves.weights, known.shape).T[:, :, None]
-        )
-    ]
-    return losses / np.maximum(known.sum(axis=0) - 1, 1), known
-
-
 def gain(curves, sides):
     """Reduction of the loss by a division, less what noise would give."""
     every = np.arange(len(curves.values))
-    by_noise, known = noise(curves)
-    n_means = sum(known[side].any(axis=0).astype(int) for side in sides)
     reduction = loss(curves, every) - sum(loss(curves, side) for side in sides)
-    return reduction - ((n_means - 1) * by_noise).sum()
+    weights = np.broadcast_to(curves.weights, curves.values.shape)
+    for values, weight in zip(curves.values.T, weights.T, strict=True):
+        size, column = weight.sum(), RowCurves(values[:, None], weight[:, None])
+        n_means = sum((weight[side] > 0).any() for side in sides)
+        if size:
+            noise = loss(column, every) / max(size - 1, size / 2)
+            reduction -= (int(n_means) - 1) * noise
+    return reduction
 
 
-def all_divisions(codes, n_known, min_rows):
+def all_divisions(codes, n_known, weights, min_rows):
     """Rows of the parts of each threshold of a column; missing ones apart."""
     missing = np.flatnonzero(codes == n_known)
     known = np.unique(codes[codes < n_known])
     for cut in known[:-1]:
         low = np.flatnonzero(codes <= cut)
         high = np.flatnonzero((codes > cut) & (codes < n_known))
-        if min(len(low), len(high)) >= min_rows:
+        if min(weights[low].sum(), weights[high].sum()) >= min_rows:
             yield [low, high, missing] if len(missing) else [low, high]
-    if len(known) and min(len(missing), len(codes) - len(missing)) >= min_rows:
-        yield [np.flatnonzero(codes < n_known), missing]
+    others = np.flatnonzero(codes < n_known)
+    if len(known) and min(weights[missing].sum(), weights[others].sum()) >= min_rows:
+        yield [others, missing]
 
 
 def table(codes, n_known, nominal=None):
@@ -61,9 +54,11 @@ def table(codes, n_known, nominal=None):
     return CodedTable(codes, np.asarray(n_known), np.asarray(nominal))
 
 
-def search(own, *, columns=None, max_depth=1, min_rows=1, min_gain=0.0, **settings):
-    columns = range(len(own.codes)) if columns is None else columns
-    return RegionSearch(own, list(columns), max_depth, min_rows, min_gain, **settings)
+def search(own, *, weights=None, max_depth=1, min_rows=1, min_gain=0.0, **settings):
+    n_columns, n_rows = own.codes.shape
+    weights = np.ones(n_rows) if weights is None else weights
+    given = own, weights, list(range(n_columns)), max_depth, min_rows, min_gain
+    return RegionSearch(*given, **settings)
 
 
 @given(
@@ -77,19 +72,19 @@ def search(own, *, columns=None, max_depth=1, min_rows=1, min_gain=0.0, **settin
 def test_the_best_of_all_thresholds(n_rows, n_points, n_known, min_rows, shared, seed):
     rng = np.random.default_rng(seed)
     codes = np.stack([rng.integers(0, n + 1, n_rows) for n in n_known])
-    weights = rng.integers(1, 4, (n_rows, 1)).astype(float)
-    if not shared:
-        weights = weights * rng.integers(0, 2, (n_rows, n_points))
-    curves = RowCurves(rng.normal(size=(n_rows, n_points)), weights)
-    root = search(table(codes, n_known), min_rows=min_rows).grow(curves, 0.0)
+    weights = rng.integers(1, 4, n_rows).astype(float)
+    known = np.ones((n_rows, 1)) if shared else rng.integers(0, 2, (n_rows, n_points))
+    curves = RowCurves(rng.normal(size=(n_rows, n_points)), weights[:, None] * known)
+    settings = {"weights": weights, "min_rows": min_rows}
+    root = search(table(codes, n_known), **settings).grow(curves, 0.0, 0.0)
     divisions = [
         (gain(curves, sides), column, sides)
         for column, n in enumerate(n_known)
-        for sides in all_divisions(codes[column], n, min_rows)
+        for sides in all_divisions(codes[column], n, weights, min_rows)
     ]
     best = max((found[0] for found in divisions), default=0.0)
     if not root.parts:
-        assert best <= 1e-9 or n_rows < 2 * min_rows
+        assert best <= 1e-9
         return
     found = [np.sort(part.rows) for part in root.parts]
     assert_allclose(gain(curves, found), best, atol=1e-9)
@@ -102,7 +97,7 @@ def test_levels_are_split_in_the_order_of_their_curves():
     codes = np.repeat([[0, 1, 2, 3]], 5, axis=1).reshape(1, -1)
     shape = np.array([1.0, -1.0, 1.1, -1.2])[codes[0]]
     curves = RowCurves(np.outer(shape, [-1.0, 0.0, 1.0]), np.ones((20, 1)))
-    root = search(table(codes, [4], [True])).grow(curves, 0.0)
+    root = search(table(codes, [4], [True])).grow(curves, 0.0, 0.0)
     assert {frozenset(codes[0][part.rows]) for part in root.parts} == {
         frozenset({0, 2}),
         frozenset({1, 3}),
@@ -115,7 +110,7 @@ def test_levels_are_split_in_the_order_of_their_curves():
 def test_thresholds_lie_between_the_values_of_a_region():
     codes = np.array([[0, 1, 8, 9]])
     curves = RowCurves(np.array([[-1.0], [-1.0], [1.0], [1.0]]), np.ones((4, 1)))
-    low, high = search(table(codes, [10])).grow(curves, 0.0).parts
+    low, high = search(table(codes, [10])).grow(curves, 0.0, 0.0).parts
     assert_array_equal(np.flatnonzero(low.allowed[0]), np.arange(5))
     assert_array_equal(np.flatnonzero(high.allowed[0]), np.arange(5, 10))
 
@@ -125,7 +120,7 @@ def test_depth_and_spread():
     codes = rng.integers(0, 8, (2, 200))
     size = np.where(codes[0] < 4, 4.0, 1.0) * np.where(codes[1] < 2, -1.0, 1.0)
     curves = RowCurves(np.outer(size, [-1.0, 1.0]), rng.uniform(1, 2, (200, 1)))
-    root = search(table(codes, [8, 8]), max_depth=3).grow(curves, 1e-9)
+    root = search(table(codes, [8, 8]), max_depth=3).grow(curves, 0.0, 1e-9)
     spreads = [curves.spread([n.rows for n in root.at(level)]) for level in range(4)]
     assert len(root.at(1)) == 2
     assert len(root.at(3)) == 4
@@ -140,8 +135,11 @@ def test_small_gains_are_left():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 30, (3, 300))
     curves = RowCurves(rng.normal(size=(300, 10)), np.ones((300, 1)))
-    assert not search(table(codes, [30] * 3), min_gain=0.1).grow(curves, 0.0).parts
-    assert not search(table(codes, [30] * 3)).grow(curves, rounding=10.0).parts
+    assert not search(table(codes, [30] * 3), min_gain=0.1).grow(curves, 0.0, 0.0).parts
+    assert not search(table(codes, [30] * 3)).grow(curves, 0.0, rounding=10.0).parts
+    settings = {"min_gain": 1e-3}
+    assert search(table(codes, [30] * 3), **settings).grow(curves, 0.0, 0.0).parts
+    assert not search(table(codes, [30] * 3), **settings).grow(curves, 9.0, 0.0).parts
 
 
 @pytest.mark.parametrize("min_rows", [1, 20])
@@ -154,9 +152,11 @@ def test_significance(min_rows):
     )
     settings = {"min_rows": min_rows, "significance": 0.05}
     draws = np.random.RandomState(0)
-    root = search(table(codes, [30] * 3), rng=draws, **settings).grow(step, 0.0)
+    root = search(table(codes, [30] * 3), rng=draws, **settings).grow(step, 0.0, 0.0)
     assert root.column == 1
     noise = RowCurves(rng.normal(size=(100, 2)), np.ones((100, 1)))
     assert (
-        not search(table(codes, [30] * 3), rng=draws, **settings).grow(noise, 0.0).parts
+        not search(table(codes, [30] * 3), rng=draws, **settings)
+        .grow(noise, 0.0, 0.0)
+        .parts
     )
