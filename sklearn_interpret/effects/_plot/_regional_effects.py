@@ -171,7 +171,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         if inspector.individual_ is not None:
             for name, part in lines.items():
                 lines[name] = part - part.mean(axis=-1, keepdims=True)
-        tree = {"left": [], "right": [], "tests": []}
+        tree: dict[str, Any] = {"left": [], "right": [], "tests": []}
         division = 0 if inspector.joint else entry
         _flat(inspector._tests(inspector._roots[division]), tree)
         regions, index = inspector._divisions[division], inspector.sample_indices_
