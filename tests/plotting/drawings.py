@@ -172,6 +172,11 @@ def _comparison():
     ).plot()
 
 
+def _importances(**parts):
+    draws = np.abs(DRAW.normal(size=(4, 6))) + [[5], [3], [1], [0]]
+    return importance.PermutationImportanceDisplay(draws, feature_names=NAMES, **parts)
+
+
 def _regions(grid=GRID, **parts):
     curves = DRAW.normal(size=(3, len(grid)))
     return effects.RegionalEffectDisplay(
@@ -189,11 +194,6 @@ def _regions(grid=GRID, **parts):
         },
         **parts,
     )
-
-
-def _importances(**parts):
-    draws = np.abs(DRAW.normal(size=(4, 6))) + [[5], [3], [1], [0]]
-    return importance.PermutationImportanceDisplay(draws, feature_names=NAMES, **parts)
 
 
 def _null():
@@ -510,6 +510,10 @@ def _explained(kind, **choices):
 
 
 DRAWINGS = {
+    "RegionalEffectDisplay": [
+        lambda: _regions(individual=CURVES).plot(),
+        lambda: _regions(np.array(["red", "green", "blue"])).plot(),
+    ],
     "SmoothTermDisplay": [
         lambda: _smooth_terms(residuals=[CURVES[0, :3]] * 4).plot(),
         lambda: _smooth_terms(3).plot(max_entries=3),
@@ -550,10 +554,6 @@ DRAWINGS = {
     "ConditionalDependenceDisplay": [_conditional],
     "AccumulatedLocalEffectsDisplay": [_accumulated, _empty_cells],
     "EffectComparisonDisplay": [_comparison],
-    "RegionalEffectDisplay": [
-        lambda: _regions(individual=CURVES).plot(),
-        lambda: _regions(np.array(["red", "green", "blue"])).plot(),
-    ],
     "PermutationImportanceDisplay": [
         lambda: _importances().plot(),
         lambda: _importances(draws_name="folds").plot(),
