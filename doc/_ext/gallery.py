@@ -10,7 +10,7 @@ from sphinx_gallery.directives import imgsgnode
 # The order of the guide.
 ORDER = {
     "effects": (
-        "correlated_features individual_curves categorical_effects "
+        "correlated_features individual_curves regional_effects categorical_effects "
         "centered_log_probability"
     ),
     "interactions": "h_statistic network parts_of_a_function",

@@ -11,7 +11,7 @@ import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import paper, shade
-from sklearn_interpret._plotting.labels import literal, shorten, wrapped
+from sklearn_interpret._plotting.labels import lines_of, literal, shorten, wrapped
 
 # Heights of the leaves and of a level of tests, and widths of a leaf, in inches.
 LEAF_HEIGHT, LEVEL_HEIGHT = 2.3, 0.85
@@ -69,16 +69,17 @@ def tree_fits(ax, tree):
     return axes_inches(ax)[0] / len(leaf_order(tree)) >= LEAST_LEAF_WIDTH
 
 
-def draw_tests(ax, tree, limits):
+def draw_tests(ax, tree, limits, leaf_height=LEAF_HEIGHT):
     """Draw the tests of a tree above its leaves, which stand at 0, 1, ...
 
     The leaves take the heights between the `limits` of the y axis, which grows upwards
-    by the room for the tests. Returns the texts, and the share of the leaves.
+    by the room for the tests; `leaf_height` is that of the leaves in inches. Returns
+    the texts, and the share of the leaves.
     """
     low, high = limits
     across, depths, inner = _node_places(tree)
     depth = int(depths.max())
-    share = LEAF_HEIGHT / (LEAF_HEIGHT + LEVEL_HEIGHT * depth)
+    share = leaf_height / (leaf_height + LEVEL_HEIGHT * depth)
     if axes_inches(ax)[1] > 2:
         share = max(share, 0.3)
     top = low + (high - low) / share
@@ -126,6 +127,8 @@ def _test_text(test, room):
     letters = int(np.clip((room - 0.15) * SMALL_PER_INCH, LEAST_LETTERS, MOST_LETTERS))
     if len(test) <= letters:
         return literal(test)
+    if " in {" in test:
+        return literal("\n".join(lines_of([test], letters, 3)))
     name, bound = re.fullmatch(r"(.*?)((?: [≤=] [^≤=]*)?)", test).groups()
     lines = [wrapped(name, letters), shorten(bound, max(letters, 12))]
     return literal("\n".join(lines).rstrip())

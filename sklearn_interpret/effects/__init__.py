@@ -18,6 +18,7 @@ from sklearn_interpret.effects._plot._individual_conditional_expectation import 
     IndividualConditionalExpectationDisplay,
 )
 from sklearn_interpret.effects._plot._partial_dependence import PartialDependenceDisplay
+from sklearn_interpret.effects._plot._regional_effects import RegionalEffectDisplay
 from sklearn_interpret.effects._regional_effects import Region, RegionalEffects
 
 __all__ = [
@@ -32,5 +33,6 @@ __all__ = [
     "PartialDependence",
     "PartialDependenceDisplay",
     "Region",
+    "RegionalEffectDisplay",
     "RegionalEffects",
 ]

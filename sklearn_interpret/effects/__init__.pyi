@@ -34,6 +34,7 @@ __all__ = [
     "PartialDependence",
     "PartialDependenceDisplay",
     "Region",
+    "RegionalEffectDisplay",
     "RegionalEffects",
 ]
 
@@ -948,5 +949,95 @@ class PartialDependenceDisplay:
         contour_kw: dict[str, Any] | None = None,
         heatmap_kw: dict[str, Any] | None = None,
         points_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    def to_frame(self) -> DataFrame: ...
+
+class RegionalEffectDisplay:
+    grid_values: NDArray[Any]
+    curves: NDArray[np.float64]
+    average: NDArray[np.float64]
+    feature_name: str
+    conditions: list[list[str]]
+    individual: NDArray[np.float64] | None
+    region: NDArray[np.intp] | None
+    rows: NDArray[np.intp] | None
+    data: NDArray[Any] | None
+    tree: dict[str, Any] | None
+    output_names: list[Any] | None
+    response_name: str
+    categorical: bool | None
+    by_similarity: bool
+    figure_: Figure
+    axes_: NDArray[np.object_]
+    lines_: list[list[Line2D]]
+    average_lines_: list[list[Line2D]]
+    curves_: list[LineCollection] | None
+    rug_: list[LineCollection] | None
+    legend_: Legend | None
+    def __init__(
+        self,
+        grid_values: NDArray[Any],
+        curves: NDArray[np.float64],
+        average: NDArray[np.float64],
+        *,
+        feature_name: str,
+        conditions: list[list[str]],
+        individual: NDArray[np.float64] | None = None,
+        region: NDArray[np.intp] | None = None,
+        rows: NDArray[np.intp] | None = None,
+        data: NDArray[Any] | None = None,
+        tree: dict[str, Any] | None = None,
+        output_names: list[Any] | None = None,
+        response_name: str = "response",
+        categorical: bool | None = None,
+        by_similarity: bool = False,
+    ) -> None: ...
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        feature: int | str | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        effect: str = "ice",
+        split_features: Any = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        joint: bool = False,
+        max_depth: int = 2,
+        min_samples_leaf: float = 0.05,
+        min_gain: float = 0.1,
+        significance: float | None = None,
+        grid_resolution: int = 20,
+        percentiles: tuple[float, float] = ...,
+        custom_values: dict[Any, Any] | None = None,
+        method: str = "auto",
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        n_curves: int | None = 100,
+        n_cols: int = 3,
+        rug: bool = True,
+        curve_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        n_curves: int | None = 100,
+        n_cols: int = 3,
+        rug: bool = True,
+        curve_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
     ) -> Self: ...
     def to_frame(self) -> DataFrame: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -461,6 +461,19 @@ class RegionalEffects(GridMixin, BaseEffect):
                 line += f"heterogeneity {region.heterogeneity:.3g}"
             lines += [line, *self._lines(part, regions, indent + "  ")]
         return lines
+
+    def _tests(self, node):
+        """Splits below a node: (condition, where it holds, elsewhere), or None."""
+        if not node.parts:
+            return None
+        column, known = node.column, [self._tests(part) for part in node.parts]
+        lacks = node.parts[-1].allowed[column][-1]
+        missing = known.pop() if lacks else None
+        first = self._condition(column, node.parts[0].allowed[column])
+        tests = known[0] if len(known) < 2 else (replace(first, low=None), *known)
+        if not lacks:
+            return tests
+        return Condition(column, first.name), tests, missing
 
     def to_frame(self) -> DataFrame:
         """Return the regions as a table, one row for each.

@@ -199,6 +199,25 @@ def _importances(**parts):
     return importance.PermutationImportanceDisplay(draws, feature_names=NAMES, **parts)
 
 
+def _regions(grid=GRID, **parts):
+    curves = DRAW.normal(size=(3, len(grid)))
+    return effects.RegionalEffectDisplay(
+        grid,
+        curves,
+        curves.mean(axis=0),
+        feature_name="age",
+        conditions=[["x ≤ 0.5", "job in {cook, nurse}"], ["x ≤ 0.5"], ["x > 0.5"]],
+        region=np.arange(8) % 3,
+        data=np.resize(grid, 8),
+        tree={
+            "left": [1, 2, -1, -1, -1],
+            "right": [4, 3, -1, -1, -1],
+            "tests": ["x ≤ 0.5", "job in {cook, nurse}", "", "", ""],
+        },
+        **parts,
+    )
+
+
 def _null():
     return _importances(
         null_importances=np.abs(DRAW.normal(size=(30, 4))),
@@ -513,6 +532,10 @@ def _explained(kind, **choices):
 
 
 DRAWINGS = {
+    "RegionalEffectDisplay": [
+        lambda: _regions(individual=CURVES).plot(),
+        lambda: _regions(np.array(["red", "green", "blue"])).plot(),
+    ],
     "SmoothTermDisplay": [
         lambda: _smooth_terms(residuals=[CURVES[0, :3]] * 4).plot(),
         lambda: _smooth_terms(3).plot(max_entries=3),

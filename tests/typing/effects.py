@@ -21,6 +21,9 @@ from sklearn_interpret.effects import (
     IndividualConditionalExpectationDisplay,
     PartialDependence,
     PartialDependenceDisplay,
+    Region,
+    RegionalEffectDisplay,
+    RegionalEffects,
 )
 
 Floats = NDArray[np.float64]
@@ -96,6 +99,23 @@ def conditional_dependence(X: Floats, y: Floats) -> None:
     assert_type(display, ConditionalDependenceDisplay)
     assert_type(display.figure_, Figure)
     assert_type(display.plot(), ConditionalDependenceDisplay)
+    assert_type(display.to_frame(), DataFrame)
+
+
+def regional_effects(X: Floats, y: Floats) -> None:
+    effect = RegionalEffects(MODEL, features=[0], min_gain=0.2).fit(X, y)
+    assert_type(effect, RegionalEffects)
+    assert_type(effect.heterogeneity_, Floats)
+    assert_type(effect.curves_, list[Floats])
+    assert_type(effect.transform(X), Floats)
+    assert_type(effect.to_text(), str)
+    assert_type(effect.to_frame(), DataFrame)
+    region: Region = effect.regions_[0][0]
+    assert_type(region.holds(X), NDArray[np.bool_])
+    display = RegionalEffectDisplay.from_estimator(effect, X, 0, n_curves=None)
+    assert_type(display, RegionalEffectDisplay)
+    assert_type(display.lines_, list[list[Line2D]])
+    assert_type(display.plot(), RegionalEffectDisplay)
     assert_type(display.to_frame(), DataFrame)
 
 

@@ -23,8 +23,8 @@ from sklearn_interpret._plotting.surfaces import draw_colour_bar
 N_ERRORS = 2.0
 # Columns of a table, in their order.
 COLUMNS = (
-    *("term", "method", "model", "feature", "feature2", "output", "x", "x2"),
-    *("value", "low", "high", "slope", "slope_std", "row", "fold"),
+    *("term", "method", "model", "feature", "feature2", "region", "output", "x"),
+    *("x2", "value", "low", "high", "slope", "slope_std", "row", "fold"),
 )
 
 
@@ -164,7 +164,7 @@ class PanelDisplay(ABC):
         """One DataFrame of all blocks; columns that no block has are left out."""
         table = self._frame(*blocks)
         table = table[[name for name in COLUMNS if name in table]]
-        whole = [name for name in ("row", "fold") if name in table]
+        whole = [name for name in ("region", "row", "fold") if name in table]
         return table.astype(dict.fromkeys(whole, "Int64"))
 
     def _label(self, panels, canvas, share_y, again):
