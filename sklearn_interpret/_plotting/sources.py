@@ -181,6 +181,15 @@ def fold_rows(cv_results, data):
     return [list(map(data.take, indices[part])) for part in ("train", "test")]
 
 
+def mean_test_ratio(cv_results):
+    """Mean of n_test / n_train over the folds; without indices, that of K folds."""
+    if "indices" not in cv_results:
+        return 1 / max(len(cv_results["estimator"]) - 1, 1)
+    indices = cv_results["indices"]
+    pairs = zip(indices["test"], indices["train"], strict=True)
+    return float(np.mean([len(test) / len(train) for test, train in pairs]))
+
+
 def check_same_in_folds(values, what):
     """Refuse to average folds that differ, of which `values` has one entry each."""
     if any(value != values[0] for value in values):

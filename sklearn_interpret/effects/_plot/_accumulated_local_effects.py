@@ -49,8 +49,8 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         Of pairs, the total weight of the rows in each cell: between edges, or at
         levels. Cells without rows are hatched, and the colours leave them out.
     fold_effects : list of ndarray of shape (n_folds, ...), default=None
-        The effects of several models, of which `effects` is the mean. Bands then
-        reach one standard deviation over folds to each side.
+        The effects of several models, of which `effects` is the mean. Bands
+        are then intervals of 95 % for the learner's curve, of models on other data.
 
     Attributes
     ----------
@@ -115,15 +115,16 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     @property
     def _band_text(self):
         if self.confidence_level is None:
-            return "confidence band"
-        return f"{100 * self.confidence_level:g} % confidence band"
+            return "this model's curve, confidence band"
+        return f"this model's curve, {100 * self.confidence_level:g} %"
 
     @classmethod
     def _settings_of(cls, inspector, X):
         return {"confidence_level": inspector.confidence_level}
 
     def _effect(self, entry):
-        parts = self._band(entry, None, None, self.fold_effects)
+        effects = self.effects[entry]
+        parts = self._band(entry, effects, None, self.fold_effects)
         ends = {"low": self.intervals_low, "high": self.intervals_high}
         for name, each in ends.items():
             if (
@@ -136,4 +137,4 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
             parts["counts"] = np.asarray(self.interval_counts[entry])
         if self.by_similarity is not None:
             parts["by_similarity"] = tuple(np.atleast_1d(self.by_similarity[entry]))
-        return self._entry(entry, self.edges[entry], self.effects[entry], **parts)
+        return self._entry(entry, self.edges[entry], effects, **parts)
