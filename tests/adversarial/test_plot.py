@@ -362,8 +362,8 @@ def test_curves_of_folds(table):
     assert_allclose(mean["low"], np.clip(middle - reach, 0, 1))
     assert_allclose(mean["high"], np.clip(middle + reach, 0, 1))
     assert_allclose(frame.loc[frame["fold"] == 1, "score"], folds[1])
-    (text,) = display.legend_.get_texts()
-    assert text.get_text() == "learner's curve, 95 %"
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    assert texts == ["mean of 3 folds", "learner's curve, 95 %"]
 
 
 def test_folds_of_predictors(table):

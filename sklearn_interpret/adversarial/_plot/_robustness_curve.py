@@ -14,6 +14,7 @@ from sklearn_interpret._plotting.axes import legend_entries, named_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
+from sklearn_interpret._plotting.panels.lines import LEARNER_BAND
 from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
@@ -185,11 +186,8 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             own, (low, high) = self.line_.get_color(), self._ends(scores)
             self.fold_lines_ = draw_thin_lines(ax, sizes, scores, own, None)
             self.band_ = draw_band(ax, sizes, low, high, own, band_kw)
-            label = (
-                "learner's curve, 95 %"
-                if label is None
-                else f"{label} ({len(scores)} folds)"
-            )
+            n_folds = f"{len(scores)} folds"
+            label = f"mean of {n_folds}" if label is None else f"{label} ({n_folds})"
         ax.set(xlabel=self.size_name, ylabel=self.score_name, ylim=(-0.02, 1.02))
         self.legend_ = self._named(ax, label)
         return self
@@ -213,6 +211,8 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             entries, _ = legend_entries(earlier)
         if label is not None:
             entries[label] = self.line_
+        if self.band_ is not None:
+            entries[LEARNER_BAND] = self.band_
         if not entries:
             return None
         return named_legend(ax, list(entries.values()), list(entries), framealpha=0.85)

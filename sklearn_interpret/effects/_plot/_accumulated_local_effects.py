@@ -123,8 +123,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         return {"confidence_level": inspector.confidence_level}
 
     def _effect(self, entry):
-        effects = self.effects[entry]
-        parts = self._band(entry, effects, None, self.fold_effects)
+        parts = self._band(entry, None, None, self.fold_effects)
         ends = {"low": self.intervals_low, "high": self.intervals_high}
         for name, each in ends.items():
             if (
@@ -137,4 +136,4 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
             parts["counts"] = np.asarray(self.interval_counts[entry])
         if self.by_similarity is not None:
             parts["by_similarity"] = tuple(np.atleast_1d(self.by_similarity[entry]))
-        return self._entry(entry, self.edges[entry], effects, **parts)
+        return self._entry(entry, self.edges[entry], self.effects[entry], **parts)

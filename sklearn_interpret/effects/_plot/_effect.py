@@ -234,8 +234,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         """Bands of an entry: over folds, else of standard errors, else none."""
         errors, n_axes = errors and errors[entry], self._n_axes(entry)
         if folds is not None:
-            own = np.zeros_like(values) if errors is None else errors
-            return fold_band(folds[entry], n_axes, self._test_ratio, own)
+            errors = 0.0 if errors is None else errors
+            return fold_band(folds[entry], n_axes, self._test_ratio, errors)
         return {} if errors is None else error_band(values, errors, n_axes)
 
     def _panels(self, effect, entry, looks):

@@ -293,8 +293,8 @@ default=None
     def _learner_reach(self, lines):
         """Half-widths (n_lines,) of the learner's intervals, or None.
 
-        Test rows are disjoint, unlike training rows: the importances on these show how
-        much other data would change either.
+        Those on training rows hold for test rows, too. The jackknife needs folds that
+        share rows, which test rows do not.
         """
         training = lines.samples[0].T
         if self._test_ratio is None or len(training) < 2:

@@ -275,9 +275,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         return places
 
     def _draw_folds(self, ax, folds, places, stacks):
-        """A point for each fold at the end of its bar, or stack; the largest ends.
+        """Folds as points at the ends of bars, or stacks, with the learner's intervals.
 
-        With an interval for the learner.
+        Returns how far these reach.
         """
         ends = folds.sum(axis=2, keepdims=True) if stacks else folds
         mean, reach = ends.mean(axis=0), learner_half_width(ends, self._test_ratio)
