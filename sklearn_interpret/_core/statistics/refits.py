@@ -15,9 +15,10 @@ def learner_half_width(
 
     .. math:: t_{m-1} \\sqrt{n_{train} / n_{test} \\sum_k (f_k - \\bar f)^2 / m + s^2}
 
-    Means over each refit's own test rows differ by these rows, too, which do not
-    overlap. Their variance is that of Nadeau and Bengio (2003, eq. 9),
-    :math:`(1/m + n_{test} / n_{train}) S^2`, which is too small for anything else.
+    Means over each refit's own test rows differ mostly by these rows, which do not
+    overlap. For them the variance is that of Nadeau and Bengio (2003),
+    :math:`(1/m + n_{test} / n_{train}) S^2`. For other results it is far too small:
+    those of m folds share all training rows but two parts.
 
     Parameters
     ----------
