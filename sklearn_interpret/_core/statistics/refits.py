@@ -18,7 +18,7 @@ def learner_half_width(
     Means over each refit's own test rows differ mostly by these rows, which do not
     overlap. For them the variance is that of Nadeau and Bengio (2003),
     :math:`(1/m + n_{test} / n_{train}) S^2`. For other results it is far too small:
-    those of m folds share all training rows but two parts.
+    the training sets of two folds differ by one part each.
 
     Parameters
     ----------
