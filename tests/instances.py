@@ -222,6 +222,13 @@ EFFECTS = {
             "confidence_method": "bootstrap",
             "n_bootstraps": 5,
         },
+        {"n_intervals": "auto"},
+    ],
+    effects.RegionalEffects: [
+        {"grid_resolution": 4},
+        {"features": [0, 3], "effect": "ale", "categorical_features": [3]},
+        {"joint": True, "max_depth": 1, "split_features": [1, 2], "min_gain": 0.02},
+        {"features": [1], "significance": 0.5, "min_samples_leaf": 3},
     ],
 }
 

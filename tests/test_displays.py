@@ -329,7 +329,7 @@ def rows_errors(case, folds):
     """Standard errors of the mean over folds that are due to the rows."""
     (results, X), kind = folds, case.kinds[0]
     settings = {**case.settings, "features": ["second"]}
-    if len(case.kinds) > 1 or kind is AccumulatedLocalEffects:
+    if len(case.kinds) > 1:
         return 0.0
     parts = [
         kind(FrozenEstimator(one), **settings).fit(X) for one in results["estimator"]

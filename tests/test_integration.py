@@ -23,11 +23,19 @@ from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     ConditionalDependence,
     PartialDependence,
+    RegionalEffects,
 )
 from tests.instances import EFFECTS
 
 all_effects = pytest.mark.parametrize(
     "inspector_class", EFFECTS, ids=lambda c: c.__name__
+)
+
+# Outputs share their regions.
+effects_of_each_output = pytest.mark.parametrize(
+    "inspector_class",
+    [one for one in EFFECTS if one is not RegionalEffects],
+    ids=lambda c: c.__name__,
 )
 
 
@@ -218,7 +226,7 @@ def test_what_nobody_requested_is_scikit_learns_error(regression):
 # Kinds of models and of data
 
 
-@all_effects
+@effects_of_each_output
 def test_many_outputs(inspector_class, regression):
     X, y = regression
     Y = np.stack([y, -2 * y, X[:, 2]], axis=1)
@@ -234,7 +242,7 @@ def test_many_outputs(inspector_class, regression):
     assert inspector.transform(X).shape[1] == 3 * one.transform(X).shape[1]
 
 
-@all_effects
+@effects_of_each_output
 def test_many_classes(inspector_class, three_classes):
     X, y = three_classes
     labels = np.array(["a", "b", "c"])[y]

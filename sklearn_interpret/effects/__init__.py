@@ -17,6 +17,7 @@ from sklearn_interpret.effects._plot._individual_conditional_expectation import 
     IndividualConditionalExpectationDisplay,
 )
 from sklearn_interpret.effects._plot._partial_dependence import PartialDependenceDisplay
+from sklearn_interpret.effects._regional_effects import Region, RegionalEffects
 
 __all__ = [
     "AccumulatedLocalEffects",
@@ -28,4 +29,6 @@ __all__ = [
     "IndividualConditionalExpectationDisplay",
     "PartialDependence",
     "PartialDependenceDisplay",
+    "Region",
+    "RegionalEffects",
 ]

@@ -20,6 +20,7 @@ from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
 from sklearn_interpret.effects._partial_dependence import PartialDependence
+from sklearn_interpret.effects._regional_effects import Region, RegionalEffects
 
 __all__ = [
     "AccumulatedLocalEffects",
@@ -31,6 +32,8 @@ __all__ = [
     "IndividualConditionalExpectationDisplay",
     "PartialDependence",
     "PartialDependenceDisplay",
+    "Region",
+    "RegionalEffects",
 ]
 
 class AccumulatedLocalEffectsDisplay:
@@ -43,6 +46,7 @@ class AccumulatedLocalEffectsDisplay:
     data: list[Any] | None
     importances: ArrayLike | None
     by_similarity: list[Any] | None
+    standard_errors: list[Any] | None
     intervals_low: list[Any] | None
     intervals_high: list[Any] | None
     confidence_level: float | None
@@ -71,6 +75,7 @@ class AccumulatedLocalEffectsDisplay:
         data: list[Any] | None = None,
         importances: ArrayLike | None = None,
         by_similarity: list[Any] | None = None,
+        standard_errors: list[Any] | None = None,
         intervals_low: list[Any] | None = None,
         intervals_high: list[Any] | None = None,
         confidence_level: float | None = None,
@@ -90,7 +95,7 @@ class AccumulatedLocalEffectsDisplay:
         ax: Any = None,
         categorical_features: ArrayLike | None = "auto",
         feature_groups: dict[str, Any] | None = None,
-        n_intervals: int | None = None,
+        n_intervals: int | str | None = None,
         custom_values: dict[Any, Any] | None = None,
         categorical_order: str | dict[Any, Any] = "similarity",
         centered: bool = True,
@@ -131,7 +136,7 @@ class AccumulatedLocalEffectsDisplay:
         ax: Any = None,
         categorical_features: ArrayLike | None = "auto",
         feature_groups: dict[str, Any] | None = None,
-        n_intervals: int | None = None,
+        n_intervals: int | str | None = None,
         custom_values: dict[Any, Any] | None = None,
         categorical_order: str | dict[Any, Any] = "similarity",
         centered: bool = True,

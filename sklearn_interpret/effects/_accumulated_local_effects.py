@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-from functools import partial
+from dataclasses import field
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,30 +11,30 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.effects.accumulation import (
-    LocalEffects,
-    NeighbourSteps,
-    NodeAxis,
-    StepMoments,
-)
-from sklearn_interpret._core.statistics.seriation import order_levels
+from sklearn_interpret._core.effects.accumulation import LocalEffects
+from sklearn_interpret._core.effects.intervals import least_error_edges
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
-from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import drop_single_output
-from sklearn_interpret._model.rows.axes import CellsOfRows
-from sklearn_interpret._model.rows.base import gather, label_key
+from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.effects._base import (
     CurveEffect,
     IntervalsMixin,
     curve_at,
-    distinct_axes,
-    grid_replacement,
     one_or_pair,
 )
+from sklearn_interpret.effects._local_effects import (
+    local_effects,
+    reordered,
+    similar_levels_first,
+)
 from sklearn_interpret.exceptions import EmptyIntervalWarning
+
+# Narrow intervals from which n_intervals="auto" chooses: their largest number, and the
+# rows of each, from which the spread of differences is estimated.
+_MOST_NARROW = 100
+_ROWS_OF_NARROW = 5
 
 
 @estimator_dataclass
@@ -64,10 +63,13 @@ class AccumulatedLocalEffects(IntervalsMixin, CurveEffect):
         and boolean columns of a DataFrame.
     feature_groups : dict of str to list, default=None
         Features that are replaced together, by their observed joint values.
-    n_intervals : int or None, default=None
+    n_intervals : int, "auto" or None, default=None
         Largest number of intervals along a numeric feature; their edges are the
         distinct inverted-CDF quantiles. None means 40; for pairs of features with few
         rows fewer, but at least 4, so that a cell holds ten distinct rows on average.
+        "auto" chooses the intervals of a feature alone among at most 100 such ones and
+        their unions, by the estimated mean squared error of the curve: wide where it is
+        straight, narrow where it bends. It asks for the responses twice.
     custom_values : dict of feature to array-like, default=None
         Edges (levels in order, for categories) to use instead. Rows outside are
         ignored.
@@ -120,6 +122,9 @@ default="similarity"
         Weighted standard deviation of those differences over the rows.
     interval_counts_ : list of ndarray of shape (K,), (levels,) or two-way
         Total weight of the rows in each interval or at each level.
+    standard_errors_ : list of ndarray of shape (K + 1,) or (levels,), or None
+        Standard errors of `effects_`, for the model as it is, from the differences
+        between rows; None for pairs.
     intervals_low_, intervals_high_ : list of ndarray, or None for an entry
         Ends of the confidence bands, of the shapes of `effects_`. Only with a
         confidence level; None for pairs unless bootstrapped.
@@ -179,7 +184,7 @@ default="similarity"
     features: Any = None
     categorical_features: ArrayLike | None = "auto"
     feature_groups: dict[str, Any] | None = None
-    n_intervals: int | None = None
+    n_intervals: int | str | None = None
     custom_values: dict[Any, Any] | None = None
     categorical_order: str | dict[Any, Any] = "similarity"
     centered: bool = True
@@ -192,12 +197,18 @@ default="similarity"
     effects_: list[NDArray[np.float64]] = field(init=False)
     local_effects_: list[NDArray[np.float64]] = field(init=False)
     local_effects_std_: list[NDArray[np.float64]] = field(init=False)
+    standard_errors_: list[NDArray[np.float64] | None] = field(init=False)
     intervals_low_: list[NDArray[np.float64] | None] = field(init=False)
     intervals_high_: list[NDArray[np.float64] | None] = field(init=False)
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
         **IntervalsMixin._parameter_constraints,
+        "n_intervals": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"auto"}),
+            None,
+        ],
         "categorical_order": [StrOptions({"similarity", "sorted"}), dict],
         "centered": ["boolean"],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
@@ -205,10 +216,17 @@ default="similarity"
         "n_bootstraps": [Interval(Integral, 1, None, closed="left")],
     }
 
+    _errors_count_rows = True
+
     @property
-    def _errors_count_rows(self):
-        by_errors = self.confidence_method == "standard_error"
-        return self.confidence_level is not None and by_errors
+    def _weights_count_rows(self):
+        return self.n_intervals == "auto"
+
+    def _size_of_axes(self, sample, parts):
+        if self.n_intervals == "auto" and len(parts) == 1:
+            most = int(sample.weights.sum() / _ROWS_OF_NARROW)
+            return min(_MOST_NARROW, max(most, 1))
+        return super()._size_of_axes(sample, parts)
 
     def _make_axis(self, sample, columns, name, size, custom):
         axis = super()._make_axis(sample, columns, name, size, custom)
@@ -221,22 +239,11 @@ default="similarity"
         chosen = self._given_orders(rows)
         key = axis.name if len(columns) > 1 else columns[0]
         if key in chosen:
-            return _reordered(axis, _given_order(axis, chosen[key]))
+            return reordered(axis, _given_order(axis, chosen[key]))
         natural = len(columns) == 1 and rows.is_ordered(columns[0])
         if natural or self.categorical_order == "sorted":
             return axis
-        others = [j for j in range(rows.n_columns) if j not in columns]
-        # Columns of text or dates are compared as levels.
-        flags = self.categorical_features_ | ~rows.are_numbers
-        order = order_levels(
-            axis.codes(rows),
-            len(axis.values),
-            [rows.numbers(j) for j in others if not flags[j]],
-            [rows.encode((j,))[0] for j in others if flags[j]],
-            sample.weights,
-        )
-        # With two levels there is nothing to order.
-        return _reordered(axis, order, by_similarity=len(order) > 2)
+        return similar_levels_first(axis, sample, self.categorical_features_)
 
     def _given_orders(self, rows):
         """The user's orders, by column or name of a group."""
@@ -259,41 +266,50 @@ default="similarity"
 
     def _measure(self, sample, response):
         self._given_orders(sample.rows)  # checks all names, also of other features
+        if self.n_intervals == "auto":
+            self._choose_intervals(sample, response)
         self.edges_ = [
             one_or_pair([axis.values for axis in axes]) for axes in self.axes_
         ]
         self.by_similarity_ = [
             one_or_pair([axis.by_similarity for axis in axes]) for axes in self.axes_
         ]
-        distinct, columns = distinct_axes(self.axes_)
-        steps = [
-            NeighbourSteps(tuple(map(_node_axis, axes)), tuple(own))
-            for axes, own in zip(self.axes_, columns, strict=True)
-        ]
-        cells = CellsOfRows(distinct, sample.rows).held()
-        inside, outside = _weights_in_cells(steps, cells, sample)
-        self.n_missing_ = np.array(outside)
         bootstrap = (
             self.confidence_level is not None and self.confidence_method == "bootstrap"
         )
-        grids = [grid_replacement(axes) for axes in self.axes_]
-        model = replaced(self.method, response, sample.rows, grids, additive=True)
-        blocks = model.differences(
-            steps,
-            cells,
-            partial(_step_moments, steps, sample.weights, bootstrap),
-            merge=StepMoments.merge,
+        parts, outside, cells = local_effects(
+            self.axes_,
+            sample,
+            response,
+            self.method,
+            keep_rows=bootstrap,
             n_jobs=self.n_jobs,
         )
-        parts = []
-        for own, weights, found in zip(steps, inside, blocks, strict=True):
-            moments = found[0] if found else StepMoments.of_none(own, model.n_outputs)
-            parts.append(LocalEffects(own, weights, moments))
+        self.n_missing_ = np.array(outside)
         self._warn_if_empty(parts)
         self._publish(parts)
         if self.confidence_level is not None:
             self._set_intervals(parts, cells[:] if bootstrap else None, sample)
-        return model.n_outputs
+        return len(self._effects[0])
+
+    def _choose_intervals(self, sample, response):
+        """Replace the narrow intervals of features alone by their best unions."""
+        entries = [
+            entry
+            for entry, (axis, *others) in enumerate(self.axes_)
+            if not others and not axis.categorical and axis.name not in self._custom
+        ]
+        axes = [self.axes_[entry] for entry in entries]
+        parts, *_ = local_effects(
+            axes, sample, response, self.method, n_jobs=self.n_jobs
+        )
+        for entry, (axis,), part in zip(entries, axes, parts, strict=True):
+            weights = part.step_weights
+            if len(weights) > 1:
+                kept = least_error_edges(
+                    axis.values, weights, part.local, part.local_error
+                )
+                self.axes_[entry] = (reordered(axis, kept),)
 
     def _publish(self, parts):
         self._effects = [part.effect(centred=self.centered) for part in parts]
@@ -301,6 +317,13 @@ default="similarity"
         self.local_effects_ = [drop_single_output(part.shown_local) for part in parts]
         self.local_effects_std_ = [drop_single_output(part.local_std) for part in parts]
         self.interval_counts_ = [part.cell_weights for part in parts]
+        self._errors = [
+            part.effect_error if len(part.steps.axes) == 1 else None for part in parts
+        ]
+        self.standard_errors_ = [
+            None if error is None else drop_single_output(error)
+            for error in self._errors
+        ]
 
     def _warn_if_empty(self, parts):
         for axes, part in zip(self.axes_, parts, strict=True):
@@ -321,7 +344,7 @@ default="similarity"
             if cells is not None:
                 low, high = self._bootstrap(part, cells, sample, seeds[entry])
             elif len(part.steps.axes) == 1:
-                half = ndtri((1 + self.confidence_level) / 2) * part.effect_error
+                half = ndtri((1 + self.confidence_level) / 2) * self._errors[entry]
                 low, high = effect - half, effect + half
             else:
                 lows.append(None)
@@ -352,30 +375,6 @@ default="similarity"
         return curve_at(axis, rows, self._effects[entry])
 
 
-def _node_axis(axis):
-    positions = np.arange(len(axis.values)) if axis.categorical else axis.values
-    return NodeAxis(positions.astype(np.float64), axis.categorical)
-
-
-def _weights_in_cells(steps, cells, sample):
-    """Weight of the rows in each cell, and outside, for each entry."""
-    inside, outside = [0.0] * len(steps), [0.0] * len(steps)
-    for rows in slices(len(cells), block_rows(sample.rows.row_bytes)):
-        table, weights = cells[rows], sample.weights[rows]
-        for entry, own in enumerate(steps):
-            found, missing = own.cell_weights(table, weights)
-            inside[entry] = inside[entry] + found
-            outside[entry] += missing
-    return inside, outside
-
-
-def _step_moments(steps, weights, keep_rows, which, index, taken, differences):
-    """Reduce the differences of some rows to their moments by step."""
-    return StepMoments.of_rows(
-        steps[which], index, taken, differences, weights, keep_rows=keep_rows
-    )
-
-
 def _given_order(axis, levels):
     """Positions of the axis' levels in the user's order."""
     known = {label_key(label): code for code, label in enumerate(axis.values)}
@@ -393,9 +392,3 @@ def _given_order(axis, levels):
             f"levels once: {list(axis.values)!r}; got {list(levels)!r}."
         )
     return np.array(order)
-
-
-def _reordered(axis, order, *, by_similarity=False):
-    levels = tuple(gather(level, order) for level in axis.levels)
-    values = axis.values[order]
-    return replace(axis, values=values, levels=levels, by_similarity=by_similarity)

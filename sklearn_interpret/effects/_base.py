@@ -15,7 +15,7 @@ from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.replacement.replaced import Replacement
+from sklearn_interpret._model.replacement.replaced import Replacement, replaced
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows import features
 from sklearn_interpret._model.rows.axes import (
@@ -54,6 +54,8 @@ class BaseEffect(TransformerMixin, SampleInspector):
     categorical_features_: NDArray[np.bool_]
 
     _for_any_model = 'method="auto" takes any model.'
+    # Largest number of features in an entry.
+    _max_order = 2
 
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
@@ -71,7 +73,7 @@ class BaseEffect(TransformerMixin, SampleInspector):
             self.categorical_features, rows
         )
         entries = features.resolve_features(
-            self.features, names, named=named, groups=groups
+            self.features, names, named=named, groups=groups, max_order=self._max_order
         )
         custom = features.resolve_keys(
             self.custom_values,
@@ -88,7 +90,7 @@ class BaseEffect(TransformerMixin, SampleInspector):
         made = {}
         self.axes_ = []
         for entry in entries:
-            size = self._size_of_axes(rows, [columns[part] for part in entry])
+            size = self._size_of_axes(sample, [columns[part] for part in entry])
             for part in entry:
                 if (part, size) not in made:
                     name = part if isinstance(part, str) else names[part]
@@ -96,9 +98,11 @@ class BaseEffect(TransformerMixin, SampleInspector):
                         sample, columns[part], name, size, custom.get(part)
                     )
             self.axes_.append(tuple(made[part, size] for part in entry))
-        for part, axis in {part: axis for (part, _), axis in made.items()}.items():
+        by_part = {part: axis for (part, _), axis in made.items()}
+        for part, axis in by_part.items():
             if custom.get(part) is None:
                 self._warn_if_constant(axis)
+        self._custom = {by_part[part].name for part in custom if part in by_part}
         self.features_ = [
             tuple(column for axis in axes for column in axis.columns)
             for axes in self.axes_
@@ -113,7 +117,7 @@ class BaseEffect(TransformerMixin, SampleInspector):
             self.feature_importances_ = self._importances(sample)
 
     @abstractmethod
-    def _size_of_axes(self, rows, parts):
+    def _size_of_axes(self, sample, parts):
         """Largest number of points or intervals of the axes of one entry."""
 
     @abstractmethod
@@ -163,6 +167,17 @@ class BaseEffect(TransformerMixin, SampleInspector):
                 "features, but features has pairs only."
             )
         return entries
+
+    def _show_missing_to_model(self, entries, rows):
+        """Send rows with missing values to the model, which may refuse them."""
+        axes = [self.axes_[entry][0] for entry in entries]
+        numeric = [axis.columns[0] for axis in axes if not axis.categorical]
+        missing = np.zeros(rows.n_rows, dtype=bool)
+        for column in numeric:
+            missing |= np.isnan(rows.numbers(column))
+        if missing.any():
+            response = make_response(self.estimator_, self.response_method, self.target)
+            response(rows.take(np.flatnonzero(missing)).native)
 
     def get_feature_names_out(
         self, input_features: ArrayLike | None = None
@@ -245,17 +260,6 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
         self._warn_of_unseen(entries, rows)
         return np.hstack([self._effect_at(entry, rows) for entry in entries])
 
-    def _show_missing_to_model(self, entries, rows):
-        """Send rows with missing values to the model, which may refuse them."""
-        axes = [self.axes_[entry][0] for entry in entries]
-        numeric = [axis.columns[0] for axis in axes if not axis.categorical]
-        missing = np.zeros(rows.n_rows, dtype=bool)
-        for column in numeric:
-            missing |= np.isnan(rows.numbers(column))
-        if missing.any():
-            response = make_response(self.estimator_, self.response_method, self.target)
-            response(rows.take(np.flatnonzero(missing)).native)
-
     def _warn_of_unseen(self, entries, rows):
         for entry in entries:
             (axis,) = self.axes_[entry]
@@ -301,14 +305,14 @@ class IntervalsMixin:
             make_edges=self._make_edges,
         )
 
-    def _size_of_axes(self, rows, parts):
+    def _size_of_axes(self, sample, parts):
         """At most 40 intervals; fewer for pairs, whose cells should hold ten rows."""
-        if self.n_intervals is not None:
+        if isinstance(self.n_intervals, Integral):
             return self.n_intervals
         if len(parts) == 1:
             return _MOST_INTERVALS
         # Distinct rows: weights and repeated rows must give the same cells.
-        n_distinct = rows.encode(sum(parts, ()))[0].max() + 1
+        n_distinct = sample.rows.encode(sum(parts, ()))[0].max() + 1
         fewer = int(np.sqrt(n_distinct / _ROWS_PER_CELL))
         return min(_MOST_INTERVALS, max(fewer, _FEWEST_OF_A_PAIR))
 
@@ -324,7 +328,7 @@ class GridMixin:
         "percentiles": [tuple, list],
     }
 
-    def _size_of_axes(self, rows, parts):
+    def _size_of_axes(self, sample, parts):
         return self.grid_resolution
 
     def _make_axis(self, sample, columns, name, size, custom):
@@ -399,3 +403,26 @@ def grid_replacement(axes, levels=None, *, together=False):
     return Replacement(
         tuple(columns), tuple(levels), tuple(codes), together=together, shape=shape
     )
+
+
+def row_curves(method, response, rows, grids, *, n_jobs=None):
+    """Responses of each row along each grid: list of (k, n_rows, n_variants)."""
+    model = replaced(method, response, rows, grids)
+    blocks = model.responses(_kept_responses, n_jobs=n_jobs)
+    return [
+        _assembled(parts, (model.n_outputs, rows.n_rows, grid.n_variants))
+        for grid, parts in zip(grids, blocks, strict=True)
+    ]
+
+
+def _kept_responses(which, index, variants, responses):
+    """Keep all responses, with their positions."""
+    return index, variants, responses
+
+
+def _assembled(parts, shape):
+    """Blocks of responses as one array of shape (k, n_rows, n_variants)."""
+    whole = np.empty(shape)
+    for index, variants, responses in parts:
+        whole[:, index[0] : index[-1] + 1, variants] = np.moveaxis(responses, 2, 0)
+    return whole

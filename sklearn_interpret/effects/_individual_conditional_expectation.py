@@ -14,7 +14,6 @@ from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.progress import shows_progress
-from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import drop_single_output, make_response
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
@@ -25,6 +24,7 @@ from sklearn_interpret.effects._base import (
     GridMixin,
     grid_replacement,
     one_or_pair,
+    row_curves,
 )
 
 
@@ -235,13 +235,8 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         ]
         if not isinstance(rows, self._kind):
             grids = [grid.recast(rows) for grid in grids]
-        model = replaced(self.method, response, rows, grids)
-        blocks = model.responses(_kept_responses, n_jobs=self.n_jobs)
-        curves = []
-        for own, anchor, grid, parts in zip(axes, anchors, grids, blocks, strict=True):
-            shape = (model.n_outputs, rows.n_rows, grid.n_variants)
-            curves.append(_centred(_assembled(parts, shape), own, anchor))
-        return curves
+        curves = row_curves(self.method, response, rows, grids, n_jobs=self.n_jobs)
+        return list(map(_centred, curves, axes, anchors))
 
     @empty_for_no_rows
     @shows_progress
@@ -274,19 +269,6 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         for entry in self._one_way:
             importances[list(self.features_[entry])] = self._deviations[entry]
         return importances
-
-
-def _kept_responses(which, index, variants, responses):
-    """Keep all responses, with their positions."""
-    return index, variants, responses
-
-
-def _assembled(parts, shape):
-    """Blocks of responses as one array of shape (k, n_rows, n_variants)."""
-    whole = np.empty(shape)
-    for index, variants, responses in parts:
-        whole[:, index[0] : index[-1] + 1, variants] = np.moveaxis(responses, 2, 0)
-    return whole
 
 
 def _anchor(axes, center, rows):

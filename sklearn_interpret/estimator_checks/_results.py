@@ -81,7 +81,8 @@ def _assert_same_arrays(left, right, where, rtol, atol):
 
 
 def _as_dict(value):
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    compared = [field.name for field in fields(value) if field.compare]
+    return {name: getattr(value, name) for name in compared}
 
 
 def _require(condition, where, left, right):

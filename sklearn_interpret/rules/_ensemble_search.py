@@ -15,8 +15,8 @@ from sklearn_interpret._core.statistics.weighted import (
     weighted_quantile,
 )
 from sklearn_interpret._model.progress import counted, phases
-from sklearn_interpret.rules._condition_space import OrderedTable
 from sklearn_interpret.rules._lasso import LassoProblem, best_penalty
+from sklearn_interpret.rules._ordered_table import OrderedTable
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 # Standard deviation of a linear term before the penalty: that of a typical rule.

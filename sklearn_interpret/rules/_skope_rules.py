@@ -16,7 +16,7 @@ from sklearn_interpret._core.rules.coded_conditions import all_hold, distinct_ro
 from sklearn_interpret._core.rules.out_of_bag import draw_share, f1, judge, unlike
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret.rules._condition_space import OrderedTable
+from sklearn_interpret.rules._ordered_table import OrderedTable
 from sklearn_interpret.rules._rule_classifiers import RuleClassifier
 from sklearn_interpret.rules._rules import Rule
 

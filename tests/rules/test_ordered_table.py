@@ -7,8 +7,9 @@ from numpy.testing import assert_array_equal
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.rules.coded_conditions import all_hold, rows_in_memory
+from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret.rules._condition_space import ConditionSpace, OrderedTable
+from sklearn_interpret.rules._ordered_table import OrderedTable
 from tests.rules.test_rules import random_table
 
 

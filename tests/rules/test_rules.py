@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 
+from sklearn_interpret._inspectors.condition_space import threshold
 from sklearn_interpret.exceptions import NoRuleWarning
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules import (
@@ -19,7 +20,6 @@ from sklearn_interpret.rules import (
     RuleFitRegressor,
     SkopeRulesClassifier,
 )
-from sklearn_interpret.rules._condition_space import threshold
 from tests.references.rules import first_rule, predicted_by_text, rule_holds
 
 # Few samples are enough for what is tested here.

@@ -238,13 +238,14 @@ class StepMoments:
         """Moments of the same differences under other weights of the rows."""
         if not self.rows:
             return self
-        index, step, difference = self._joined
+        index, step, difference = self.joined
         return StepMoments(
             Moments.of_groups(difference, step, steps.n_steps, weights[index])
         )
 
     @cached_property
-    def _joined(self):
+    def joined(self):
+        """The rows as one tuple (index, step, difference)."""
         return tuple(map(np.concatenate, zip(*self.rows, strict=True)))
 
 
@@ -293,16 +294,22 @@ class LocalEffects:
         return self._by_step(np.sqrt(self.differences.moments.variance))
 
     @property
+    def local_error(self):
+        """Standard errors of the mean differences."""
+        return self._by_step(self.differences.moments.standard_error)
+
+    @property
     def effect_error(self):
         """Standard errors of the first-order effect: (k, n_nodes)."""
         if not self.step_weights.any():
             return self._no_effect()
         (axis,), found = self.steps.axes, self.differences
-        errors = self._by_step(found.moments.standard_error)
         covariances = None
         if found.shared is not None:
             covariances = neighbour_covariances(found.moments, found.shared)
-        return accumulated_standard_errors(errors, self.cell_weights, axis, covariances)
+        return accumulated_standard_errors(
+            self.local_error, self.cell_weights, axis, covariances
+        )
 
     def effect(self, *, centred):
         """The accumulated effect at the nodes: (k, n_nodes...)."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
+from sklearn_interpret._core.statistics.grids import interpolate
+from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._plotting.panels.displays import with_outputs
 from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLocalEffects
 from sklearn_interpret.effects._plot._effect import EffectDisplay
@@ -41,6 +44,8 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         Ranks the entries for `max_entries`; None takes the spread of the effects.
     by_similarity : list of bool or pair of bool, default=None
         Which axes have levels ordered by similarity, as their labels then say.
+    standard_errors : list of ndarray or None, default=None
+        Standard errors of `effects`, drawn as bands where there are no ends of bands.
     intervals_low, intervals_high : list of ndarray or None, default=None
         Ends of the confidence bands, of the shapes of `effects`.
     confidence_level : float, default=None
@@ -98,7 +103,8 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     _kinds = (AccumulatedLocalEffects,)
     _points = ("edges", "by_similarity", "interval_counts")
     _by_fold = "fold_effects"
-    _means, _spreads = ("effects",), ("intervals_low", "intervals_high")
+    _means = ("effects", "standard_errors")
+    _spreads = ("intervals_low", "intervals_high")
     _what = "Accumulated local effect, mean 0"
     _zero = True
 
@@ -106,6 +112,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     effects: list[Any]
     _: KW_ONLY
     by_similarity: list[Any] | None = None
+    standard_errors: list[Any] | None = None
     intervals_low: list[Any] | None = None
     intervals_high: list[Any] | None = None
     confidence_level: float | None = None
@@ -115,15 +122,22 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     @property
     def _band_text(self):
         if self.confidence_level is None:
+            if self.intervals_low is None:
+                return super()._band_text
             return "this model's curve, confidence band"
         return f"this model's curve, {100 * self.confidence_level:g} %"
+
+    @classmethod
+    def _from_folds(cls, inspectors, data, **choices):
+        return super()._from_folds(on_common_edges(inspectors), data, **choices)
 
     @classmethod
     def _settings_of(cls, inspector, X):
         return {"confidence_level": inspector.confidence_level}
 
     def _effect(self, entry):
-        parts = self._band(entry, None, None, self.fold_effects)
+        errors, effects = self.standard_errors, self.effects[entry]
+        parts = self._band(entry, effects, errors, self.fold_effects)
         ends = {"low": self.intervals_low, "high": self.intervals_high}
         for name, each in ends.items():
             if (
@@ -136,4 +150,23 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
             parts["counts"] = np.asarray(self.interval_counts[entry])
         if self.by_similarity is not None:
             parts["by_similarity"] = tuple(np.atleast_1d(self.by_similarity[entry]))
-        return self._entry(entry, self.edges[entry], self.effects[entry], **parts)
+        return self._entry(entry, self.edges[entry], effects, **parts)
+
+
+def on_common_edges(inspectors):
+    """The inspectors with their effects at all edges that any has: these may differ."""
+    if inspectors[0].n_intervals != "auto":
+        return inspectors
+    inspectors = list(map(copy, inspectors))
+    for one in inspectors:
+        one.edges_, one.effects_ = [*one.edges_], [*one.effects_]
+        one.standard_errors_ = None  # those of other edges
+    for entry, axes in enumerate(inspectors[0].axes_):
+        if len(axes) > 1 or axes[0].categorical:
+            continue
+        every = np.unique(np.concatenate([one.edges_[entry] for one in inspectors]))
+        for one in inspectors:
+            effects = np.atleast_2d(one.effects_[entry])
+            found = interpolate(every, one.edges_[entry], effects).T
+            one.edges_[entry], one.effects_[entry] = every, drop_single_output(found)
+    return inspectors

@@ -36,6 +36,7 @@ from sklearn_interpret._plotting.sources import (
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.effects._plot._accumulated_local_effects import (
     AccumulatedLocalEffectsDisplay,
+    on_common_edges,
 )
 from sklearn_interpret.effects._plot._conditional_dependence import (
     ConditionalDependenceDisplay,
@@ -237,6 +238,8 @@ class EffectComparisonDisplay(FoldsMixin, Display, PanelDisplay):
         points, fold_effects, by_similarity = [], [], False
         for method, parts in inspectors.items():
             curves = []
+            if method == "accumulated_local_effects":
+                parts = on_common_edges(parts)
             for part in parts:
                 (entry,) = chosen_entries(part, feature)
                 own = COMPARED[method]._from_inspector(part, data, features=feature)

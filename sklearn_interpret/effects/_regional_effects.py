@@ -1,0 +1,543 @@
+"""Regional effects: effects of features within regions of alike curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.effects.accumulation import LocalEffects
+from sklearn_interpret._core.effects.regions import RegionSearch, RowCurves
+from sklearn_interpret._core.rules.coded_conditions import all_hold
+from sklearn_interpret._core.statistics.weighted import known_moments
+from sklearn_interpret._inspectors.condition_space import ConditionSpace
+from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._model._sklearn_compat import (
+    Interval,
+    StrOptions,
+    check_pandas_support,
+)
+from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.replacement.replaced import plain_responses
+from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.axes import interval_axis
+from sklearn_interpret._model.rows.features import resolve_features
+from sklearn_interpret._model.sklearn_bases import DataFrame
+from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret.effects._base import (
+    BaseEffect,
+    GridMixin,
+    grid_replacement,
+    row_curves,
+)
+from sklearn_interpret.effects._local_effects import local_effects, similar_levels_first
+from sklearn_interpret.explanations import Condition
+
+# Heterogeneity below this share of the largest response is rounding error.
+_ROUNDING = 1e-9
+# Heterogeneity that counts at least, as a share of the response's standard deviation:
+# models that were fitted to noise have spurious interactions up to about this size.
+_LEAST_SPREAD = 0.2
+
+
+@dataclass(frozen=True)
+class Region:
+    """A region of the data, within which curves of rows are alike.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        The conditions that its rows meet, at most one for each feature; none for the
+        region of all rows.
+    rows : ndarray of shape (n,), int
+        Positions of its rows in the `X` of `fit`.
+    n_rows : float
+        Their number, as the sum of their weights.
+    heterogeneity : float
+        Differences in shape between the curves of its rows, in units of the response.
+    """
+
+    conditions: tuple[Condition, ...]
+    rows: NDArray[np.intp] = field(repr=False, compare=False)
+    n_rows: float
+    heterogeneity: float
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.conditions)) or "all rows"
+
+    def holds(self, X: Any) -> NDArray[np.bool_]:
+        """Whether rows are in the region.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), bool
+            True where all conditions hold.
+        """
+        rows = as_rows(X)
+        return all_hold([self.conditions], rows, rows.n_rows)[0]
+
+
+@estimator_dataclass
+class RegionalEffects(GridMixin, BaseEffect):
+    """Effects of features within regions in which the curves of rows are alike.
+
+    An average curve hides that a feature acts differently on different rows. A tree of
+    splits divides the rows so that the curves (ICE), or the local effects (ALE), of the
+    rows of a region differ as little as possible: REPID and GADGET. All thresholds
+    between the values of a feature are tried.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The predictor to inspect; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    effect : {"ice", "ale"}, default="ice"
+        What is to be alike: individual curves less their means, or differences over
+        the intervals of a feature, which need no combination of values that does not
+        occur in the data.
+    features : None, int, str, bool mask, or list of ints and strs, default=None
+        Features whose effects are divided; None takes every feature.
+    split_features : None, int, str, bool mask, or list of ints and strs, default=None
+        Features that conditions may be about. None takes all; those of a feature alone
+        are never about itself.
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features whose values are levels. "auto" takes the category, object, string
+        and boolean columns of a DataFrame. Levels of a split feature are split in the
+        order of the first principal component of their mean curves.
+    feature_groups : dict of str to list, default=None
+        Features that are replaced together, by their observed joint values.
+    joint : bool, default=False
+        Find one division for all features together, rather than one for each.
+    max_depth : int, default=2
+        Largest number of splits above a region.
+    min_samples_leaf : int or float, default=0.05
+        Least number of the rows of a region, or share of all, by weight. Rows where a
+        split feature is missing are a region of their own, of any size.
+    min_gain : float, default=0.1
+        Least share of a feature's variance between curves (`joint`: of all features')
+        that a split explains. A variance below 4 % of the response's counts as this:
+        models that were fitted to noise have spurious interactions of that size.
+    significance : float, default=None
+        Largest p-value of a split, such as 0.05: the share of at least
+        5 / `significance` permutations of the curves among the rows of the region
+        whose best split is as good. None accepts all splits that gain enough.
+    grid_resolution : int, default=20
+        Largest number of points, or of intervals with ``effect="ale"``, along a numeric
+        feature.
+    percentiles : tuple of two floats, default=(0.05, 0.95)
+        Quantiles between which the equally spaced points of curves lie.
+    custom_values : dict of feature to array-like, default=None
+        Points or edges to use instead.
+    method : {"auto", "tree", "brute"}, default="auto"
+        As in :class:`PartialDependence`.
+    response_method : str, list of str or callable, default="auto"
+        As in :class:`PartialDependence`.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all, which then share their regions.
+    subsample : int, float or None, default=None
+        Number or share of the rows that are divided; None takes all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample and the permutations.
+    n_jobs : int or None, default=None
+        Number of workers.
+    verbose : int, default=0
+        Whether to print the share done and the time left.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    regions_ : list of list of Region, or list of Region
+        For each entry of `features` its regions; with `joint` those of all of them.
+    heterogeneity_ : ndarray of shape (n_entries, `max_depth` + 1)
+        Differences in shape between the curves of a region, before any split and after
+        each level of splits: the square root of their mean variance over the rows, the
+        grid, and the outputs. With ``effect="ale"`` a difference stands for the
+        straight line that rises as much over each interval.
+    grid_values_ : list of ndarray of shape (G,)
+        For each entry the points along it, edges of intervals, or levels.
+    curves_ : list of ndarray of shape (n_regions, G)
+        The effect within each region: partial dependence, or accumulated local
+        effects; with several outputs these lead, as in (k, n_regions, G).
+    average_ : list of ndarray of shape (G,)
+        The effect over all rows; with several outputs these lead.
+    individual_ : list of ndarray of shape (n, G), or None
+        Curves of the rows; with several outputs these lead. None with
+        ``effect="ale"``.
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
+        Heterogeneity before any split; zero for features that are not inspected.
+    features_ : list of tuple of int
+        Columns of each entry.
+    effect_names_ : list of str
+        Name of each entry.
+    axes_ : list of tuple of Axis
+        The axis of each entry.
+    sample_indices_ : ndarray of shape (n,)
+        Rows of `X` that are divided.
+    categorical_features_ : ndarray of bool of shape (`n_features_in_`,)
+        Which features are categorical.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: as :class:`PartialDependence`; if `features` or `split_features` has a
+        pair.
+
+    References
+    ----------
+    Herbinger, J., Bischl, B. & Casalicchio, G. (2022). REPID: Regional Effect Plots
+    with implicit Interaction Detection. AISTATS 25.
+
+    Herbinger, J., Wright, M. N., Nagler, T., Bischl, B. & Casalicchio, G. (2024).
+    Decomposing Global Feature Effects Based on Feature Interactions. Journal of Machine
+    Learning Research 25(381).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn_interpret.effects import RegionalEffects
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(500, 3))
+    >>> y = np.where(X[:, 1] > 0, 1, -1) * X[:, 0]
+    >>> model = RandomForestRegressor(20, random_state=0)
+    >>> effects = RegionalEffects(model, features=[0]).fit(X, y)
+    >>> print(effects.to_text())
+    x0: heterogeneity 0.515 -> 0.0778 -> 0.0778
+      x1 <= 0.004: 241 rows, heterogeneity 0.0854
+      x1 > 0.004: 259 rows, heterogeneity 0.07
+    """
+
+    effect: str = "ice"
+    features: Any = None
+    split_features: Any = None
+    categorical_features: ArrayLike | None = "auto"
+    feature_groups: dict[str, Any] | None = None
+    joint: bool = False
+    max_depth: int = 2
+    min_samples_leaf: float = 0.05
+    min_gain: float = 0.1
+    significance: float | None = None
+    grid_resolution: int = 20
+    percentiles: tuple[float, float] = (0.05, 0.95)
+    custom_values: dict[Any, Any] | None = None
+    method: str = "auto"
+
+    regions_: list[Any] = field(init=False)
+    heterogeneity_: NDArray[np.float64] = field(init=False)
+    curves_: list[NDArray[np.float64]] = field(init=False)
+    individual_: list[NDArray[np.float64]] | None = field(init=False)
+    sample_indices_: NDArray[np.intp] = field(init=False)
+
+    _max_order = 1
+    _weights_count_rows = _errors_count_rows = True
+
+    _parameter_constraints = {
+        **BaseEffect._parameter_constraints,
+        **GridMixin._parameter_constraints,
+        "effect": [StrOptions({"ice", "ale"})],
+        "split_features": "no_validation",
+        "joint": ["boolean"],
+        "max_depth": [Interval(Integral, 1, None, closed="left")],
+        "min_samples_leaf": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 0.5, closed="neither"),
+        ],
+        "min_gain": [Interval(Real, 0, 1, closed="both")],
+        "significance": [Interval(Real, 0, 1, closed="neither"), None],
+    }
+
+    def _make_axis(self, sample, columns, name, size, custom):
+        if self.effect == "ice":
+            return super()._make_axis(sample, columns, name, size, custom)
+        if not self._is_level_axis(columns):
+            rows, weights, (column,) = sample.rows, sample.weights, columns
+            return interval_axis(rows, column, weights, n_intervals=size, custom=custom)
+        axis = super()._make_axis(sample, columns, name, size, custom)
+        if custom is not None or sample.rows.is_ordered(columns[0]):
+            return axis
+        return similar_levels_first(axis, sample, self.categorical_features_)
+
+    def _size_of_axes(self, sample, parts):
+        return self.grid_resolution
+
+    def _measure(self, sample, response):
+        self.grid_values_ = [axis.values for (axis,) in self.axes_]
+        self.sample_indices_ = sample.index
+        read = self._read_ice if self.effect == "ice" else self._read_ale
+        curves, effects = read(sample, response)
+        outputs = plain_responses(response, sample.rows)
+        variance = known_moments(outputs, sample.weights).variance.mean()
+        rounding = _ROUNDING * np.abs(outputs).max()
+        limits = _LEAST_SPREAD * np.sqrt(variance), rounding
+        self._space = ConditionSpace(sample.rows, self.categorical_features_)
+        searched = curves
+        if self.joint:
+            searched = [_joined(curves, shared=self.effect == "ice")]
+        self._roots = self._search(sample, searched, limits)
+        roots = self._roots * len(curves) if self.joint else self._roots
+        levels = range(self.max_depth + 1)
+        self.heterogeneity_ = np.array(
+            [
+                [own.spread([n.rows for n in root.at(level)]) for level in levels]
+                for own, root in zip(curves, roots, strict=True)
+            ]
+        )
+        divisions = [
+            [self._region(node, own, sample) for node in _leaves(root)]
+            for own, root in zip(searched, self._roots, strict=True)
+        ]
+        self.regions_ = divisions[0] if self.joint else divisions
+        every = np.arange(sample.rows.n_rows)
+        self.average_ = [drop_single_output(effect(every)) for effect in effects]
+        self.curves_ = [
+            drop_single_output(np.stack([effect(n.rows) for n in _leaves(root)], 1))
+            for effect, root in zip(effects, roots, strict=True)
+        ]
+        return len(effects[0](every))
+
+    def _read_ice(self, sample, response):
+        """Curves less their means, and functions from rows to their mean curve."""
+        grids, rows = map(grid_replacement, self.axes_), sample.rows
+        responses = row_curves(
+            self.method, response, rows, list(grids), n_jobs=self.n_jobs
+        )
+        self.individual_ = list(map(drop_single_output, responses))
+        weights = sample.weights
+        curves = [RowCurves(_shapes(own), weights[:, None]) for own in responses]
+        return curves, [partial(_mean_curve, own, weights) for own in responses]
+
+    def _read_ale(self, sample, response):
+        """Differences of rows, and functions from rows to their accumulated effect."""
+        parts, _, cells = local_effects(
+            self.axes_,
+            sample,
+            response,
+            self.method,
+            keep_rows=True,
+            n_jobs=self.n_jobs,
+        )
+        self.individual_ = None
+        curves = [_differences(part, sample.weights) for part in parts]
+        table = cells[:]
+        return curves, [partial(_ale, part, table, sample.weights) for part in parts]
+
+    def _search(self, sample, curves, limits):
+        """The tree of regions of each entry, or of all together."""
+        rows, least = sample.rows, self.min_samples_leaf
+        if not isinstance(least, Integral):
+            least = least * sample.weights.sum()
+        allowed = resolve_features(
+            self.split_features,
+            rows.names,
+            named=rows.named,
+            max_order=1,
+            parameter="split_features",
+        )
+        settings = (self.max_depth, least, self.min_gain, self.significance)
+        rng = check_random_state(self.random_state)
+        excluded = [()] if self.joint else self.features_
+        roots = []
+        for entry in counted(range(len(curves))):
+            columns = [j for (j,) in allowed if j not in excluded[entry]]
+            given = self._space.table, sample.weights, columns, *settings, rng
+            roots.append(RegionSearch(*given).grow(curves[entry], *limits))
+        return roots
+
+    def _region(self, node, curves, sample):
+        conditions = [self._condition(j, codes) for j, codes in node.allowed.items()]
+        weight = float(sample.weights[node.rows].sum())
+        spread = float(curves.take(node.rows).spread([slice(None)]))
+        return Region(tuple(conditions), sample.index[node.rows], weight, spread)
+
+    def _condition(self, column, allowed):
+        return self._space.of_codes(column, np.flatnonzero(allowed))
+
+    def _importances(self, sample):
+        importances = np.zeros(sample.rows.n_columns)
+        for columns, spread in zip(self.features_, self.heterogeneity_, strict=True):
+            importances[list(columns)] = spread[0]
+        return importances
+
+    @property
+    def _divisions(self):
+        """Lists of regions: one for each entry, or a single one."""
+        return [self.regions_] if self.joint else self.regions_
+
+    @empty_for_no_rows
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Region of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_entries), or (n_samples, 1) with `joint`
+            Positions in the entry's list of `regions_`. -1 for rows in none: with a
+            category that `fit` did not see, or a missing value where it saw none.
+        """
+        rows = self._check_rows(X, reset=False)
+        self._show_missing_to_model(range(len(self.axes_)), rows)
+        columns = []
+        for regions in self._divisions:
+            conditions = [region.conditions for region in regions]
+            holds = all_hold(conditions, rows, rows.n_rows)
+            columns.append(np.where(holds.any(axis=0), holds.argmax(axis=0), -1))
+        return np.stack(columns, axis=1).astype(np.float64)
+
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
+        """Names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the input features if `fit` saw none.
+
+        Returns
+        -------
+        ndarray of str objects
+            The features, each followed by "region".
+        """
+        check_is_fitted(self)
+        players = [(axis.columns, axis.name) for (axis,) in self.axes_]
+        names, _ = self._names_out(input_features, players)
+        names = [f"{name} region" for name in names]
+        return np.array(["region"] if self.joint else names, dtype=object)
+
+    def to_text(self) -> str:
+        """Return the splits as text.
+
+        Returns
+        -------
+        str
+            For each entry, a line with its heterogeneity before any split and after
+            each level of splits, and below it the tree of the conditions.
+        """
+        check_is_fitted(self)
+        lines, divisions = [], iter(zip(self._roots, self._divisions, strict=True))
+        for name, spreads in zip(self.effect_names_, self.heterogeneity_, strict=True):
+            path = " -> ".join(f"{spread:.3g}" for spread in spreads)
+            lines.append(f"{name}: heterogeneity {path}")
+            if not self.joint:
+                root, regions = next(divisions)
+                lines += self._lines(root, iter(regions), "  ")
+        for root, regions in divisions:
+            lines += ["all features:", *self._lines(root, iter(regions), "  ")]
+        return "\n".join(lines)
+
+    def _lines(self, node, regions, indent):
+        """Lines of the tree below a node, whose leaves are the next regions."""
+        lines = []
+        for part in node.parts:
+            line = f"{indent}{self._condition(node.column, part.allowed[node.column])}"
+            if not part.parts:
+                region = next(regions)
+                line += f": {region.n_rows:g} rows, "
+                line += f"heterogeneity {region.heterogeneity:.3g}"
+            lines += [line, *self._lines(part, regions, indent + "  ")]
+        return lines
+
+    def to_frame(self) -> DataFrame:
+        """Return the regions as a table, one row for each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns "feature" (not with `joint`), "region" (its position), "conditions"
+            in words, "n_rows" and "heterogeneity".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        check_is_fitted(self)
+        pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
+        names = [None] if self.joint else self.effect_names_
+        lines = [
+            {
+                "feature": name,
+                "region": place,
+                "conditions": str(region),
+                "n_rows": region.n_rows,
+                "heterogeneity": region.heterogeneity,
+            }
+            for name, regions in zip(names, self._divisions, strict=True)
+            for place, region in enumerate(regions)
+        ]
+        table = pandas.DataFrame(lines)
+        return table.drop(columns="feature") if self.joint else table
+
+
+def _leaves(root):
+    """The regions below a node."""
+    return root.at(np.inf)
+
+
+def _shapes(responses):
+    """Responses (k, n, G) as curves of rows less their means: (n, k G)."""
+    if not responses.size:
+        return np.empty((responses.shape[1], 0))
+    shapes = responses - responses.mean(axis=2, keepdims=True)
+    return np.moveaxis(shapes, 1, 0).reshape(shapes.shape[1], -1)
+
+
+def _differences(part, weights):
+    """Differences of rows over the steps of an axis, with weights where there are.
+
+    They are scaled to the standard deviation, over the axis, of the straight line that
+    rises by this difference over each step.
+    """
+    n_outputs, n_steps = part.local.shape
+    values, known = np.zeros((2, len(weights), n_outputs, n_steps))
+    if part.differences.rows:
+        index, step, difference = part.differences.joined
+        values[index, :, step] = difference * n_steps / np.sqrt(12)
+        known[index, :, step] = weights[index, None]
+    return RowCurves(*(each.reshape(len(weights), -1) for each in (values, known)))
+
+
+def _joined(curves, *, shared):
+    """Curves of several features as one, with the same weights or side by side."""
+    values = np.hstack([own.values for own in curves])
+    weights = [own.weights for own in curves]
+    return RowCurves(values, weights[0] if shared else np.hstack(weights))
+
+
+def _mean_curve(responses, weights, rows):
+    """Weighted mean curve (k, G) of some rows."""
+    return np.average(responses[:, rows], axis=1, weights=weights[rows])
+
+
+def _ale(part, cells, weights, rows):
+    """Accumulated local effects (k, n_nodes) of some rows."""
+    own = np.zeros(len(weights))
+    own[rows] = weights[rows]
+    inside, _ = part.steps.cell_weights(cells, own)
+    moments = part.differences.reweighted(part.steps, own)
+    return LocalEffects(part.steps, inside, moments).effect(centred=True)
