@@ -100,8 +100,8 @@ def test_feature_without_any_value_says_so():
 
 def test_bands_are_confidence_bands_when_asked():
     bare = ALEDisplay.from_estimator(LINEAR, X, features=[0])
-    assert bare.bands_ == [[]]
-    assert legend_texts(bare) == ["values in the data"]
+    texts = ["this model's curve, ± 2 std errors", "values in the data"]
+    assert legend_texts(bare) == texts
     display = ALEDisplay.from_estimator(
         LINEAR, X, features=[0, (0, 1)], confidence_level=0.95
     )
@@ -378,7 +378,8 @@ def test_two_models_on_the_same_axes(features, own):
     first, second = displays
     colours = {one.lines_[0][0].get_color() for one in displays}
     assert len(colours) == 2
-    assert legend_texts(second) == ["linear", "boosting", "values in the data"]
+    band = "this model's curve, ± 2 std errors"
+    assert legend_texts(second) == ["linear", "boosting", band, "values in the data"]
     assert second.rug_ == [None] * len(features)
     drawn = [ax for ax in first.axes_.flat if ax is not None]
     legends = [ax.get_legend() for ax in drawn] + first.figure_.legends
