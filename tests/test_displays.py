@@ -14,6 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
 
 from sklearn_interpret import effects
+from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     AccumulatedLocalEffectsDisplay,
@@ -337,6 +338,29 @@ def folds():
     return results, X
 
 
+def rows_errors(case, folds):
+    """Standard errors of the mean over folds that are due to the rows."""
+    (results, X), kind = folds, case.kinds[0]
+    settings = {**case.settings, "features": ["second"]}
+    if len(case.kinds) > 1:
+        return 0.0
+    parts = [
+        kind(FrozenEstimator(one), **settings).fit(X) for one in results["estimator"]
+    ]
+    if kind is IndividualConditionalExpectation:
+        curves = np.mean([part.curves_[0] for part in parts], axis=0)
+        return curves.std(axis=0, ddof=1) / np.sqrt(len(X))
+    return np.mean([part.standard_errors_[0] for part in parts], axis=0)
+
+
+def test_one_fold_has_no_band(case, folds):
+    results, X = folds
+    results = {"estimator": results["estimator"][:1]}
+    display = case.display.from_cv_results(results, X, **case.asking("second"))
+    assert not any(display.bands_)
+    assert "low" not in display.to_frame()
+
+
 def test_folds_share_a_grid_and_are_averaged(case, folds):
     results, X = folds
     display = case.display.from_cv_results(results, X, **case.asking("second"))
@@ -353,8 +377,9 @@ def test_folds_share_a_grid_and_are_averaged(case, folds):
     mean = mean_rows(frame)
     assert_allclose(mean["x"], alone[0]["x"])
     assert_allclose(mean["value"], values.mean(axis=0))
-    assert_allclose(mean["low"], values.mean(axis=0) - values.std(axis=0))
-    assert_allclose(mean["high"], values.mean(axis=0) + values.std(axis=0))
+    reach = learner_half_width(values, 1 / 3, standard_errors=rows_errors(case, folds))
+    assert_allclose(mean["low"], values.mean(axis=0) - reach)
+    assert_allclose(mean["high"], values.mean(axis=0) + reach)
     drawn = [line.get_ydata() for lines in display.fold_lines_[0] for line in lines]
     expected = [
         one[alone[0].get("method", mean["feature"]).to_numpy() == method]

@@ -31,6 +31,7 @@ from sklearn_interpret._plotting.sources import (
     inspectors_of_folds,
     is_inspector,
     keyword_names,
+    mean_test_ratio,
     named_models,
     parameter_names,
     response_name,
@@ -339,6 +340,8 @@ class FoldsMixin:
     # Whether each fold's predictor is inspected on the fold's training rows, if
     # cv_results has their indices; `_from_folds` then gets the folds' test rows.
     _inspects_training_rows: ClassVar[bool] = False
+    # Test rows / training rows of a fold; None if not made by `from_cv_results`.
+    _test_ratio: float | None = None
 
     @ForwardedSignature
     def from_cv_results(
@@ -364,7 +367,8 @@ class FoldsMixin:
             inspected on `X`, or inspectors that the display can show, which are used
             as they are; curves over a grid are computed again, on `X`, with their
             parameters. Importances of predictors and curves of attacks use each fold's
-            own rows of training and of test, with ``return_indices=True``.
+            own rows of training and of test, with ``return_indices=True``. Bands use
+            the share of test rows, too; without indices, K folds are assumed.
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
 default=None
             Rows to inspect predictors on, and to explain where the display shows
@@ -387,8 +391,8 @@ default=None
         Returns
         -------
         display : object
-            The display, drawn: means over the folds, and how these differ. Around
-            curves, one standard deviation to each side, and one thin line per fold.
+            The display, drawn: means over the folds, single folds, and intervals of
+            95 % for the learner: for the mean over training sets of the folds' size.
 
         Raises
         ------
@@ -428,6 +432,7 @@ default=None
             check=cls._check_request,
         )
         display = cls._from_folds(inspectors, data, **choices, **settings)
+        display._test_ratio = mean_test_ratio(cv_results)
         display._call(inspectors, *names)
         return display.plot(ax=ax, **looks)
 

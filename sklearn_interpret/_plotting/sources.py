@@ -209,6 +209,15 @@ def named_models(estimators):
     return dict(zip(map(str, estimators), models, strict=True))
 
 
+def mean_test_ratio(cv_results):
+    """Mean of n_test / n_train over the folds; without indices, that of K folds."""
+    if "indices" not in cv_results:
+        return 1 / max(len(cv_results["estimator"]) - 1, 1)
+    indices = cv_results["indices"]
+    pairs = zip(indices["test"], indices["train"], strict=True)
+    return float(np.mean([len(test) / len(train) for test, train in pairs]))
+
+
 def check_same_in_folds(values, what):
     """Refuse to draw models together that differ; `values` has one entry for each."""
     if any(value != values[0] for value in values):

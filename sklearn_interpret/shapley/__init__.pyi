@@ -374,6 +374,7 @@ class ShapleyImportanceDisplay:
     bars_: list[BarContainer]
     labels_: list[Text]
     fold_points_: list[PathCollection]
+    spreads_: LineCollection | None
     legend_: Legend | None
     def __init__(
         self,

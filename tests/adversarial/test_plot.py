@@ -15,6 +15,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.svm import SVC
 
+from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret.adversarial import (
     AdversarialDisplay,
     FastGradientSign,
@@ -356,10 +357,13 @@ def test_curves_of_folds(table):
     assert len(display.fold_lines_) == 3
     frame = display.to_frame()
     mean = frame[frame["fold"].isna()]
-    assert_allclose(mean["high"] - mean["low"], 2 * np.std(folds, axis=0))
+    reach = learner_half_width(folds, 1 / 2, on_test_rows=True)
+    middle = np.mean(folds, axis=0)
+    assert_allclose(mean["low"], np.clip(middle - reach, 0, 1))
+    assert_allclose(mean["high"], np.clip(middle + reach, 0, 1))
     assert_allclose(frame.loc[frame["fold"] == 1, "score"], folds[1])
-    (text,) = display.legend_.get_texts()
-    assert text.get_text() == "mean of 3 folds, ±1 std"
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    assert texts == ["mean of 3 folds", "learner's curve, 95 %"]
 
 
 def test_folds_of_predictors(table):

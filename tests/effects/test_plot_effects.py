@@ -100,12 +100,12 @@ def test_feature_without_any_value_says_so():
 
 def test_bands_are_confidence_bands_when_asked():
     bare = ALEDisplay.from_estimator(LINEAR, X, features=[0])
-    assert bare.bands_ == [[]]
-    assert legend_texts(bare) == ["values in the data"]
+    texts = ["this model's curve, ± 2 std errors", "values in the data"]
+    assert legend_texts(bare) == texts
     display = ALEDisplay.from_estimator(
         LINEAR, X, features=[0, (0, 1)], confidence_level=0.95
     )
-    assert display.legend_.get_texts()[0].get_text() == "95 % confidence band"
+    assert display.legend_.get_texts()[0].get_text() == "this model's curve, 95 %"
     assert display.intervals_low[1] is None
     frame = display.to_frame()
     assert frame.loc[frame["feature2"].isna(), "low"].notna().all()
@@ -117,7 +117,7 @@ def test_bands_of_partial_dependence_are_those_of_its_shape():
     model = LinearRegression().fit(X, 100 * Y)
     display = PartialDependenceDisplay.from_estimator(model, X, features=[0, (0, 1)])
     assert display.legend_.get_texts()[0].get_text() == (
-        "± 2 standard errors of the shape"
+        "this model's shape, ± 2 std errors"
     )
     frame = display.to_frame()
     alone = frame["feature2"].isna()
@@ -126,7 +126,7 @@ def test_bands_of_partial_dependence_are_those_of_its_shape():
     assert_allclose(reach, display.standard_errors[1].ravel())
     display.shape_standard_errors = None
     text = display.plot().legend_.get_texts()[0].get_text()
-    assert text == "± 2 standard errors of the level"
+    assert text == "this model's level, ± 2 std errors"
     frame = display.to_frame()
     assert (frame["high"] - frame["low"])[alone].min() > 10
 
@@ -329,7 +329,7 @@ def test_marks_of_the_data_are_named():
         OF_FRAMES, FRAME, features=entries
     )
     assert legend_texts(display) == [
-        "± 2 standard errors of the shape",
+        "this model's shape, ± 2 std errors",
         "values in the data",
         "share of the rows",
         "rows (jittered at levels)",
@@ -355,7 +355,7 @@ def test_a_colour_and_a_label_of_the_users():
     assert line.get_label() == "linear $model$"
     assert to_hex(band.get_facecolor()[0]) == to_hex("red")
     texts = [text.replace("\\$", "$") for text in legend_texts(display)]
-    assert texts[:2] == ["linear $model$", "90 % confidence band"]
+    assert texts[:2] == ["linear $model$", "this model's curve, 90 %"]
 
 
 @pytest.mark.parametrize("features", [[0], [0, 1], [0, 1, 2, 3]])
@@ -378,7 +378,8 @@ def test_two_models_on_the_same_axes(features, own):
     first, second = displays
     colours = {one.lines_[0][0].get_color() for one in displays}
     assert len(colours) == 2
-    assert legend_texts(second) == ["linear", "boosting", "values in the data"]
+    band = "this model's curve, ± 2 std errors"
+    assert legend_texts(second) == ["linear", "boosting", band, "values in the data"]
     assert second.rug_ == [None] * len(features)
     drawn = [ax for ax in first.axes_.flat if ax is not None]
     legends = [ax.get_legend() for ax in drawn] + first.figure_.legends

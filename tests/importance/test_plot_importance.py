@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_validate
 from sklearn.tree import DecisionTreeRegressor
 
+from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret.importance import (
     SAGE,
     DropColumnImportance,
@@ -501,7 +502,17 @@ def test_folds_have_their_own_rows(folds):
             alone = PermutationImportance(FrozenEstimator(model), **asked)
             alone.fit(X.iloc[index], y[index])
             assert_allclose(values[:, fold], alone.importances_mean_)
-    assert legend_texts(display) == ["train", "test", "3 folds"]
+    texts = ["train", "test", "3 folds", "learner's value, 95 %"]
+    assert legend_texts(display) == texts
+    sizes = [len(part) for part in (index, results["indices"]["train"][fold])]
+    reach = learner_half_width(display.importances.T, sizes[0] / sizes[1])
+    frame = display.to_frame()
+    frame = frame[frame["fold"].isna()]
+    for _, rows in frame.groupby("sample"):
+        order = [list(X.columns).index(name) for name in rows["feature"]]
+        assert_allclose(rows["low"], rows["importance"] - reach[order], rtol=0.01)
+        assert_allclose(rows["high"], rows["importance"] + reach[order], rtol=0.01)
+    assert len(display.spreads_) == 2
     assert len(display.points_) == 2
     with pytest.raises(ValueError, match="but X has 40 rows: pass the rows that went"):
         PermutationImportanceDisplay.from_cv_results(results, X[:40], y[:40])

@@ -31,6 +31,7 @@ from sklearn_interpret._plotting.sources import (
     fold_rows,
     inspector_of,
     inspectors_of_folds,
+    mean_test_ratio,
     model_within,
     outputs_have_names,
     parameter_names,
@@ -164,6 +165,8 @@ def test_folds_may_have_rows_of_their_own():
     assert_array_equal(test[1].y, Y[:10])
     assert train[0].sample_weight is None
     assert fold_rows({"estimator": [MODEL]}, Data(X, Y)) is None
+    assert mean_test_ratio(results) == 1 / 2
+    assert mean_test_ratio({"estimator": [MODEL] * 5}) == 1 / 4
     with pytest.raises(ValueError, match="index 29, but X has 20 rows"):
         fold_rows(results, Data(X[:20], Y[:20]))
     inspectors = inspectors_of_folds(results["estimator"], train, {}, **OF_EFFECTS)

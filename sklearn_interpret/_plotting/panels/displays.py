@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._plotting.axes import add_legend, legend_entries, take_axes
 from sklearn_interpret._plotting.labels import literal, wrapped
 from sklearn_interpret._plotting.panels.lines import (
     EFFECT,
-    ERROR_BAND,
     JITTERED,
+    MODEL_BAND,
     NO_ROWS,
+    OWNERS,
     ROWS,
     SHARES,
     VALUES,
@@ -34,15 +36,20 @@ def with_outputs(values, n_axes):
     return values[None] if values.ndim == n_axes else values
 
 
-def fold_band(folds, n_axes):
-    """Folds (n_folds, k, ...), and one standard deviation to each side of their mean.
+def fold_band(folds, n_axes, test_ratio, errors=0.0):
+    """Folds (n_folds, k, ...), and the learner's band around their mean.
 
-    They are given with or without the axis of outputs.
+    They are given with or without the axis of outputs, as are the standard errors of
+    their mean due to the rows. A single fold has no band.
     """
     folds = np.asarray(folds, dtype=np.float64)
     folds = folds[:, None] if folds.ndim == n_axes + 1 else folds
-    mean, std = folds.mean(axis=0), folds.std(axis=0)
-    return {"low": mean - std, "high": mean + std, "folds": folds}
+    if len(folds) < 2:
+        return {"folds": folds}
+    errors = with_outputs(errors, n_axes)
+    reach = learner_half_width(folds, test_ratio, standard_errors=errors)
+    mean = folds.mean(axis=0)
+    return {"low": mean - reach, "high": mean + reach, "folds": folds}
 
 
 def error_band(values, errors, n_axes):
@@ -119,7 +126,7 @@ def _points(places):
 class PanelDisplay(ABC):
     """Base of displays that are made of panels."""
 
-    _band_text = ERROR_BAND
+    _band_text = MODEL_BAND
     # Artists of the panels that become attributes.
     _parts: tuple[str, ...] = ("lines", "bands", "fold_lines", "rug")
 
@@ -265,7 +272,7 @@ def _rank_in_legend(text):
     """Lines come first, then what surrounds them, then what marks the data."""
     if text in (VALUES, SHARES, ROWS, JITTERED, NO_ROWS):
         return 2
-    return int(text.startswith("±") or text.endswith((" folds", " band")))
+    return int(text.startswith(OWNERS) or text.endswith((" folds", " band")))
 
 
 def _share_values(panels, axes):

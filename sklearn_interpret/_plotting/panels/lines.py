@@ -48,7 +48,10 @@ from sklearn_interpret._plotting.surfaces import (
     draw_heat_map,
 )
 
-ERROR_BAND = "± 2 standard errors"
+OWNERS = "this model's", "learner's"  # whose curve a band holds
+LEARNER_BAND = "learner's curve, 95 %"
+ERROR_BAND = "± 2 std errors"
+MODEL_BAND = f"this model's curve, {ERROR_BAND}"
 BY_SIMILARITY = "\n(ordered by similarity)"
 FOLD_SHIFT = 0.12  # distance of the folds' points from that of their mean
 BAR_SHARE = 0.6  # share of its width that an axes with a colour bar keeps
@@ -66,7 +69,7 @@ class Looks:
 
     rug: bool = True
     band: bool = True
-    band_text: str = ERROR_BAND
+    band_text: str = MODEL_BAND
     order: str = "levels"
     kind: str = "curves"
     outputs: Any = None  # positions of those drawn together as lines
@@ -382,7 +385,7 @@ class LinePanel:
             ends = series.low, series.high
             band = draw_band(ax, x, *ends, shown, looks.band_kw, **kind)
             artists.bands.append(band)
-            text = looks.band_text if series.folds is None else "± 1 std over folds"
+            text = looks.band_text if series.folds is None else LEARNER_BAND
             entries.setdefault(text, band)
 
     def _series_text(self, series, style):

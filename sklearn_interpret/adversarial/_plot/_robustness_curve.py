@@ -8,11 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._plotting.axes import legend_entries, named_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
+from sklearn_interpret._plotting.panels.lines import LEARNER_BAND
 from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
@@ -53,7 +55,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
     fold_lines_ : list of Line2D
         A thin line for each fold.
     band_ : PolyCollection or None
-        One standard deviation over the folds to each side.
+        An interval of 95 % for the learner's curve, of models on other data.
     legend_ : Legend or None
         Names of all curves on the axes, where there are any.
 
@@ -77,6 +79,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
     _without = frozenset({"target_name", "unit"})
     _leading = ("sizes",)
     _shows_rows = _weighs_rows = _inspects_training_rows = True
+    _on_test_rows = True  # whether each fold has test rows of its own
 
     sizes: ArrayLike
     scores: ArrayLike
@@ -109,7 +112,9 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         """
         check_same_in_folds([_size_name(attack) for attack in inspectors], "units")
         parts = tests or [data] * len(inspectors)
-        return cls._from_attacks(inspectors, parts, sizes, choices)
+        display = cls._from_attacks(inspectors, parts, sizes, choices)
+        display._on_test_rows = tests is not None
+        return display
 
     @classmethod
     def _from_attacks(cls, attacks, parts, sizes, choices):
@@ -178,15 +183,11 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         self.line_ = draw_line(ax, sizes, mean, colour, line_kw)
         self.fold_lines_, self.band_ = [], None
         if len(scores) > 1:
-            own, std = self.line_.get_color(), scores.std(axis=0)
+            own, (low, high) = self.line_.get_color(), self._ends(scores)
             self.fold_lines_ = draw_thin_lines(ax, sizes, scores, own, None)
-            self.band_ = draw_band(ax, sizes, mean - std, mean + std, own, band_kw)
+            self.band_ = draw_band(ax, sizes, low, high, own, band_kw)
             n_folds = f"{len(scores)} folds"
-            label = (
-                f"mean of {n_folds}, ±1 std"
-                if label is None
-                else f"{label} ({n_folds})"
-            )
+            label = f"mean of {n_folds}" if label is None else f"{label} ({n_folds})"
         ax.set(xlabel=self.size_name, ylabel=self.score_name, ylim=(-0.02, 1.02))
         self.legend_ = self._named(ax, label)
         return self
@@ -197,6 +198,12 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         shapes, of = [sizes.shape, (None, *sizes.shape)], f"{len(sizes)} sizes"
         return sizes, np.atleast_2d(checked_numbers(self.scores, "scores", shapes, of))
 
+    def _ends(self, scores):
+        """Ends of the learner's band, within the range of shares."""
+        mean, apart = scores.mean(axis=0), self._on_test_rows
+        reach = learner_half_width(scores, self._test_ratio, on_test_rows=apart)
+        return np.clip([mean - reach, mean + reach], 0, 1)
+
     def _named(self, ax, label):
         """The legend of the axes, with the new line."""
         earlier, entries = ax.get_legend(), {}
@@ -204,6 +211,8 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             entries, _ = legend_entries(earlier)
         if label is not None:
             entries[label] = self.line_
+        if self.band_ is not None:
+            entries[LEARNER_BAND] = self.band_
         if not entries:
             return None
         return named_legend(ax, list(entries.values()), list(entries), framealpha=0.85)
@@ -223,10 +232,9 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             pandas is not installed.
         """
         sizes, scores = self._arrays()
-        mean, std = scores.mean(axis=0), scores.std(axis=0)
-        parts = [{"size": sizes, "score": mean}]
+        parts = [{"size": sizes, "score": scores.mean(axis=0)}]
         if len(scores) > 1:
-            parts[0] |= {"low": mean - std, "high": mean + std}
+            parts[0] |= zip(("low", "high"), self._ends(scores), strict=True)
             for fold, one in enumerate(scores):
                 parts.append({"size": sizes, "score": one, "fold": fold})
         return self._frame(*parts, whole="fold")

@@ -54,8 +54,8 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         Of pairs, the total weight of the rows in each cell: between edges, or at
         levels. Cells without rows are hatched, and the colours leave them out.
     fold_effects : list of ndarray of shape (n_folds, ...), default=None
-        The effects of several models, of which `effects` is the mean. Bands then
-        reach one standard deviation over folds to each side.
+        The effects of several models, of which `effects` is the mean. Bands
+        are then intervals of 95 % for the learner's curve, of models on other data.
 
     Attributes
     ----------
@@ -103,8 +103,8 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     _kinds = (AccumulatedLocalEffects,)
     _points = ("edges", "by_similarity", "interval_counts")
     _by_fold = "fold_effects"
-    _means = ("effects",)
-    _spreads = ("standard_errors", "intervals_low", "intervals_high")
+    _means = ("effects", "standard_errors")
+    _spreads = ("intervals_low", "intervals_high")
     _what = "Accumulated local effect, mean 0"
     _zero = True
 
@@ -122,9 +122,10 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     @property
     def _band_text(self):
         if self.confidence_level is None:
-            bands = self.intervals_low is not None
-            return "confidence band" if bands else super()._band_text
-        return f"{100 * self.confidence_level:g} % confidence band"
+            if self.intervals_low is None:
+                return super()._band_text
+            return "this model's curve, confidence band"
+        return f"this model's curve, {100 * self.confidence_level:g} %"
 
     @classmethod
     def _from_folds(cls, inspectors, data, **choices):
@@ -159,7 +160,7 @@ def on_common_edges(inspectors):
     inspectors = list(map(copy, inspectors))
     for one in inspectors:
         one.edges_, one.effects_ = [*one.edges_], [*one.effects_]
-        one.standard_errors_ = None  # folds differ by more
+        one.standard_errors_ = None  # those of other edges
     for entry, axes in enumerate(inspectors[0].axes_):
         if len(axes) > 1 or axes[0].categorical:
             continue

@@ -29,6 +29,7 @@ from sklearn_interpret._plotting.sources import (
     inspectors_of_folds,
     is_inspector,
     keyword_names,
+    mean_test_ratio,
     parameter_names,
     split_keywords,
 )
@@ -89,8 +90,8 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     response_name : str, default="response"
         Name of the response, for labels.
     fold_effects : list of ndarray of shape (n_folds, ...), default=None
-        The effects of several models, of which `effects` are the means. Bands then
-        reach one standard deviation over folds to each side.
+        The effects of several models, of which `effects` are the means. Bands
+        are then intervals of 95 % for the learner's curves, of models on other data.
     categorical : bool, default=None
         Whether the feature is a category; None takes it so if its values are not
         numbers.
@@ -181,7 +182,8 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     @classmethod
     def _of_folds(cls, cv_results, data, params, names, ax):
         folds = [[estimator] for estimator in fold_estimators(cv_results)]
-        return cls._drawn(folds, data, params, names, ax, again=True)
+        ratio = mean_test_ratio(cv_results)
+        return cls._drawn(folds, data, params, names, ax, again=True, test_ratio=ratio)
 
     @classmethod
     def _of_models(
@@ -200,7 +202,18 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         return cls._drawn(folds, data, params, names, ax, models=list(models))
 
     @classmethod
-    def _drawn(cls, folds, data, params, names, ax, *, again=False, models=None):
+    def _drawn(
+        cls,
+        folds,
+        data,
+        params,
+        names,
+        ax,
+        *,
+        again=False,
+        models=None,
+        test_ratio=None,
+    ):
         """The display of each fold's predictor, of inspectors or of models, drawn."""
         if params.get("centered", True) is None:
             params = {name: params[name] for name in params.keys() - {"centered"}}
@@ -233,6 +246,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         make = cls._from_folds if again else cls._from_inspector
         choices |= {"methods": methods}
         display = make(lines, data, models=models, **choices)
+        display._test_ratio = test_ratio
         display._call(lines[0], *names)
         return display.plot(ax=ax, **looks)
 
@@ -354,7 +368,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             if levelled is None:
                 levelled = points.dtype.kind not in "iuf"
             if self.fold_effects is not None:
-                parts = fold_band(self.fold_effects[place], n_axes=1)
+                parts = fold_band(self.fold_effects[place], 1, self._test_ratio)
             values = with_outputs(values, 1)
             effect = Effect(
                 (self.feature_name,), (points,), (levelled,), values, **parts

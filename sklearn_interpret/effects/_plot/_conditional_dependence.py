@@ -41,8 +41,8 @@ class ConditionalDependenceDisplay(EffectDisplay):
         Standard errors, of the shapes of `average`. Bands reach two of them to each
         side.
     fold_averages : list of ndarray of shape (n_folds, ...), default=None
-        The averages of several models, of which `average` is the mean. Bands then
-        reach one standard deviation over folds to each side.
+        The averages of several models, of which `average` is the mean. Bands
+        are then intervals of 95 % for the learner's curve, of models on other data.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class ConditionalDependenceDisplay(EffectDisplay):
 
     _kinds = (ConditionalDependence,)
     _points, _by_fold = ("edges", "centers"), "fold_averages"
-    _means, _spreads = ("average",), ("standard_errors",)
+    _means = ("average", "standard_errors")
     _what = "Conditional mean"
 
     edges: list[Any]

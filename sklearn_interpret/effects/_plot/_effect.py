@@ -53,7 +53,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     A subclass has its inspector, the name of the quantity (`_what`), and the numbers of
     one entry (`_effect`). It lists the arguments of its constructor that are fitted
     attributes of the inspector: the places of the effects (`_points`), the numbers
-    whose mean over folds is drawn (`_means`, the effects first), those that exist
+    whose means over folds are taken (`_means`, the effects first), those that exist
     without folds only (`_spreads`), and the argument for the effects fold by fold
     (`_by_fold`).
     """
@@ -233,11 +233,11 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     def _band(self, entry, values, errors, folds):
         """Bands of an entry: over folds, else of standard errors, else none."""
+        errors, n_axes = errors and errors[entry], self._n_axes(entry)
         if folds is not None:
-            return fold_band(folds[entry], self._n_axes(entry))
-        if errors is not None and errors[entry] is not None:
-            return error_band(values, errors[entry], self._n_axes(entry))
-        return {}
+            errors = 0.0 if errors is None else errors
+            return fold_band(folds[entry], n_axes, self._test_ratio, errors)
+        return {} if errors is None else error_band(values, errors, n_axes)
 
     def _panels(self, effect, entry, looks):
         """Panels of one entry, each with the panel below it, or None."""

@@ -67,8 +67,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     color_levels : sequence, default=None
         The levels in order, if it is a category.
     fold_averages : list of ndarray of shape (n_folds, ...), default=None
-        The averages of several models, of which `average` is the mean. Bands then
-        reach one standard deviation over folds to each side.
+        The averages of several models, of which `average` is the mean. Bands
+        are then intervals of 95 % for the learner's curve, of models on other data.
     centered : bool, default=False
         Whether the curves are centred, which the axis label then says.
 
@@ -155,8 +155,11 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         return "Centred ICE" if self.centered else "ICE"
 
     def _effect(self, entry):
-        average = self.average[entry]
-        parts = self._band(entry, average, None, self.fold_averages)
+        average, errors = self.average[entry], None
+        if self.fold_averages is not None:
+            curves = self._curves_of(entry)
+            errors = {entry: curves.std(axis=1) / np.sqrt(max(curves.shape[1] - 1, 1))}
+        parts = self._band(entry, average, errors, self.fold_averages)
         return self._entry(entry, self.grid_values[entry], average, **parts)
 
     def plot(
@@ -268,7 +271,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         curves = self._curves_of(entry)
         if looks.kind == "derivatives":
             curves = _of_entry(self.derivatives, entry, 2)
-            effect = _slopes(effect)
+            effect = self._slopes(effect)
         curves = curves[:, self.curve_rows_]
         n_outputs = len(curves)
         outputs = self._named_outputs(n_outputs)
@@ -283,6 +286,13 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             below = self._spread_panel(entry, output, panel.series[0])
             panels.append((panel, below))
         return panels
+
+    def _slopes(self, effect):
+        """The slope of an average along a number, with its band over folds."""
+        (x,), band = effect.places, {}
+        if effect.folds is not None:
+            band = fold_band(derivative(effect.folds, x), 1, self._test_ratio)
+        return replace(effect, values=derivative(effect.values, x), **band)
 
     def _shades(self):
         """The feature that colours the curves drawn, or None."""
@@ -324,10 +334,3 @@ def _of_entry(parts, entry, n_axes):
     if parts is None or parts[entry] is None:
         return None
     return with_outputs(parts[entry], n_axes)
-
-
-def _slopes(effect):
-    """The slope of an average along a number, with its band over folds."""
-    (x,) = effect.places
-    band = {} if effect.folds is None else fold_band(derivative(effect.folds, x), 1)
-    return replace(effect, values=derivative(effect.values, x), **band)

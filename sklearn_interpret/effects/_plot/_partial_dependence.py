@@ -45,8 +45,8 @@ class PartialDependenceDisplay(EffectDisplay):
     missing_average : list of float, ndarray of shape (k,) or None, default=None
         The average with the feature missing, where it has missing values.
     fold_averages : list of ndarray of shape (n_folds, ...), default=None
-        The averages of several models, of which `average` is the mean. Bands then
-        reach one standard deviation over folds to each side.
+        The averages of several models, of which `average` is the mean. Bands
+        are then intervals of 95 % for the learner's curve, of models on other data.
     centered : bool, default=False
         Whether the averages are centred, which the axis label then says.
 
@@ -99,8 +99,8 @@ class PartialDependenceDisplay(EffectDisplay):
 
     _kinds = (PartialDependence,)
     _points, _by_fold = ("grid_values",), "fold_averages"
-    _means = ("average", "missing_average")
-    _spreads = ("standard_errors", "shape_standard_errors")
+    _means = ("average", "missing_average", "standard_errors")
+    _spreads = ("shape_standard_errors",)
     _parts = (*EffectDisplay._parts, "missing")
 
     grid_values: list[Any]
@@ -119,7 +119,7 @@ class PartialDependenceDisplay(EffectDisplay):
     @property
     def _band_text(self):
         of_level = self.shape_standard_errors is None and not self.centered
-        return f"{ERROR_BAND} of the {'level' if of_level else 'shape'}"
+        return f"this model's {'level' if of_level else 'shape'}, {ERROR_BAND}"
 
     def _shown(self):
         return "Centred partial dependence" if self.centered else "Partial dependence"

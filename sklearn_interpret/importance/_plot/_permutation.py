@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -20,6 +21,7 @@ from sklearn_interpret._plotting.colours import (
 from sklearn_interpret._plotting.labels import literal_lines, number_text
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.ranked_bars import (
+    LEARNER,
     draw_bars,
     draw_boxes,
     draw_spreads,
@@ -112,7 +114,9 @@ default=None
         first. Where a null distribution has boxes, these.
     spreads_ : list of LineCollection
         For each sample, one standard deviation (or two standard errors) to each side of
-        the means, or the boxes' whiskers, to the smallest and the largest draw.
+        the means; of results of `cross_validate`, intervals of 95 % for the learner's
+        importance, of models on other data; or the boxes' whiskers, to the smallest and
+        the largest draw.
     points_ : list of PathCollection
         For each sample, its folds; with boxes of a null distribution, the importances.
     null_ : LineCollection, BarContainer or None
@@ -264,11 +268,14 @@ default=None
                 self.points_.append(draw_points(ax, draws.ravel(), at, **looks))
                 ends += [draws.min(axis=1), draws.max(axis=1)]
                 self._entries[text] = self.points_[0]
-            elif draws.shape[1] > 1:
-                low, high = means - deviation(draws), means + deviation(draws)
+            reach, name = self._learner_reach(lines), LEARNER
+            if draws.shape[1] > 1 and self.draws_name != "folds":
+                reach, name = deviation(draws), f"± 1 std of {text}"
+            if reach is not None:
+                low, high = means - reach, means + reach
                 self.spreads_.append(draw_spreads(ax, places, low, high))
                 ends += [low, high]
-                self._entries[f"± 1 std of {text}"] = self.spreads_[0]
+                self._entries[name] = self.spreads_[0]
         if lines.errors is not None:
             ends += self._mark_errors(lines, offsets[0])
         if len(lines.samples) > 1:
@@ -282,6 +289,17 @@ default=None
             for bars in self.bars_:
                 self._mute(bars, lines)
         return ends
+
+    def _learner_reach(self, lines):
+        """Half-widths (n_lines,) of the learner's intervals, or None.
+
+        Those on training rows hold for test rows, too. The jackknife needs folds that
+        share rows, which test rows do not.
+        """
+        training = lines.samples[0].T
+        if self._test_ratio is None or len(training) < 2:
+            return None
+        return learner_half_width(training, self._test_ratio)
 
     def _mark_errors(self, lines, offset):
         """Lines of two standard errors to each side; how far these reach."""
@@ -383,7 +401,8 @@ default=None
             One line per feature (and sample of rows), in the order of the figure, with
             the columns "feature", "sample" ("train" or "test", where there are both),
             "importance" (the mean over the draws), "std" (over the draws, where these
-            are several) and "pvalue" (where there are p-values). Where there are
+            are several; "low" and "high" of the learner's intervals, of results of
+            `cross_validate`) and "pvalue" (where there are p-values). Where there are
             several draws, each has lines, too, with the column "repeat" or "fold"
             (missing for the mean).
         """
@@ -395,8 +414,13 @@ default=None
             if len(lines.samples) > 1:
                 columns["sample"] = label
             mean = {**columns, "importance": draws.mean(axis=1)}
-            if draws.shape[1] > 1:
+            reach = self._learner_reach(lines)
+            if reach is not None:
+                middle = mean["importance"]
+                mean |= {"low": middle - reach, "high": middle + reach}
+            elif draws.shape[1] > 1:
                 mean["std"] = deviation(draws)
+            if draws.shape[1] > 1:
                 singles += [
                     {**columns, "importance": draw, which: place}
                     for place, draw in enumerate(draws.T)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.displays import FoldsMixin
@@ -18,6 +19,7 @@ from sklearn_interpret._plotting.matrices import (
     table_size,
 )
 from sklearn_interpret._plotting.ranked_bars import (
+    LEARNER,
     draw_bars,
     draw_spreads,
     finish_rows,
@@ -97,7 +99,8 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         Bars of the features, where there is `overall`, and of the pairs, the first
         line's first. Empty for a heat map.
     spreads_ : list of LineCollection
-        One standard deviation to each side, for each of `bars_`.
+        One standard deviation to each side, for each of `bars_`; of folds, intervals of
+        95 % for the learner's strength, of models on other data.
     labels_ : list of Text
         The numbers at the bars, or on the cells of a small heat map.
     heatmap_ : QuadMesh or None
@@ -163,12 +166,14 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         check_same_in_folds([fold["feature_names"] for fold in folds], "features")
         check_same_in_folds([fold["strength_name"] for fold in folds], "quantities")
         arrays = {name: first[name] for name in ("feature_names", "strength_name")}
+        by_fold = {}
         for name in ("pairwise", "overall"):
             if first[name] is not None:
                 values = np.array([fold[name] for fold in folds])
                 arrays[name] = values.mean(axis=0)
-                arrays[f"{name}_std"] = values.std(axis=0)
-        display = cls(**arrays, spread_name=f"{len(folds)} folds")
+                by_fold[name] = values
+        display = cls(**arrays)
+        display._by_fold = by_fold
         return display._set_response(inspectors[0], target)
 
     def plot(
@@ -228,6 +233,8 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             name: checked_strengths(getattr(self, name), shape, name)
             for name, shape in shapes.items()
         }
+        for name, folds in (self._by_fold or {}).items():
+            arrays[f"{name}_std"] = learner_half_width(folds, self._test_ratio)
         if arrays["overall"] is None and not len(known_pairs(arrays["pairwise"])):
             raise ValueError("There is no pair of features: nothing to draw.")
         return arrays
@@ -268,7 +275,8 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         texts = [group.title for group in groups][: len(handles)]
         if self.spreads_:
             handles.append(self.spreads_[0])
-            texts.append(f"± 1 std of {self.spread_name}")
+            std = f"± 1 std of {self.spread_name}"
+            texts.append(std if self._by_fold is None else LEARNER)
         self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
     def _draw_group(self, group, at, colour, style):
@@ -308,7 +316,8 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         -------
         pandas.DataFrame
             With the columns "feature", "feature2" (missing for a feature with all
-            others), "strength" and, where there are standard deviations, "std"; in the
+            others), "strength" and, where there are standard deviations, "std", or
+            where there are folds, "low" and "high" of the learner's intervals; in the
             order of the bars.
         """
         groups = self._groups(self._arrays(), None)
@@ -319,7 +328,12 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             "strength": np.concatenate([group.values for group in groups]),
         }
         if any(group.is_spread for group in groups):
-            columns["std"] = np.concatenate([group.spreads for group in groups])
+            middle = columns["strength"]
+            spreads = np.concatenate([group.spreads for group in groups])
+            if self._by_fold is None:
+                columns["std"] = spreads
+            else:
+                columns |= {"low": middle - spreads, "high": middle + spreads}
         return self._frame(columns).astype({"feature2": "string"})
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sklearn_interpret._model.replacement.replaced import count_outputs
@@ -17,6 +19,8 @@ class InteractionSources(Display):
 
     # The response and the output of an inspector, for labels.
     response_name = output_name = None
+    # Strengths by the names of their arrays, with an axis of folds in front.
+    _by_fold: Any = None
 
     def _set_response(self, inspector, target):
         """Set the response and the output of the inspector; return the display."""

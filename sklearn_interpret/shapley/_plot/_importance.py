@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -27,7 +28,9 @@ from sklearn_interpret._plotting.labels import (
     write_near,
 )
 from sklearn_interpret._plotting.ranked_bars import (
+    LEARNER,
     draw_bars,
+    draw_spreads,
     finish_rows,
     grey_last,
     name_rows,
@@ -82,8 +85,10 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         The numbers at the bars, where there is one output and no fold.
     fold_points_ : list of PathCollection
         For each fold, its points: one for each bar, or stack of bars.
+    spreads_ : LineCollection or None
+        Intervals of 95 % for the learner's importance, of models on other data.
     legend_ : matplotlib Legend or None
-        The legend, where there are several outputs.
+        The legend, where there are several outputs or folds.
 
     See Also
     --------
@@ -219,6 +224,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         reach = lengths.sum(axis=1) if stacks else lengths.max(axis=1)
         self.fold_points_: list[Any] = []
         self.labels_: list[Any] = []
+        self.spreads_ = None
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)
             folds = few(folds.reshape(*folds.shape[:2], -1))
@@ -240,11 +246,11 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         output = 0 if len(names) == 1 else None
         response = shorten(self._response_label(self.output_names, output), 60)
         finish_rows(ax, literal(f"{response}\n(mean |{self.value_name}|)"))
-        self.legend_ = None
-        if len(names) > 1:
-            handles = [bars.patches[0] for bars in self.bars_]
-            looks = {"title": "output", "corner": "lower right"}
-            self.legend_ = side_legend(ax, handles, names, **looks)
+        handles = [bars.patches[0] for bars in self.bars_] if len(names) > 1 else []
+        texts, looks = list(names[: len(handles)]), {"title": "output"}
+        if self.spreads_ is not None:
+            handles, texts, looks = [*handles, self.spreads_], [*texts, LEARNER], {}
+        self.legend_ = side_legend(ax, handles, texts, corner="lower right", **looks)
 
     def _by_output(self):
         """Importances with an axis of outputs."""
@@ -269,12 +275,19 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         return places
 
     def _draw_folds(self, ax, folds, places, stacks):
-        """A point for each fold at the end of its bar, or stack; the largest ends."""
+        """Folds as points at the ends of bars, or stacks, with the learner's intervals.
+
+        Returns how far these reach.
+        """
         ends = folds.sum(axis=2, keepdims=True) if stacks else folds
+        mean, reach = ends.mean(axis=0), learner_half_width(ends, self._test_ratio)
+        if len(ends) > 1:
+            at = np.broadcast_to(places, mean.shape)
+            self.spreads_ = draw_spreads(ax, at, mean - reach, mean + reach)
         looks = {"facecolor": paper(ax), "edgecolor": ink(ax), "linewidth": 0.8}
         looks |= {"s": 16, "zorder": 3}
         self.fold_points_ = [ax.scatter(x.T, places.T, **looks) for x in ends]
-        return ends.max(axis=(0, 2))
+        return np.fmax(ends.max(axis=0), mean + reach).max(axis=1)
 
     def _set_limits(self, ax, reach, has_others, sum_of_others):
         """End the axis at the longest bar, but cut that of the others if far longer.
@@ -305,8 +318,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         pandas.DataFrame
             One line per feature and output, from the most important feature down, with
             the columns "feature", "output" (where there are several) and "importance";
-            where there are folds, also a line for each of them, with the column "fold"
-            (missing for the mean).
+            where there are folds, also "low" and "high" of the learner's intervals, and
+            a line for each fold, with the column "fold" (missing for the mean).
         """
         importances = self._by_output()
         order, _ = ranked(importances.sum(axis=1), None)
@@ -318,6 +331,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         parts = [{**columns, "importance": importances[order].ravel()}]
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
+            reach = learner_half_width(folds, self._test_ratio).ravel()
+            middle = parts[0]["importance"]
+            parts[0] |= {"low": middle - reach, "high": middle + reach}
             parts += [
                 {**columns, "importance": values.ravel(), "fold": fold}
                 for fold, values in enumerate(folds)
