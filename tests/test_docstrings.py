@@ -34,6 +34,7 @@ NOT_ASKED = {
 
 # Parameters that mean something else, or less, from class to class.
 OWN_MEANING = {
+    "n_intervals",
     "perturbation",
     "centered",
     "confidence_level",

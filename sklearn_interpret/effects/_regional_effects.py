@@ -62,6 +62,18 @@ class Region:
         Their number, as the sum of their weights.
     heterogeneity : float
         Differences in shape between the curves of its rows, in units of the response.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_interpret.effects import Region
+    >>> from sklearn_interpret.explanations import Condition
+    >>> young = Condition(0, "age", high=30.0)
+    >>> region = Region((young,), np.array([0]), n_rows=1.0, heterogeneity=0.0)
+    >>> print(region)
+    age <= 30
+    >>> region.holds([[28], [31]])
+    array([ True, False])
     """
 
     conditions: tuple[Condition, ...]
@@ -208,10 +220,11 @@ class RegionalEffects(GridMixin, BaseEffect):
     ----------
     Herbinger, J., Bischl, B. & Casalicchio, G. (2022). REPID: Regional Effect Plots
     with implicit Interaction Detection. AISTATS 25.
+    https://doi.org/10.48550/arXiv.2202.07254
 
     Herbinger, J., Wright, M. N., Nagler, T., Bischl, B. & Casalicchio, G. (2024).
     Decomposing Global Feature Effects Based on Feature Interactions. Journal of Machine
-    Learning Research 25(381).
+    Learning Research 25(381). https://doi.org/10.48550/arXiv.2306.00541
 
     Examples
     --------
