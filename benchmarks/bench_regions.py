@@ -132,7 +132,10 @@ class Noisy(RegressorMixin, BaseEstimator):
     def fit(self, X: np.ndarray, y: np.ndarray) -> "Noisy":
         """Fit the model."""
         self.model_ = self.model.fit(X, y)
-        self.n_features_in_, self.rng_ = X.shape[1], np.random.default_rng(self.seed)
+        self.n_features_in_, self.rng_ = (
+            X.shape[1],
+            np.random.default_rng([self.seed, 1]),
+        )
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:

@@ -339,10 +339,10 @@ def folds():
 
 
 def rows_errors(case, folds):
-    """Standard errors of the mean over folds that are due to the rows."""
+    """Standard errors that are due to the rows: those of curves' mean, or a fold's."""
     (results, X), kind = folds, case.kinds[0]
     settings = {**case.settings, "features": ["second"]}
-    if len(case.kinds) > 1:
+    if len(case.kinds) > 1 or case.display is CeterisParibusDisplay:
         return 0.0
     parts = [
         kind(FrozenEstimator(one), **settings).fit(X) for one in results["estimator"]
@@ -350,7 +350,7 @@ def rows_errors(case, folds):
     if kind is IndividualConditionalExpectation:
         curves = np.mean([part.curves_[0] for part in parts], axis=0)
         return curves.std(axis=0, ddof=1) / np.sqrt(len(X))
-    return np.mean([part.standard_errors_[0] for part in parts], axis=0)
+    return parts[0].standard_errors_[0]
 
 
 def test_one_fold_has_no_band(case, folds):

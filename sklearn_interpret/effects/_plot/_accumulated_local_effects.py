@@ -101,9 +101,9 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     """
 
     _kinds = (AccumulatedLocalEffects,)
-    _points = ("edges", "by_similarity", "interval_counts")
+    _points = ("edges", "by_similarity", "interval_counts", "standard_errors")
     _by_fold = "fold_effects"
-    _means = ("effects", "standard_errors")
+    _means = ("effects",)
     _spreads = ("intervals_low", "intervals_high")
     _what = "Accumulated local effect, mean 0"
     _zero = True
@@ -158,15 +158,19 @@ def on_common_edges(inspectors):
     if inspectors[0].n_intervals != "auto":
         return inspectors
     inspectors = list(map(copy, inspectors))
+    curves = ("effects_", "standard_errors_")
     for one in inspectors:
-        one.edges_, one.effects_ = [*one.edges_], [*one.effects_]
-        one.standard_errors_ = None  # those of other edges
+        for name in ("edges_", *curves):
+            setattr(one, name, [*getattr(one, name)])
     for entry, axes in enumerate(inspectors[0].axes_):
         if len(axes) > 1 or axes[0].categorical:
             continue
         every = np.unique(np.concatenate([one.edges_[entry] for one in inspectors]))
         for one in inspectors:
-            effects = np.atleast_2d(one.effects_[entry])
-            found = interpolate(every, one.edges_[entry], effects).T
-            one.edges_[entry], one.effects_[entry] = every, drop_single_output(found)
+            for part in (getattr(one, name) for name in curves):
+                found = interpolate(
+                    every, one.edges_[entry], np.atleast_2d(part[entry])
+                )
+                part[entry] = drop_single_output(found.T)
+            one.edges_[entry] = every
     return inspectors

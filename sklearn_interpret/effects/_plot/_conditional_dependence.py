@@ -88,8 +88,8 @@ class ConditionalDependenceDisplay(EffectDisplay):
     """
 
     _kinds = (ConditionalDependence,)
-    _points, _by_fold = ("edges", "centers"), "fold_averages"
-    _means = ("average", "standard_errors")
+    _points, _means = ("edges", "centers", "standard_errors"), ("average",)
+    _by_fold = "fold_averages"
     _what = "Conditional mean"
 
     edges: list[Any]

@@ -52,10 +52,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     A subclass has its inspector, the name of the quantity (`_what`), and the numbers of
     one entry (`_effect`). It lists the arguments of its constructor that are fitted
-    attributes of the inspector: the places of the effects (`_points`), the numbers
-    whose means over folds are taken (`_means`, the effects first), those that exist
-    without folds only (`_spreads`), and the argument for the effects fold by fold
-    (`_by_fold`).
+    attributes of the inspector: the places of the effects and what else of the first
+    fold is enough (`_points`), the numbers whose means over folds are taken (`_means`,
+    the effects first), those that exist without folds only (`_spreads`), and the
+    argument for the effects fold by fold (`_by_fold`).
     """
 
     _choices = frozenset({"features"})

@@ -98,8 +98,8 @@ class PartialDependenceDisplay(EffectDisplay):
     """
 
     _kinds = (PartialDependence,)
-    _points, _by_fold = ("grid_values",), "fold_averages"
-    _means = ("average", "missing_average", "standard_errors")
+    _points, _by_fold = ("grid_values", "standard_errors"), "fold_averages"
+    _means = ("average", "missing_average")
     _spreads = ("shape_standard_errors",)
     _parts = (*EffectDisplay._parts, "missing")
 
