@@ -52,6 +52,12 @@ def test_one_step_is_the_best_of_a_linear_model(norm, seed, epsilon):
         assert (attack.decision_function(tried) * way <= best + 1e-9).all()
 
 
+def test_fewest_steps_and_restarts():
+    model = LogisticRegression(max_iter=1000)
+    attack = ProjectedGradient(model, n_steps=1, n_restarts=0)
+    assert attack.fit(X, Y).explain(X[:3]).rows.shape == (3, 4)
+
+
 def test_the_sign_of_the_slope():
     model = LogisticRegression().fit(X[:100], Y[:100])
     attack = FastGradientSign(

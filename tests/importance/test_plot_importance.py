@@ -225,6 +225,15 @@ def test_ratios_start_at_one():
     assert [text.xy[0] for text in display.labels_] == [1.5, 1, 1]
 
 
+def test_inspectors_say_where_there_is_no_effect(regression):
+    model, X, y = regression
+    for comparison, start in (("ratio", 1.0), ("difference", 0.0)):
+        display = PermutationImportanceDisplay.from_estimator(
+            model, X, y, comparison=comparison, random_state=0
+        )
+        assert display.no_effect == start
+
+
 def test_boxes_hold_the_quartiles():
     values = draws(3, 9)
     display = shown(values, kind="box")

@@ -91,6 +91,7 @@ CLASSIFIERS = [
 WITH_LOG = [
     PoissonRegressor(),
     GammaRegressor(),
+    TweedieRegressor(power=1),
     TweedieRegressor(power=1.5),
     TweedieRegressor(power=0, link="log"),
     make_pipeline(StandardScaler(), PoissonRegressor()),

@@ -198,3 +198,8 @@ def test_a_budget_beyond_all_bounds():
     inspector = ShapleyValues(model, budget=10**18)
     with pytest.raises(ValueError, match="n_coalitions=1000000000000000000 of 22"):
         inspector.fit(wide)
+
+
+def test_the_smallest_budget():
+    inspector = ShapleyValues(NEIGHBORS, algorithm="permutation", budget=2)
+    assert inspector.fit(X, Y).explain(X[:2]).values.shape == (2, 4)

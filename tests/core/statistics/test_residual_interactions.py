@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal, assert_array_less
 
 from sklearn_interpret._core.statistics.residual_interactions import (
+    _adjusted_share,
     quantile_codes,
     residual_strengths,
 )
@@ -89,3 +90,11 @@ def test_few_rows(features, n_rows):
     X = features[:, :n_rows]
     strengths = residual_strengths(X[0] * X[1], X[0], X[1:])
     assert_array_equal(strengths, 0)
+
+
+def test_shares_are_adjusted_for_the_numbers_of_means():
+    """A share is that of the variance, with one row less for each mean."""
+    values, cells = np.array([1.0, 3.0, -2.0, -4.0, 2.0, 0.0]), np.repeat([0, 1, 2], 2)
+    # Two rows less for two more means than without the cells: of 6 - 1, 3 are left.
+    expected = 1 - (6 / 3) / ((values @ values) / 5)
+    assert _adjusted_share(values, cells, 2) == pytest.approx(expected)

@@ -166,6 +166,12 @@ def test_copies_have_the_same_content_until_changed(container):
     )
 
 
+def test_texts_have_the_same_content():
+    texts = ["one text", "another"]
+    assert same_content(texts, copy_of(texts))
+    assert not same_content(texts, ["one text", "a third"])
+
+
 DETECTED = {
     "float64": "",
     "int64": "",
