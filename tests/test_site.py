@@ -87,6 +87,7 @@ METHODS = {
     "ceteris paribus profile": "effects.CeterisParibusDisplay",
     "what-if curve": "effects.CeterisParibusDisplay",
     "ALE": "effects.AccumulatedLocalEffects",
+    "RHALE": "effects.AccumulatedLocalEffects",
     "REPID": "effects.RegionalEffects",
     "GADGET": "effects.RegionalEffects",
     "regional effect plot": "effects.RegionalEffects",

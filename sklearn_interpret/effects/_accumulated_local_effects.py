@@ -69,7 +69,7 @@ class AccumulatedLocalEffects(IntervalsMixin, CurveEffect):
         rows fewer, but at least 4, so that a cell holds ten distinct rows on average.
         "auto" chooses the intervals of a feature alone among at most 100 such ones and
         their unions, by the estimated mean squared error of the curve: wide where it is
-        straight, narrow where it bends. It asks for the responses twice.
+        straight, narrow where it bends (as in RHALE). It asks for the responses twice.
     custom_values : dict of feature to array-like, default=None
         Edges (levels in order, for categories) to use instead. Rows outside are
         ignored.
@@ -166,6 +166,10 @@ default="similarity"
     Apley, D. W. & Zhu, J. (2020). Visualizing the effects of predictor variables in
     black box supervised learning models. Journal of the Royal Statistical Society B
     82(4). https://doi.org/10.1111/rssb.12377
+
+    Gkolemis, V., Dalamagas, T., Ntoutsi, E. & Diou, C. (2023). RHALE: Robust and
+    Heterogeneity-Aware Accumulated Local Effects. ECAI 2023.
+    https://doi.org/10.3233/FAIA230354
 
     Examples
     --------
