@@ -174,6 +174,26 @@ def test_missing_values_are_a_part_of_their_own():
     assert found.transform(unseen)[0, 0] == 0.0
 
 
+@pytest.mark.parametrize("effect", ["ice", "ale"])
+@pytest.mark.parametrize("kind", ["number", "category"])
+def test_columns_without_values(effect, kind):
+    """They split nothing, and as features they have no curve."""
+    frame = pd.DataFrame(planted()[0], columns=list("abc")).assign(d=np.nan)
+    if kind == "category":
+        frame["d"] = pd.Categorical([None] * len(frame), categories=["u", "v"])
+
+    def predict(estimator, rows):
+        return rows["a"].to_numpy() * np.where(rows["b"] > 0, 1.0, -1.0)
+
+    model = FrozenEstimator(DummyRegressor().fit(frame, frame["a"]))
+    with pytest.warns(ConstantFeatureWarning):
+        found = RegionalEffects(
+            model, effect=effect, response_method=predict, max_depth=1
+        ).fit(frame)
+    assert [len(regions) for regions in found.regions_] == [2, 2, 1, 1]
+    assert found.transform(frame).min() == 0
+
+
 def test_rows_in_no_region():
     table, model = planted()
     found = RegionalEffects(model, features=[0]).fit(table)

@@ -10,6 +10,8 @@ import numpy as np
 
 # Noise of the curve counts so many times: the best of many unions follows it closely.
 _NOISE = 2.0
+# Distances below this share of the curve's range are rounding errors.
+_ROUNDING = 1e-9
 
 
 def least_error_edges(edges, weights, steps, errors):
@@ -35,13 +37,14 @@ def least_error_edges(edges, weights, steps, errors):
     sums = np.stack([steps, errors**2, errors * np.sqrt(weights)])
     sums = np.pad(sums, ((0, 0), (0, 0), (1, 0))).cumsum(axis=2)
     n_rows = np.append(0.0, np.cumsum(weights))
+    tie = (_ROUNDING * np.ptp(sums[0])) ** 2
     least, previous = np.full(last + 1, np.inf), np.zeros(last + 1, dtype=np.intp)
     least[0] = 0.0
     for start in range(last):
         here = slice(start, None)
         found = _errors(edges[here], shares[here], sums[..., here], n_rows[here])
         ends = slice(start + 1, None)
-        better = least[start] + found < least[ends]
+        better = least[start] + found + tie < least[ends]
         least[ends] = np.where(better, least[start] + found, least[ends])
         previous[ends] = np.where(better, start, previous[ends])
     kept = [last]

@@ -174,14 +174,16 @@ class RegionSearch:
         n_known = self.table.n_known[column]
         order = np.arange(len(groups.codes))
         n_own = len(order) - (groups.codes[-1] == n_known)
+        if not n_own or not centred.values.size:
+            return None
         if self.table.nominal[column]:
             order[:n_own] = _similar_first(groups.sums(centred), n_own)
-        upto = np.cumsum(groups.sizes[order])[: n_own or 1]
+        upto = np.cumsum(groups.sizes[order])[:n_own]
         total, every = upto[-1], groups.sizes.sum()
         # The last cut has all known values on one side and missing ones on the other.
         above = np.where(upto < total, total - upto, every - total)
         cuts = np.flatnonzero(np.minimum(upto, above) >= self.min_rows)
-        if not len(cuts) or not n_own:
+        if not len(cuts):
             return None
         gains = np.zeros(len(cuts))
         width = max(1, _MOST_SUMS // len(groups.order))

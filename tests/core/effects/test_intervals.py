@@ -68,6 +68,9 @@ def test_straight_curves_have_one_interval_and_steps_keep_their_edges():
     errors = np.full((1, 10), 0.01)
     straight = least_error_edges(edges, weights, np.full((1, 10), 0.1), errors)
     assert_array_equal(straight, [0, 10])
+    # So have they without noise, whatever the rounding errors.
+    exact = np.diff(1e6 + 0.1 * edges)[None]
+    assert_array_equal(least_error_edges(edges, weights, exact, 0 * errors), [0, 10])
     jump = np.zeros((1, 10))
     jump[0, 6] = 1.0
     assert_array_equal(least_error_edges(edges, weights, jump, errors), [0, 6, 7, 10])
