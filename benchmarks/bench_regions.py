@@ -34,7 +34,7 @@ FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 # Least ratio of the best other error to that of the chosen intervals. One interval is
 # the best for a straight line, and effector has it there.
-LEAST_RATIOS = {"linear": 0.8, "smooth": 0.95}
+LEAST_RATIOS = {"linear": 0.75, "smooth": 0.9}
 
 
 @cache

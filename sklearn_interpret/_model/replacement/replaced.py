@@ -586,9 +586,9 @@ def _added(total, part):
 def _curves(curves, trees, codes, rows, size, which, reduce):
     """Reduced responses of some rows at all points, with their entries."""
     for block in _within(rows, size):
-        for part, some, sums in curves.curves(codes[block]):
+        for part, sums in curves.curves(codes[block]):
             if sums.shape[1]:
-                index = block.start + np.arange(some.start, some.stop)
+                index = np.arange(block.start, block.stop)
                 points, entry = slice(0, sums.shape[1]), which[part]
                 yield entry, reduce(entry, index, points, trees.of_sums(sums))
 

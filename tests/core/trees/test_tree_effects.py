@@ -51,11 +51,7 @@ def outputs(trees, codes, part):
 
 def whole_curves(effects, codes):
     """Outputs of all rows, for each part: (n, G, k)."""
-    k = len(effects.constant)
-    found = [np.empty((len(codes), part.n_points, k)) for part in effects.parts]
-    for part, rows, outputs in TreeCurves(effects).curves(codes):
-        found[part][rows] = outputs
-    return found
+    return [outputs for _, outputs in TreeCurves(effects).curves(codes)]
 
 
 def check(trees, codes, weights, parts):
@@ -160,7 +156,7 @@ def test_sizes_of_blocks_do_not_matter(monkeypatch):
     codes = trees.codes(telling_rows(trees, 100))
     for name in ("_WORDS_OF_CONDITIONS", "_MOST_WORDS", "_WORDS_OF_TABLES"):
         monkeypatch.setattr(module, name, 8)
-    monkeypatch.setattr(tree_curves, "_MOST_OUTPUTS", 8)
+    monkeypatch.setattr(tree_curves, "_MOST_WORDS", 8)
     effects = effects_of(trees, parts_of(trees))
     assert effects.block_rows == 512
     check(trees, codes, np.ones(100), parts_of(trees))

@@ -1,26 +1,16 @@
 """Outputs of single rows as parts of the features move over points.
 
-*Entries* are a row, a leaf that the row reaches or would reach but for one condition,
-and a step of this condition. They are found for all parts in one pass. Curves are then
-made part by part, so that only those of some rows and one part are in memory.
+An *entry* is a row, a leaf that the row reaches or would reach but for one condition,
+and a step of this condition. Entries of all parts are found in one pass, and added to
+the curves from the point of the step onwards.
 """
 
 import numpy as np
 
 from sklearn_interpret._core.trees.structure.bits import RowBits, set_bits
-from sklearn_interpret._core.trees.structure.ensemble import cover_shares
 
-# Bytes of an entry while it is kept, and while its part is added up.
-_KEPT_BYTES, _ADDED_BYTES = 12, 60
-
-# Outputs that are added up together; they fit the processor's cache.
-_MOST_OUTPUTS = 2**18
-
-# Largest number of leaves from which the number of entries is estimated.
-_LEAVES_TRIED = 2**12
-
-# Shares of training rows below this count as this: their logarithm is finite.
-_LEAST_SHARE = 1e-12
+# Bytes of curves that are made together: about what the cache holds.
+_BYTES_OF_CURVES = 2**23
 
 # Words of bit sets that are listed together; they fit the cache.
 _MOST_WORDS = 2**16
@@ -39,27 +29,12 @@ class TreeCurves:
         self.effects = effects
         self._n_parts = len(effects.parts)
         self._k = effects.values.shape[1]
+        self._n_points = sum(part.n_points for part in effects.parts)
 
     def block_rows(self, most_bytes):
-        """Number of rows whose entries fit the memory: a multiple of 64.
-
-        The number of entries is estimated from the training rows at some leaves.
-        """
-        paths, trees = self.effects.paths, self.effects.ensemble
-        met = np.clip(cover_shares(trees), _LEAST_SHARE, 1.0)
-        for nodes, previous in paths.merged:
-            met[nodes] *= met[previous]
-        leaves = np.flatnonzero(trees.is_leaf)
-        step = 1 + len(leaves) // _LEAVES_TRIED
-        leaf, name = paths.conditions_of(leaves[::step])
-        logs = np.log(met[name])
-        all_but_one = np.exp(np.bincount(leaf, logs)[leaf] - logs)
-        n_steps = step * np.diff(self.effects.steps.starts)[name]
-        kept = np.bincount(paths.player[name], n_steps * all_but_one, self._n_parts + 1)
-        kept = kept[: self._n_parts]
-        bytes_of_row = _KEPT_BYTES * kept.sum() + _ADDED_BYTES * kept.max(initial=0)
-        bytes_of_row += 8 * self._k * self._n_parts
-        n_words = int(most_bytes / max(bytes_of_row, 1)) // 64
+        """Number of rows whose curves are made together: a multiple of 64."""
+        bytes_of_row = 8 * self._k * (self._n_points + self._n_parts)
+        n_words = int(min(most_bytes, _BYTES_OF_CURVES) / max(bytes_of_row, 1)) // 64
         return min(self.effects.block_rows, 64 * max(1, n_words))
 
     def expectations(self, codes, shares):
@@ -109,40 +84,37 @@ class TreeCurves:
         ------
         part : int
             The part.
-        rows : slice
-            Some of the rows; part by part all of them.
-        outputs : ndarray of shape (rows, n_points, k)
+        outputs : ndarray of shape (n_rows, n_points, k)
         """
-        n_parts = self._n_parts
-        fixed = np.zeros((self._k, len(codes) * n_parts))
-        entries = [[] for _ in range(n_parts)]
-        for ends, *found in self._entries(codes, fixed):
-            found = [each.astype(np.int32) for each in found]
-            for part in np.flatnonzero(np.diff(ends)):
-                at = slice(ends[part], ends[part + 1])
-                entries[part].append([each[at] for each in found])
-        fixed = fixed.reshape(self._k, len(codes), n_parts)
-        for part in range(n_parts):
-            n_outputs = self._k * self.effects.parts[part].n_points
-            height = max(1, _MOST_OUTPUTS // max(n_outputs, 1))
-            pieces, entries[part] = entries[part], None  # not needed any more
-            for rows, found in _portions(pieces, len(codes), height):
-                yield part, rows, self._curves_of(part, fixed[:, rows, part], *found)
-
-    def _entries(self, codes, fixed):
-        """Entries (row, leaf, step), part by part, and where each part starts."""
+        n_rows = len(codes)
+        fixed = np.zeros((self._k, n_rows * self._n_parts))
+        sums = np.zeros((self._k, n_rows * self._n_points))
         for reached in self._reached(codes, fixed):
-            which, step = self.effects.steps.positions(reached.names)
-            player = self.effects.paths.player[reached.names].take(which)
-            order, ends = _by_part(player, self._n_parts)
-            which, step = which.take(order), step.take(order)
-            leaf = reached.nodes[reached.leaf].take(which)
-            size = max(1, _MOST_WORDS // reached.all_but_one.shape[1])
-            for start in range(0, len(which), size):
-                some = slice(start, start + size)
-                at, row = set_bits(reached.all_but_one.take(which[some], axis=0))
-                found = leaf[some].take(at), step[some].take(at)
-                yield np.searchsorted(at, ends - start), row, *found
+            self._add_entries(reached, sums)
+        fixed = fixed.reshape(self._k, n_rows, self._n_parts)
+        sums = sums.reshape(self._k, n_rows, self._n_points)
+        for part, moved in enumerate(self.effects.parts):
+            first = self.effects.first[part]
+            curves = sums[:, :, first : first + moved.n_points]
+            if moved.n_points:
+                curves[:, :, 0] += fixed[:, :, part]
+            moved.sum_up(curves, axis=2)
+            yield part, np.moveaxis(curves, 0, 2)
+
+    def _add_entries(self, reached, sums):
+        """Add what leaves contribute from the first point of each of their steps."""
+        steps = self.effects.steps
+        which, step = steps.positions(reached.names)
+        amounts = self.effects.values[reached.nodes[reached.leaf]].take(which, axis=0)
+        amounts = amounts * steps.sign.take(step)[:, None]
+        point = steps.point.take(step)
+        size = max(1, _MOST_WORDS // reached.all_but_one.shape[1])
+        for start in range(0, len(which), size):
+            some = slice(start, start + size)
+            at, row = set_bits(reached.all_but_one.take(which[some], axis=0))
+            index = row * self._n_points + point[some].take(at)
+            for sums_of, own in zip(sums, amounts[some].T, strict=True):
+                np.add.at(sums_of, index, own.take(at))
 
     def _reached(self, codes, fixed):
         """Leaves with their rows; `fixed` gets the outputs without each part's leaves.
@@ -162,40 +134,3 @@ class TreeCurves:
             yield reached
         outputs += self.effects.constant[:, None]
         fixed += np.repeat(outputs, self._n_parts, axis=1)
-
-    def _curves_of(self, part, fixed, row, leaf, step):
-        """Curves (n_rows, n_points, k) of a part from its entries."""
-        effects, moved = self.effects, self.effects.parts[part]
-        sums = np.zeros((self._k, len(fixed[0]) * moved.n_points))
-        point, sign = effects.steps.point.take(step), effects.steps.sign.take(step)
-        index = row * np.intp(moved.n_points) + (point - effects.first[part])
-        for sums_of, values in zip(sums, effects.values.T, strict=True):
-            np.add.at(sums_of, index, values.take(leaf) * sign)
-        curves = sums.reshape(self._k, len(fixed[0]), moved.n_points)
-        if moved.n_points:
-            curves[:, :, 0] += fixed
-        moved.sum_up(curves, axis=2)
-        return np.moveaxis(curves, 0, 2)
-
-
-def _portions(pieces, n_rows, height):
-    """Entries [row, leaf, step] of `height` rows at a time, counted from the first."""
-    pieces = zip(np.empty((3, 0), dtype=np.int32), *pieces, strict=True)
-    entries = [np.concatenate(each) for each in pieces]
-    n_portions = -(-n_rows // height)
-    ends = [0, len(entries[0])]
-    if n_portions > 1:
-        portion = (entries[0] // height).astype(np.min_scalar_type(n_portions))
-        order, ends = _by_part(portion, n_portions)
-        entries = [each[order] for each in entries]
-    for number in range(n_portions):
-        at = slice(ends[number], ends[number + 1])
-        rows = slice(number * height, min((number + 1) * height, n_rows))
-        row, leaf, step = (each[at] for each in entries)
-        yield rows, (row - rows.start, leaf, step)
-
-
-def _by_part(part, n_parts):
-    """The order that sorts by part, and where each part starts and ends in it."""
-    order = np.argsort(part, kind="stable")
-    return order, np.searchsorted(part[order], np.arange(n_parts + 1))
