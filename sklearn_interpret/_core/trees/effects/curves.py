@@ -9,9 +9,6 @@ import numpy as np
 
 from sklearn_interpret._core.trees.structure.bits import RowBits, set_bits
 
-# Bytes of curves that are made together: about what the cache holds.
-_BYTES_OF_CURVES = 2**23
-
 # Words of bit sets that are listed together; they fit the cache.
 _MOST_WORDS = 2**16
 
@@ -32,9 +29,9 @@ class TreeCurves:
         self._n_points = sum(part.n_points for part in effects.parts)
 
     def block_rows(self, most_bytes):
-        """Number of rows whose curves are made together: a multiple of 64."""
+        """Number of rows whose curves fit the memory: a multiple of 64."""
         bytes_of_row = 8 * self._k * (self._n_points + self._n_parts)
-        n_words = int(min(most_bytes, _BYTES_OF_CURVES) / max(bytes_of_row, 1)) // 64
+        n_words = int(most_bytes / max(bytes_of_row, 1)) // 64
         return min(self.effects.block_rows, 64 * max(1, n_words))
 
     def expectations(self, codes, shares):
