@@ -127,9 +127,10 @@ class RegionSearch:
         return self._grown(curves, RegionNode(rows, {}), self.max_depth, least_gain)
 
     def _grown(self, curves, node, depth, least_gain):
-        if depth == 0:
-            return node
         centred, losses = curves.take(node.rows).centred()
+        # No split gains more than there is.
+        if depth == 0 or losses.sum() < least_gain:
+            return node
         codes, weights = self.table.codes[:, node.rows], self.weights[node.rows]
         columns = {j: _Groups.of(codes[j], weights) for j in self.columns}
         gain, column, sides = self._best(centred, losses, columns)
