@@ -116,9 +116,9 @@ class RegionalEffects(GridMixin, BaseEffect):
         The predictor to inspect; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     effect : {"ice", "ale"}, default="ice"
-        What is to be alike: individual curves less their means, or differences over
-        the intervals of a feature, which need no combination of values that does not
-        occur in the data.
+        Curves that should be alike: individual curves less their means, or differences
+        over the intervals of a feature. The latter need no combination of values that
+        does not occur in the data.
     features : None, int, str, bool mask, or list of ints and strs, default=None
         Features whose effects are divided; None takes every feature.
     split_features : None, int, str, bool mask, or list of ints and strs, default=None

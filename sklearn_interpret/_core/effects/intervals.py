@@ -8,7 +8,7 @@ squared error of the centred curve over the rows, as Mallows' C_p is for regress
 
 import numpy as np
 
-# Noise of the curve counts so many times: the best of many unions follows it closely.
+# Factor of the expected noise: the best of many unions fits the noise, too.
 _NOISE = 2.0
 # Distances below this share of the curve's range are rounding errors.
 _ROUNDING = 1e-9

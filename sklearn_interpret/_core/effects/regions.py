@@ -13,7 +13,7 @@ import numpy as np
 
 # Sums of curves that are held together, for some of the points.
 _MOST_SUMS = 2**20
-# The best of many cuts gains about so many times what any one gains by noise.
+# Gain of the best of many cuts by noise, in parts of the mean gain of a cut.
 _BEST_BY_NOISE = 2.0
 # Gains that differ relatively by less are equal but for rounding: the first is taken.
 _TIE = 1e-9
@@ -161,7 +161,7 @@ class RegionSearch:
     def _best(self, centred, losses, columns):
         """The largest gain, its column, and the codes of each part."""
         known = centred.weights.sum(axis=0)
-        # What a mean more lowers the loss by if the curves are only noise.
+        # Expected reduction of the loss by one more mean if the curves are noise.
         noise = _BEST_BY_NOISE * _ratio(losses, np.maximum(known - 1, known / 2))
         best = 0.0, None, None
         for column, groups in columns.items():

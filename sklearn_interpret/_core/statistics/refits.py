@@ -1,4 +1,4 @@
-"""Intervals for what a learner finds, from refits on parts of the rows."""
+"""Intervals for the mean results of a learner, from refits on parts of the rows."""
 
 import numpy as np
 from scipy.special import stdtrit
@@ -9,16 +9,10 @@ def learner_half_width(
 ):
     """Half-widths of intervals around the mean of refits of one learner.
 
-    The intervals are for the expectation over training sets. Training sets of refits
-    overlap, so that refits differ less than independent fits would. The delete-d
-    jackknife (Shao and Wu, 1989) corrects this:
-
-    .. math:: t_{m-1} \\sqrt{n_{train} / n_{test} \\sum_k (f_k - \\bar f)^2 / m + s^2}
-
-    Means over each refit's own test rows differ mostly by these rows, which do not
-    overlap. For them the variance is that of Nadeau and Bengio (2003),
-    :math:`(1/m + n_{test} / n_{train}) S^2`. For other results it is far too small:
-    the training sets of two folds differ by one part each.
+    Training sets overlap, so refits differ less than independent fits would. The
+    delete-d jackknife (Shao and Wu 1989) multiplies their mean squared deviation by
+    n_train / n_test. Means over each refit's own test rows differ mostly by these rows,
+    which do not overlap: (1/m + n_test / n_train) S^2 (Nadeau and Bengio 2003).
 
     Parameters
     ----------
@@ -37,14 +31,6 @@ def learner_half_width(
     -------
     ndarray of shape (...)
         NaN of a single refit.
-
-    References
-    ----------
-    Shao, J. & Wu, C. F. J. (1989). A general theory for jackknife variance estimation.
-    Annals of Statistics 17(3). https://doi.org/10.1214/aos/1176347263
-
-    Nadeau, C. & Bengio, Y. (2003). Inference for the generalization error. Machine
-    Learning 52. https://doi.org/10.1023/A:1024068626366
     """
     refits = np.asarray(refits, dtype=np.float64)
     m = len(refits)
