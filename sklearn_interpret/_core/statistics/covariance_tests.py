@@ -1,7 +1,7 @@
 """Tests that products of residuals have the mean zero."""
 
 import numpy as np
-from scipy.stats import chi2, norm
+from scipy.stats import chi2, false_discovery_control, norm
 
 # Variances below this share of the largest are rounding errors.
 _NEGLIGIBLE = 1e-10
@@ -50,15 +50,14 @@ def one_sided_test(products, weights):
 
 
 def adjusted_pvalues(pvalues, correction):
-    """P-values adjusted for their number: "holm" (Holm 1979), "bh", or None."""
-    n = len(pvalues)
-    order = np.argsort(pvalues)
-    adjusted = np.asarray(pvalues, dtype=np.float64)[order]
-    if correction == "holm":
-        adjusted = np.maximum.accumulate(adjusted * np.arange(n, 0, -1))
-    elif correction == "bh":
-        adjusted = adjusted * n / np.arange(1, n + 1)
-        adjusted = np.minimum.accumulate(adjusted[::-1])[::-1]
-    back = np.empty(n)
-    back[order] = np.minimum(adjusted, 1.0)
-    return back
+    """P-values adjusted for their number: by "holm" (Holm 1979), "bh", or None."""
+    pvalues = np.asarray(pvalues, dtype=np.float64)
+    if correction == "bh":
+        return false_discovery_control(pvalues)
+    if correction is None:
+        return pvalues
+    order, n = np.argsort(pvalues), len(pvalues)
+    adjusted = np.empty(n)
+    steps = np.maximum.accumulate(pvalues[order] * np.arange(n, 0, -1))
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted

@@ -1,0 +1,61 @@
+"""Tests of residual products: their level, their invariance, and adjusted p-values."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import kstest, norm
+
+from sklearn_interpret._core.statistics.covariance_tests import (
+    adjusted_pvalues,
+    one_sided_test,
+    product_test,
+)
+
+
+@pytest.mark.parametrize("q", [1, 3])
+def test_pvalues_are_uniform_without_dependence(q):
+    rng = np.random.default_rng(0)
+    found = [
+        product_test(
+            rng.normal(size=(500, q)) * rng.normal(size=(500, 1)), np.ones(500)
+        )
+        for _ in range(400)
+    ]
+    assert kstest([pvalue for _, pvalue in found], "uniform").pvalue > 0.01
+
+
+def test_one_product_has_the_two_sided_normal_pvalue():
+    products = np.random.default_rng(0).normal(0.1, 1, size=200)
+    statistic, pvalue = product_test(products[:, None], np.ones(200))
+    normal, upper = one_sided_test(products, np.ones(200))
+    assert_allclose(statistic, normal**2)
+    assert_allclose(pvalue, 2 * norm.sf(abs(normal)))
+    assert_allclose(upper, norm.sf(normal))
+
+
+def test_redundant_products_count_once():
+    products = np.random.default_rng(0).normal(size=(300, 2))
+    twice = np.column_stack([products, -products.sum(axis=1)])
+    assert_allclose(
+        product_test(twice, np.ones(300)), product_test(products, np.ones(300))
+    )
+
+
+def test_weights_are_repeated_rows():
+    rng = np.random.default_rng(0)
+    products, times = rng.normal(size=(50, 2)), rng.integers(0, 4, 50)
+    repeated = np.repeat(products, times, axis=0)
+    expected = product_test(repeated, np.ones(len(repeated)))
+    assert_allclose(product_test(products, times.astype(float)), expected)
+
+
+def test_products_without_variance():
+    assert product_test(np.zeros((20, 2)), np.ones(20)) == (0.0, 1.0)
+    assert one_sided_test(np.zeros(20), np.ones(20)) == (0.0, 1.0)
+
+
+def test_adjusted_pvalues():
+    pvalues = [0.01, 0.04, 0.03, 0.5]
+    assert_array_equal(adjusted_pvalues(pvalues, None), pvalues)
+    assert_allclose(adjusted_pvalues(pvalues, "holm"), [0.04, 0.09, 0.09, 0.5])
+    assert_allclose(adjusted_pvalues(pvalues, "bh"), [0.04, 0.16 / 3, 0.16 / 3, 0.5])
