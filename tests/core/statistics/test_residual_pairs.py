@@ -1,4 +1,4 @@
-"""Pairs that interact in residuals: found where they are, and not where there is noise."""
+"""Pairs that interact in residuals are found, and noise has none."""
 
 import numpy as np
 import pytest
