@@ -150,7 +150,7 @@ def encoded(model):
 
 
 LINEAR, VECTORS = encoded(LogisticRegression()), encoded(SVC())
-FOREST = encoded(RandomForestClassifier(10, random_state=0))
+FOREST = encoded(RandomForestClassifier(3, random_state=0))
 NETWORK = encoded(MLPClassifier(5, solver="lbfgs", alpha=1.0, random_state=0))
 ATTACKS = {
     "sign, linear": FastGradientSign(LINEAR, epsilon=1.0),
@@ -160,8 +160,8 @@ ATTACKS = {
     "least, linear": MinimalPerturbation(LINEAR, norm="inf"),
     "least, network": MinimalPerturbation(NETWORK, norm="1"),
     "least, vectors": MinimalPerturbation(VECTORS, norm="2"),
-    "labels, forest": HopSkipJump(FOREST, n_steps=3, random_state=0),
-    "a class, forest": HopSkipJump(FOREST, target="yes", n_steps=3, random_state=0),
+    "labels, forest": HopSkipJump(FOREST, **FEW),
+    "a class, forest": HopSkipJump(FOREST, target="yes", **FEW),
     "pixels, linear": OnePixelAttack(LINEAR, n_pixels=2, random_state=0),
     "substitute, forest": SubstituteAttack(
         FOREST, attack=FastGradientSign(None), n_rounds=1, random_state=0
