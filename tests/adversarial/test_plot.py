@@ -368,7 +368,7 @@ def test_curves_of_folds(table):
 
 def test_folds_of_predictors(table):
     X, y = table
-    X, y = (X / X.std())[:30], y[:30]
+    X, y = (X / X.std()).to_numpy()[:30], y[:30]
     kept = {"return_estimator": True}
     results = cross_validate(LogisticRegression(), X, y, cv=2, **kept)
     asked = {"n_steps": 2, "random_state": 0, "epsilon": 0.2}

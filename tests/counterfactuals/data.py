@@ -102,7 +102,7 @@ def polars_forest(columns):
         (OneHotEncoder(handle_unknown="ignore"), texts),
         remainder=FunctionTransformer(np.asarray),
     )
-    return make_pipeline(encoder, RandomForestClassifier(5, random_state=0))
+    return make_pipeline(encoder, RandomForestClassifier(3, random_state=0))
 
 
 def logistic():
