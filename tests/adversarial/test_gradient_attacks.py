@@ -79,11 +79,11 @@ def test_the_sign_of_the_slope():
     ids=lambda model: type(model).__name__,
 )
 def test_many_steps_succeed_at_least_as_often(model, norm):
-    shared = {"epsilon": 0.5, "norm": norm}
+    shared, several = {"epsilon": 0.5, "norm": norm}, {"n_steps": 10, "random_state": 0}
     model = FrozenEstimator(model.fit(X, Y))
     rows, y = X[::6], Y[::6]
     one = FastGradientSign(model, **shared).fit(X).explain(rows, y)
-    many = ProjectedGradient(model, **shared, random_state=0).fit(X).explain(rows, y)
+    many = ProjectedGradient(model, **shared, **several).fit(X).explain(rows, y)
     assert (many.valid >= one.valid).all()
     assert many.valid.sum() > (one.status == "unchanged").sum()
     assert_array_equal(many.valid, model.predict(many.rows) != y)

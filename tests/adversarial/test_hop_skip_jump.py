@@ -40,7 +40,7 @@ class Labels(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("norm", ORDERS)
 @given(seed=st.integers(0, 1000), n_features=st.integers(1, 4))
-@settings(max_examples=8)
+@settings(max_examples=5)
 def test_near_the_closed_form_of_a_linear_model(norm, seed, n_features):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(60, n_features))

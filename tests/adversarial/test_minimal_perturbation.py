@@ -214,7 +214,7 @@ def by_penalty(model, row, own, low, high):
 def test_smooth_models_against_penalties(iris, estimator):
     X, y, _ = iris
     X, y = X[50:], y[50:]
-    model, rows = estimator.fit(X, y), X[::40]
+    model, rows = estimator.fit(X, y), X[::60]
     found = attacked(model, X, rows)
     check_rows(found, model, rows, "2")
     assert found.lower_bounds is None

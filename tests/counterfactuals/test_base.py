@@ -306,8 +306,8 @@ def test_tables_of_one_kind(method, columns, library):
     model = forest(3) if library == "pandas" else polars_forest(columns)
     model.fit(table, y)
     inspector = made(method, model).fit(table)
-    explanation = _quietly(inspector, table[:4])
-    own = model.predict(table[:4])[explanation.origin]
+    explanation = _quietly(inspector, table[:3])
+    own = model.predict(table[:3])[explanation.origin]
     assert (model.predict(explanation.rows) != own).all()
     assert type(explanation.rows) is type(table)
     assert list(explanation.rows.dtypes) == list(table.dtypes)

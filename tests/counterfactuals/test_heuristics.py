@@ -78,8 +78,8 @@ CASES = {
     "forest": lambda: on_cancer(
         RandomForestClassifier(10, max_depth=5, random_state=0)
     ),
-    "mixed logistic": lambda: (logistic().fit(MIXED, CLASSES), MIXED, MIXED[:3]),
-    "mixed forest": lambda: (forest(3).fit(MIXED, CLASSES), MIXED, MIXED[:3]),
+    "mixed logistic": lambda: (logistic().fit(MIXED, CLASSES), MIXED, MIXED[:2]),
+    "mixed forest": lambda: (forest(3).fit(MIXED, CLASSES), MIXED, MIXED[:2]),
 }
 
 
