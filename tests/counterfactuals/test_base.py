@@ -32,7 +32,7 @@ from tests.counterfactuals.data import (
 
 QUICK = {
     GrowingSpheres: {"n_samples": 20, "random_state": 0},
-    WachterCounterfactual: {"max_iter": 20},
+    WachterCounterfactual: {"max_iter": 8},
 }
 every_method = pytest.mark.parametrize("method", QUICK, ids=lambda c: c.__name__)
 X, y = mixed()
