@@ -303,7 +303,7 @@ def test_unseen_levels(method):
 def test_tables_of_one_kind(method, columns, library):
     table = X[columns]
     table = table if library == "pandas" else polars_mixed(table)
-    model = forest(3) if library == "pandas" else polars_forest(columns)
+    model = forest() if library == "pandas" else polars_forest(columns)
     model.fit(table, y)
     inspector = made(method, model).fit(table)
     explanation = _quietly(inspector, table[:3])

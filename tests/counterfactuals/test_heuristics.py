@@ -19,11 +19,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.counterfactuals import GrowingSpheres, WachterCounterfactual
 from sklearn_interpret.exceptions import NoCounterfactualWarning
-from tests.counterfactuals.data import LEVELS, Scores, forest, logistic, mixed
+from tests.counterfactuals.data import LEVELS, Scores, mixed
 
 METHODS = [GrowingSpheres, WachterCounterfactual]
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda c: c.__name__)
-MIXED, CLASSES = mixed()
+MIXED, _ = mixed()
 CANCER = load_breast_cancer(return_X_y=True)
 
 
@@ -78,8 +78,8 @@ CASES = {
     "forest": lambda: on_cancer(
         RandomForestClassifier(10, max_depth=5, random_state=0)
     ),
-    "mixed logistic": lambda: (logistic().fit(MIXED, CLASSES), MIXED, MIXED[:2]),
-    "mixed forest": lambda: (forest(3).fit(MIXED, CLASSES), MIXED, MIXED[:2]),
+    "mixed smooth": lambda: (Scores().fit(MIXED), MIXED, MIXED[:4]),
+    "mixed steps": lambda: (Scores(steps=True).fit(MIXED), MIXED, MIXED[:4]),
 }
 
 
