@@ -256,7 +256,7 @@ class RegionalEffects(GridMixin, BaseEffect):
     custom_values: dict[Any, Any] | None = None
     method: str = "auto"
 
-    regions_: list[Region] | list[list[Region]] = field(init=False)
+    regions_: list[Any] = field(init=False)
     heterogeneity_: NDArray[np.float64] = field(init=False)
     curves_: list[NDArray[np.float64]] = field(init=False)
     individual_: list[NDArray[np.float64]] | None = field(init=False)
