@@ -123,8 +123,8 @@ default="similarity"
     interval_counts_ : list of ndarray of shape (K,), (levels,) or two-way
         Total weight of the rows in each interval or at each level.
     standard_errors_ : list of ndarray of shape (K + 1,) or (levels,), or None
-        Standard errors of `effects_`, for the model as it is, from the differences
-        between rows; None for pairs.
+        Standard errors of the centred effects, for the model as it is, from the
+        differences between rows; None for pairs.
     intervals_low_, intervals_high_ : list of ndarray, or None for an entry
         Ends of the confidence bands, of the shapes of `effects_`. Only with a
         confidence level; None for pairs unless bootstrapped.

@@ -322,18 +322,19 @@ class RegionalEffects(GridMixin, BaseEffect):
         ]
         self.regions_ = divisions[0] if self.joint else divisions
         every = np.arange(sample.rows.n_rows)
-        self.average_ = [drop_single_output(effect(every)) for effect in effects]
+        averages = [effect(every) for effect in effects]
+        self.average_ = list(map(drop_single_output, averages))
         self.curves_ = [
             drop_single_output(np.stack([effect(n.rows) for n in _leaves(root)], 1))
             for effect, root in zip(effects, roots, strict=True)
         ]
-        return len(effects[0](every))
+        return len(averages[0])
 
     def _read_ice(self, sample, response):
         """Curves less their means, and functions from rows to their mean curve."""
-        grids, rows = map(grid_replacement, self.axes_), sample.rows
+        grids = list(map(grid_replacement, self.axes_))
         responses = row_curves(
-            self.method, response, rows, list(grids), n_jobs=self.n_jobs
+            self.method, response, sample.rows, grids, n_jobs=self.n_jobs
         )
         self.individual_ = list(map(drop_single_output, responses))
         weights = sample.weights

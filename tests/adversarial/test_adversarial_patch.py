@@ -46,10 +46,10 @@ def test_it_beats_random_patches(logistic):
         patch_shape=(3, 3),
         bounds=(0, 1),
         n_restarts=1,
-        subsample=200,
+        subsample=100,
         random_state=0,
     ).fit(X[:600])
-    rows = X[600:][logistic.predict(X[600:]) != 3]
+    rows = X[600:1000][logistic.predict(X[600:1000]) != 3]
 
     def sent(seed):
         return (logistic.predict(attack.apply(rows, random_state=seed)) == 3).mean()

@@ -40,7 +40,7 @@ class Labels(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("norm", ORDERS)
 @given(seed=st.integers(0, 1000), n_features=st.integers(1, 4))
-@settings(max_examples=8)
+@settings(max_examples=5)
 def test_near_the_closed_form_of_a_linear_model(norm, seed, n_features):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(60, n_features))
@@ -188,11 +188,11 @@ def test_no_known_row_satisfies_the_target():
 
 
 def test_robust_scores_fall_with_the_size():
-    attack = HopSkipJump(SVC(), random_state=0).fit(X, Y)
-    curve = attack.robustness_curve(X, Y, sizes=[0, 0.2, 0.5, 9])
-    assert curve[0] == attack.score(X, Y)
+    attack, rows, y = HopSkipJump(SVC(), random_state=0).fit(X, Y), X[::3], Y[::3]
+    curve = attack.robustness_curve(rows, y, sizes=[0, 0.2, 0.5, 9])
+    assert curve[0] == attack.score(rows, y)
     assert (np.diff(curve) <= 0).all()
-    assert curve[-1] == attack.robust_score(X, Y) == 0
+    assert curve[-1] == attack.robust_score(rows, y) == 0
 
 
 def test_the_warning_points_at_the_call():

@@ -1,5 +1,6 @@
 """Smallest perturbations of trees against a search of all cells between thresholds."""
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -44,6 +46,13 @@ REGRESSORS = {
     "boosting": GradientBoostingRegressor(n_estimators=8, random_state=0),
     "histograms": HistGradientBoostingRegressor(max_iter=8, max_depth=3),
 }
+
+
+@cache
+def fitted(name, n_classes=2):
+    """A table, and a classifier fitted on it."""
+    X, y = table(n_classes)
+    return X, clone(CLASSIFIERS[name]).fit(X, y)
 
 
 def tasks(model, X, rows, norm, outcome="other", ranges=None, vary=None, **more):
@@ -119,8 +128,7 @@ def check(model, known, problem, **limits):
 @pytest.mark.parametrize(("n_classes", "outcome"), [(2, "other"), (3, "other"), (3, 1)])
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_nearest_of_all_cells(name, n_classes, outcome, norm):
-    X, y = table(n_classes)
-    model = CLASSIFIERS[name].fit(X, y)
+    X, model = fitted(name, n_classes)
     rows = X[model.predict(X) != outcome][:2]
     check(model, *tasks(model, X, rows, norm, outcome))
 
@@ -139,8 +147,7 @@ def test_intervals(name, interval, norm):
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_bounds_and_frozen_columns(norm):
-    X, y = table()
-    model = CLASSIFIERS["forest"].fit(X, y)
+    X, model = fitted("forest")
     ranges, vary = {0: (-1.0, 1.0), 2: (-0.5, 2.0)}, [0, 2]
     known, problem = tasks(model, X, X[:12], norm, ranges=ranges, vary=vary)
     values = check(model, known, problem, ranges=ranges, vary=vary)
@@ -178,8 +185,7 @@ def test_dtypes_of_frames_and_missing_values(norm):
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_no_time(norm):
-    X, y = table(3)
-    model = CLASSIFIERS["forest"].fit(X, y)
+    X, model = fitted("forest", 3)
     known, problem = tasks(model, X, X[:10], norm)
     _, distances, bounds, holds = tried(known, problem, time_limit=0)
     nearest = least(model, problem)
@@ -212,7 +218,7 @@ def test_few_numbers_change():
     assert_array_equal(values[:, 1:], X[:10, 1:])
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(st.integers(0, 10_000), st.sampled_from(NORMS), st.sampled_from([2, 3]))
 def test_any_forest(seed, norm, n_classes):
     X, y = table(n_classes, seed=seed % 50)

@@ -43,12 +43,12 @@ def test_one_feature_of_a_linear_model_as_brute_force():
     attack = OnePixelAttack(
         FrozenEstimator(model), features_to_vary=[0, 3], random_state=0
     ).fit(X)
-    found = attack.explain(X)
-    low, high = X.min(axis=0), X.max(axis=0)
-    expected = [flipped_by_one(model, row, [0, 3], [low, high]) for row in X]
+    rows, low, high = X[::3], X.min(axis=0), X.max(axis=0)
+    found = attack.explain(rows)
+    expected = [flipped_by_one(model, row, [0, 3], [low, high]) for row in rows]
     assert 0 < np.mean(expected) < 1
     assert_array_equal(found.valid, expected)
-    assert_array_equal(found.valid, model.predict(found.rows) != model.predict(X))
+    assert_array_equal(found.valid, model.predict(found.rows) != model.predict(rows))
     assert_array_equal(found.n_changed[found.valid], 1)
     assert_array_equal(found.distances, found.n_changed)
     assert ((found.rows >= low) & (found.rows <= high)).all()

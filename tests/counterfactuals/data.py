@@ -102,7 +102,7 @@ def polars_forest(columns):
         (OneHotEncoder(handle_unknown="ignore"), texts),
         remainder=FunctionTransformer(np.asarray),
     )
-    return make_pipeline(encoder, RandomForestClassifier(5, random_state=0))
+    return make_pipeline(encoder, RandomForestClassifier(3, random_state=0))
 
 
 def logistic():
@@ -110,9 +110,9 @@ def logistic():
     return pipeline(LogisticRegression())
 
 
-def forest(n_estimators=20):
+def forest():
     """A forest on mixed frames."""
-    model = RandomForestClassifier(n_estimators, max_depth=6, random_state=0)
+    model = RandomForestClassifier(3, max_depth=6, random_state=0)
     return pipeline(model, scaled=False)
 
 

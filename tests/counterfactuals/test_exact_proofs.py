@@ -197,17 +197,15 @@ def test_rounding_of_large_terms(offset, scaled):
     )
     model = make_pipeline(StandardScaler(), linear) if scaled else linear
     model.fit(X, y)
-    found = exact(model, X, region=True).explain(X[:50])
+    rows = X[:25]
+    found = exact(model, X, region=True).explain(rows)
     assert (found.status == "found").all()
-    answers = model.predict(X[:50])
+    answers = model.predict(rows)
     assert (model.predict(found.rows) != answers).all()
     assert (found.lower_bounds <= found.distances).all()
     rng = np.random.default_rng(0)
     far = 10 * X.std(axis=0)
-    low, high = (
-        np.maximum(found.low, X[:50] - far),
-        np.minimum(found.high, X[:50] + far),
-    )
+    low, high = np.maximum(found.low, rows - far), np.minimum(found.high, rows + far)
     low, high = np.minimum(low, found.rows), np.maximum(high, found.rows)
     for _ in range(20):
         corners = np.where(rng.random(low.shape) < 0.5, low, high).astype(X.dtype)

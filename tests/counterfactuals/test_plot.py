@@ -20,7 +20,7 @@ from sklearn_interpret.counterfactuals import (
     GrowingSpheres,
 )
 from sklearn_interpret.explanations import Condition, RowExplanation, RuleExplanation
-from tests.counterfactuals.data import logistic, mixed, polars_mixed
+from tests.counterfactuals.data import Scores, logistic, mixed, polars_mixed
 from tests.figures import all_texts, draw
 
 TEXTS = ["win a free phone", "free free money", "nice song", "a song for you"]
@@ -36,8 +36,8 @@ QUICK = {
 @pytest.fixture(scope="module")
 def explained():
     """A mixed table, and a fitted inspector that finds two rows for each."""
-    X, y = mixed()
-    inspector = GrowingSpheres(FrozenEstimator(logistic().fit(X, y)), **QUICK)
+    X, _ = mixed()
+    inspector = GrowingSpheres(FrozenEstimator(Scores().fit(X)), **QUICK)
     return X, inspector.fit(X)
 
 
@@ -106,9 +106,8 @@ def test_predictor_is_inspected_on_the_rows(explained, drawn):
 def test_the_title_has_the_responses(explained, drawn):
     X, inspector = explained
     title = drawn.title_.get_text().split("\n")
-    assert title[0].startswith("Log-odds of class 1: ")
-    explanation = inspector.explain(X[3:4])
-    assert f"{explanation.original_predictions[0]:.2f}"[-4:] in title[0]
+    assert title[0].startswith("Decision function of class 1: ")
+    assert f"{abs(inspector.decision_function(X[3:4])[0]):.3g} → " in title[0]
     assert title[1].startswith("distances ")
 
 

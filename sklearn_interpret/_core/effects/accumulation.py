@@ -68,15 +68,15 @@ class NodeAxis:
         """Effect of a cell: at its level, or the mean of its two edges."""
         if self.by_level:
             return effects
-        moved = np.moveaxis(effects, axis, 0)
-        return np.moveaxis((moved[:-1] + moved[1:]) / 2, 0, axis)
+        before = (slice(None),) * axis
+        return (effects[*before, :-1] + effects[*before, 1:]) / 2
 
     def step_weights(self, cell_weights, axis):
         """Weight of the rows that take part in each step."""
         if not self.by_level:
             return cell_weights
-        moved = np.moveaxis(cell_weights, axis, 0)
-        return np.moveaxis(moved[:-1] + moved[1:], 0, axis)
+        before = (slice(None),) * axis
+        return cell_weights[*before, :-1] + cell_weights[*before, 1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,13 +366,18 @@ def accumulated_standard_errors(step_errors, cell_weights, axis, covariances=Non
     coefficients. Neighbouring steps of levels share the rows of the level between them:
     `covariances` (k, n_steps - 1) are those of each local effect and the next one.
     """
-    # Column m has the coefficients of the local effects in the effect at node m.
-    operator = accumulate(np.eye(axis.n_steps))  # (n_steps, n_nodes)
-    operator = operator - centring_constant(operator, cell_weights, [axis])[:, None]
-    variances = step_errors**2 @ operator**2
+    masses = cell_weights
+    if not axis.by_level:
+        masses = (np.append(0.0, cell_weights) + np.append(cell_weights, 0.0)) / 2
+    # The effect at node m has the coefficient [s < m] - later[s] of the local effect s.
+    later = masses[::-1].cumsum()[-2::-1] / masses.sum()
+    squares = step_errors**2
+    constant, rises = squares @ later**2, squares * (1 - 2 * later)
     if covariances is not None:
-        variances = variances + 2 * covariances @ (operator[:-1] * operator[1:])
-    return np.sqrt(np.maximum(variances, 0.0))
+        constant = constant + 2 * covariances @ (later[:-1] * later[1:])
+        rises[:, :-1] -= 2 * covariances * later[1:]
+        rises[:, 1:] += 2 * covariances * (1 - later[:-1])
+    return np.sqrt(np.maximum(constant[:, None] + accumulate(rises), 0.0))
 
 
 def neighbour_covariances(steps, shared):
