@@ -1,5 +1,8 @@
 """Importance of features."""
 
+from sklearn_interpret.importance._conditional_importance_test import (
+    ConditionalImportanceTest,
+)
 from sklearn_interpret.importance._drop_column import DropColumnImportance
 from sklearn_interpret.importance._partial_dependence import PartialDependenceImportance
 from sklearn_interpret.importance._permutation import PermutationImportance
@@ -9,6 +12,7 @@ from sklearn_interpret.importance._sage import SAGE
 
 __all__ = [
     "SAGE",
+    "ConditionalImportanceTest",
     "DropColumnImportance",
     "PartialDependenceImportance",
     "PermutationImportance",

@@ -1,13 +1,23 @@
-"""The default regression of a target, or of a feature, on the other features."""
+"""Regressions that tests of conditional importance rest on, and a check of them."""
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.multioutput import MultiOutputRegressor
+
+from sklearn_interpret._core.statistics.covariance_tests import one_sided_test
 from sklearn_interpret._core.statistics.residual_pairs import interacting_pairs
+from sklearn_interpret._model._sklearn_compat import parameters_of_rows
+from sklearn_interpret._model.response import weight_parameter
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
+from sklearn_interpret.exceptions import ExtrapolationWarning
 
 # Splines of a feature: fewer than the default of additive models, which are slower.
 _N_SPLINES = 10
@@ -15,37 +25,184 @@ _N_SPLINES = 10
 _MOST_PAIRS, _LEVEL = 5, 0.01
 
 
-class AdditiveNuisance(RegressorMixin, BaseEstimator):
+class AdditiveModel(RegressorMixin, BaseEstimator):
     """An additive model, with surfaces for pairs on which its residuals depend."""
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; add the pairs that its residuals show, and fit again."""
-        from sklearn_interpret.additive import GAMRegressor  # slow to import
-
-        rows = as_rows(X)
+        """Fit a model of each target; add the pairs that its residuals show."""
+        rows, y = as_rows(X), np.asarray(y, dtype=np.float64)
         weights = np.ones(rows.n_rows) if sample_weight is None else sample_weight
-        kinds = {"handle_unknown": "zero", "missing": "level", "n_splines": _N_SPLINES}
-        model = GAMRegressor(**kinds).fit(X, y, sample_weight=weights)
-        numeric = ~resolve_categorical("auto", rows) & rows.are_numbers
-        places = np.flatnonzero(numeric)
-        columns = np.stack([rows.numbers(j) for j in places] or [[]], axis=1)
-        known = ~np.isnan(columns).any(axis=0)
-        pairs = interacting_pairs(
-            columns[:, known],
-            y - model.predict(X),
-            weights,
-            most=_MOST_PAIRS,
-            level=_LEVEL,
-        )
-        if pairs:
-            places = places[known]
-            pairs = [(int(places[one]), int(places[other])) for one, other in pairs]
-            terms = [*range(rows.n_columns), *pairs]
-            model = GAMRegressor(terms=terms, **kinds)
-            model.fit(X, y, sample_weight=weights)
-        self.model_ = model
+        self._one_target = y.ndim == 1
+        targets = y.reshape(len(y), -1).T
+        self.models_ = [_additive(rows, target, weights) for target in targets]
+        self.n_features_in_ = rows.n_columns
         return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        inputs = tags.input_tags
+        inputs.allow_nan = inputs.categorical = inputs.string = True
+        return tags
 
     def predict(self, X):
         """Predicted means of the rows."""
-        return self.model_.predict(X)
+        with warnings.catch_warnings():
+            # Held-out rows are often a little beyond the others.
+            warnings.simplefilter("ignore", ExtrapolationWarning)
+            found = np.stack([model.predict(X) for model in self.models_], axis=1)
+        return found[:, 0] if self._one_target else found
+
+
+def _additive(rows, target, weights):
+    """A fitted additive model of one target."""
+    from sklearn_interpret.additive import GAMRegressor  # slow to import
+
+    kinds = {"handle_unknown": "zero", "missing": "level", "n_splines": _N_SPLINES}
+    model = GAMRegressor(**kinds).fit(rows.native, target, sample_weight=weights)
+    places = np.flatnonzero(_are_numbers(rows))
+    columns = np.reshape([rows.numbers(j) for j in places], (-1, rows.n_rows)).T
+    known = ~np.isnan(columns).any(axis=0)
+    residuals = target - model.predict(rows.native)
+    pairs = interacting_pairs(
+        columns[:, known], residuals, weights, most=_MOST_PAIRS, level=_LEVEL
+    )
+    if not pairs:
+        return model
+    names = places[known].tolist()
+    terms = [*range(rows.n_columns), *((names[a], names[b]) for a, b in pairs)]
+    model = GAMRegressor(terms=terms, **kinds)
+    return model.fit(rows.native, target, sample_weight=weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """A model, fitted to parts of the rows.
+
+    Parameters
+    ----------
+    model : predictor
+        Clones of it are fitted.
+    targets : ndarray of shape (n_rows,) or (n_rows, q)
+        Targets of all rows.
+    params : dict
+        Parameters of its `fit`; arrays have an entry for each row.
+    classes : ndarray or None
+        Labels of a classifier.
+    """
+
+    model: Any
+    targets: np.ndarray
+    params: dict[str, Any] = field(default_factory=dict)
+    classes: np.ndarray | None = None
+
+    def fitted(self, rows, train):
+        """A model fitted to the rows at the positions `train`."""
+        params = parameters_of_rows(rows.native, self.params, train)
+        part = rows.take(train).native
+        return clone(self.model).fit(part, self.targets[train], **params)
+
+    def outcomes(self, model, rows):
+        """Predictions (n_rows, q): numbers, or probabilities of `class_flags`."""
+        if self.classes is None:
+            return np.reshape(model.predict(rows.native), (rows.n_rows, -1))
+        if not hasattr(model, "predict_proba"):
+            return class_flags(model.predict(rows.native), self.classes)
+        found = np.zeros((rows.n_rows, len(self.classes)))
+        places = np.searchsorted(self.classes, model.classes_)
+        found[:, places] = model.predict_proba(rows.native)
+        return found[:, 1:] if len(self.classes) == 2 else found
+
+    def held_out(self, rows, folds, which=None):
+        """Predictions (n_rows, q) of each fold by a model of the others.
+
+        Rows of other folds than `which` have NaN.
+        """
+        found = None
+        for fold in np.unique(folds) if which is None else which:
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            part = self.outcomes(self.fitted(rows, train), rows.take(test))
+            if found is None:
+                found = np.full((rows.n_rows, part.shape[1]), np.nan)
+            found[test] = part
+        return found
+
+
+@dataclass(frozen=True)
+class Nuisance:
+    """Makes learners of some targets; `model` is None for the default one.
+
+    `weights` are the rows' weights, None if they are equal.
+    """
+
+    model: Any
+    weights: Any
+
+    def __call__(self, targets):
+        """A learner of targets (n_rows, q)."""
+        model, params = AdditiveModel() if self.model is None else self.model, {}
+        name = weight_parameter(model)
+        if self.weights is not None and name is not None:
+            params[name] = self.weights
+        if targets.shape[1] == 1:
+            return Learner(model, targets[:, 0], params)
+        if self.model is not None:
+            model = MultiOutputRegressor(model)
+        return Learner(model, targets, params)
+
+
+def class_flags(labels, classes):
+    """Flags of the classes, (n_rows, n_classes); of two classes only the second's."""
+    flags = (labels[:, None] == classes).astype(np.float64)
+    return flags[:, 1:] if len(classes) == 2 else flags
+
+
+def coded(rows, columns):
+    """Columns as numbers (n_rows, r): flags of all levels but the last, and of NaN."""
+    numbers, parts = _are_numbers(rows), []
+    for j in columns:
+        if not numbers[j]:
+            codes, labels = rows.encode_column(j)
+            parts.append(codes[:, None] == np.arange(len(labels) - 1))
+            continue
+        values = rows.numbers(j)
+        missing = np.isnan(values)
+        if missing.any():
+            parts.append(missing[:, None])
+            filler = 0.0 if missing.all() else values[~missing].mean()
+            values = np.where(missing, filler, values)
+        parts.append(values[:, None])
+    return np.concatenate(parts, axis=1, dtype=np.float64)
+
+
+def _are_numbers(rows):
+    return rows.are_numbers & ~resolve_categorical("auto", rows)
+
+
+def score(targets, residuals, weights):
+    """Held-out R^2 of all columns together."""
+    mean = np.average(targets, axis=0, weights=weights)
+    spread = (weights @ (targets - mean) ** 2).sum()
+    return 1 - (weights @ residuals**2).sum() / spread if spread > 0 else 0.0
+
+
+def remaining_dependence(residuals, others, weights, *, default):
+    """P-value and R^2 of a cross-validated regression of residuals on other columns.
+
+    The regression is of another kind than the one that left the residuals: boosted
+    trees after the `default` one, and that after the user's own.
+    """
+    if default:
+        others = as_rows(coded(others, range(others.n_columns)))
+        model = HistGradientBoostingRegressor(max_iter=50, max_leaf_nodes=8)
+    else:
+        model = AdditiveModel()
+    gains = np.zeros(len(residuals))
+    halves = np.arange(len(residuals)) % 2
+    for column in residuals.T:
+        learner = Learner(model, column, {"sample_weight": weights})
+        left = column - learner.held_out(others, halves)[:, 0]
+        gains += column**2 - left**2
+    spread = weights @ (residuals**2).sum(axis=1)
+    pvalue = one_sided_test(gains, weights)[1]
+    return pvalue, weights @ gains / spread if spread > 0 else 0.0

@@ -1,7 +1,7 @@
 """Tests that products of residuals have the mean zero."""
 
 import numpy as np
-from scipy.stats import chi2, false_discovery_control, norm
+from scipy.stats import f, false_discovery_control, t
 
 # Variances below this share of the largest are rounding errors.
 _NEGLIGIBLE = 1e-10
@@ -10,8 +10,9 @@ _NEGLIGIBLE = 1e-10
 def product_test(products, weights):
     """Generalised covariance measure (Shah & Peters 2020, section 3) of some products.
 
-    The statistic is that of Wald for all means together, chi-squared with as many
-    degrees of freedom as the products have dimensions.
+    The statistic is Hotelling's for all means together, which is chi-squared in large
+    samples with as many degrees of freedom as the products have dimensions. Its
+    p-value is that of normal products.
 
     Parameters
     ----------
@@ -23,41 +24,42 @@ def product_test(products, weights):
     Returns
     -------
     statistic, pvalue : float
-        For one product, the statistic is the square of the normal one.
+        For one product, the statistic is the square of Student's.
     """
     total = weights.sum()
     means = weights @ products / total
     deviations = products - means
-    covariance = deviations.T @ (deviations * weights[:, None]) / total
-    variances, directions = np.linalg.eigh(covariance)
+    covariance = deviations.T @ (deviations * weights[:, None])
+    variances, directions = np.linalg.eigh(covariance / max(total - 1, 1.0))
     varying = variances > _NEGLIGIBLE * max(variances[-1], 0.0)
-    if not varying.any():
+    q = varying.sum()
+    if not 0 < q < total:
         return 0.0, 1.0
     along = means @ directions[:, varying]
     statistic = float(total * (along**2 / variances[varying]).sum())
-    return statistic, float(chi2.sf(statistic, varying.sum()))
+    ratio = statistic * (total - q) / (q * (total - 1))
+    return statistic, float(f.sf(ratio, q, total - q))
 
 
 def one_sided_test(products, weights):
-    """Normal statistic of the mean of products (n_rows,), and its upper p-value."""
+    """Student's statistic of the mean of products (n_rows,), and its upper p-value."""
     total = weights.sum()
     mean = weights @ products / total
-    deviation = np.sqrt(weights @ (products - mean) ** 2 / total)
-    if not deviation > 0:
+    squares = weights @ (products - mean) ** 2
+    if not (squares > 0 and total > 1):
         return 0.0, 1.0
-    statistic = float(np.sqrt(total) * mean / deviation)
-    return statistic, float(norm.sf(statistic))
+    statistic = float(mean / np.sqrt(squares / (total - 1) / total))
+    return statistic, float(t.sf(statistic, total - 1))
 
 
 def adjusted_pvalues(pvalues, correction):
     """P-values adjusted for their number: by "holm" (Holm 1979), "bh", or None."""
-    pvalues = np.asarray(pvalues, dtype=np.float64)
     if correction == "bh":
         return false_discovery_control(pvalues)
     if correction is None:
-        return pvalues
+        return pvalues.copy()
     order, n = np.argsort(pvalues), len(pvalues)
-    adjusted = np.empty(n)
     steps = np.maximum.accumulate(pvalues[order] * np.arange(n, 0, -1))
+    adjusted = np.empty(n)
     adjusted[order] = np.minimum(steps, 1.0)
     return adjusted

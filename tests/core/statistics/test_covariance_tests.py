@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import kstest, norm
+from scipy.stats import kstest, ttest_1samp
 
 from sklearn_interpret._core.statistics.covariance_tests import (
     adjusted_pvalues,
@@ -24,13 +24,20 @@ def test_pvalues_are_uniform_without_dependence(q):
     assert kstest([pvalue for _, pvalue in found], "uniform").pvalue > 0.01
 
 
-def test_one_product_has_the_two_sided_normal_pvalue():
-    products = np.random.default_rng(0).normal(0.1, 1, size=200)
-    statistic, pvalue = product_test(products[:, None], np.ones(200))
-    normal, upper = one_sided_test(products, np.ones(200))
-    assert_allclose(statistic, normal**2)
-    assert_allclose(pvalue, 2 * norm.sf(abs(normal)))
-    assert_allclose(upper, norm.sf(normal))
+@pytest.mark.parametrize("n", [2, 3, 200])
+def test_one_product_is_tested_by_student(n):
+    products = np.random.default_rng(0).normal(0.1, 1, size=n)
+    expected = ttest_1samp(products, 0)
+    statistic, pvalue = product_test(products[:, None], np.ones(n))
+    assert_allclose([statistic, pvalue], [expected.statistic**2, expected.pvalue])
+    upper = ttest_1samp(products, 0, alternative="greater")
+    assert_allclose(one_sided_test(products, np.ones(n)), upper[:2])
+
+
+def test_few_normal_products_have_exact_pvalues():
+    rng = np.random.default_rng(0)
+    draws = [product_test(rng.normal(size=(6, 3)), np.ones(6))[1] for _ in range(2000)]
+    assert kstest(draws, "uniform").pvalue > 0.01
 
 
 def test_redundant_products_count_once():
@@ -51,11 +58,12 @@ def test_weights_are_repeated_rows():
 
 def test_products_without_variance():
     assert product_test(np.zeros((20, 2)), np.ones(20)) == (0.0, 1.0)
+    assert product_test(np.eye(2), np.ones(2)) == (0.0, 1.0)
     assert one_sided_test(np.zeros(20), np.ones(20)) == (0.0, 1.0)
 
 
 def test_adjusted_pvalues():
-    pvalues = [0.01, 0.04, 0.03, 0.5]
+    pvalues = np.array([0.01, 0.04, 0.03, 0.5])
     assert_array_equal(adjusted_pvalues(pvalues, None), pvalues)
     assert_allclose(adjusted_pvalues(pvalues, "holm"), [0.04, 0.09, 0.09, 0.5])
     assert_allclose(adjusted_pvalues(pvalues, "bh"), [0.04, 0.16 / 3, 0.16 / 3, 0.5])

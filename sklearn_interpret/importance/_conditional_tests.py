@@ -1,0 +1,248 @@
+"""Tests of one feature, or group, given the other features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from sklearn_interpret._core.statistics.covariance_tests import (
+    one_sided_test,
+    product_test,
+)
+from sklearn_interpret._model.response import make_response
+from sklearn_interpret.importance._drop_column import drop_columns
+from sklearn_interpret.importance._nuisance import (
+    Learner,
+    Nuisance,
+    coded,
+    remaining_dependence,
+    score,
+)
+from sklearn_interpret.importance._redrawn import Redraw, losses_of_draws
+
+# Estimated variances below this share of their mean count as this share: the direction
+# of the projected test is divided by them.
+_LEAST_VARIANCE = 0.1
+# Rows whose values of a feature the projected test compares with a row's own.
+_N_DONORS = 10
+# Residuals below this share of the values' deviation are rounding errors.
+_ROUNDING = 1e-6
+# Relative differences of losses below this are ties.
+_TIE = 1e-9
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a test found about one feature.
+
+    Parameters
+    ----------
+    statistic, pvalue, importance : float
+        The results.
+    error : float, default=NaN
+        Standard error of the importance.
+    scores : tuple of float
+        Held-out R^2 of the regressions of target and feature; NaN where there is none.
+    dependence : tuple of tuple of float
+        For both, p-value and R^2 of a regression of its residuals.
+    """
+
+    statistic: float
+    pvalue: float
+    importance: float
+    error: float = np.nan
+    scores: tuple[float, float] = (np.nan, np.nan)
+    dependence: tuple[tuple[float, float], tuple[float, float]] = ((1.0, 0.0),) * 2
+
+
+@dataclass(eq=False)
+class ConditionalTests:
+    """The tests, with what those of all features share.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows, with all features.
+    outcomes : ndarray of shape (n_rows, q)
+        The target: numbers, or flags of classes.
+    weights : ndarray of shape (n_rows,)
+        Weights of the rows.
+    learner : Learner
+        The model of the target.
+    nuisance : Nuisance
+        Makes the learner of some targets.
+    parts : ndarray of shape (n_rows,)
+        Random parts of the rows, 2k of them for k folds.
+    redraw : Redraw
+        Draws values for "hrt".
+    """
+
+    rows: Any
+    outcomes: np.ndarray
+    weights: np.ndarray
+    learner: Learner
+    nuisance: Nuisance
+    parts: np.ndarray
+    redraw: Redraw
+
+    def gcm(self, columns, seed):
+        """Generalised covariance measure (Shah & Peters 2020), cross-fitted.
+
+        The importance is the share of the variance of the target's residuals that the
+        feature's residuals explain.
+        """
+        others, given = drop_columns(self.rows, columns), coded(self.rows, columns)
+        of_target = self.residuals(self.outcomes, others)
+        of_feature = self.residuals(given, others)
+        products = of_target[:, :, None] * of_feature[:, None]
+        found = product_test(products.reshape(len(products), -1), self.weights)
+        root = np.sqrt(self.weights)[:, None]
+        fitted = np.linalg.lstsq(root * of_feature, root * of_target)[0]
+        left = of_target - of_feature @ fitted
+        total = (self.weights @ of_target**2).sum()
+        share = 1 - (self.weights @ left**2).sum() / total if total > 0 else 0.0
+        checks = self._checks(others, (self.outcomes, of_target), (given, of_feature))
+        return Finding(*found, share, **checks)
+
+    def pcm(self, columns, seed):
+        """Projected covariance measure (Lundborg et al. 2024, algorithm 1).
+
+        One half of the rows gives a direction: the prediction of the target, less those
+        with some rows' values of the feature and less what the other features explain
+        of this difference, over the variance of the target. The other half tests it.
+        Any direction is valid; this one is zero if the model ignores the feature.
+        The importance is the mean product: the variance that the feature adds to the
+        prediction, in units of the target's variance given all features.
+        """
+        others, half = drop_columns(self.rows, columns), self.parts % 2 == 0
+        whole, variance = self._predicted
+        donors = np.random.default_rng(seed).choice(np.flatnonzero(half), _N_DONORS)
+        effect = whole - np.mean([self._with_values_of(i, columns) for i in donors], 0)
+        learner = self.nuisance(effect)
+        explained = learner.fitted(others, np.flatnonzero(half))
+        direction = (effect - learner.outcomes(explained, others)) / variance
+        of_target = self.residuals(self.outcomes, others)
+        projected = self.residuals(direction, others)
+        products = (of_target * projected).sum(axis=1)[~half]
+        weights = self.weights[~half]
+        found = one_sided_test(products, weights)
+        mean = np.average(products, weights=weights)
+        checks = self._checks(
+            others, (self.outcomes, of_target), (direction, projected)
+        )
+        return Finding(*found, mean, **checks)
+
+    def loco(self, columns, seed):
+        """Difference of held-out losses (Williamson et al. 2023, algorithm 4).
+
+        The model with the feature is evaluated on other rows than that without it: with
+        the same rows, the difference would vanish with its error for a null feature.
+        """
+        others, even = drop_columns(self.rows, columns), self.parts % 2 == 0
+        without = self._losses(others, np.unique(self.parts[~even]))[~even]
+        means, variances = zip(
+            _mean_and_variance(without, self.weights[~even]),
+            _mean_and_variance(self._losses_with[even], self.weights[even]),
+            strict=True,
+        )
+        importance, error = means[0] - means[1], np.sqrt(sum(variances))
+        statistic = importance / error if error > 0 else 0.0
+        return Finding(statistic, norm.sf(statistic), importance, error)
+
+    def hrt(self, columns, seed):
+        """Holdout randomization test (Tansey et al. 2022, algorithm 1).
+
+        A model of one half of the rows predicts the other half, with the feature as it
+        is and redrawn given the other features.
+        """
+        others, half = drop_columns(self.rows, columns), self.parts % 2 == 0
+        rest = np.flatnonzero(~half)
+        rng = np.random.default_rng(seed)
+        draws, given, residuals = self.redraw(self, columns, others, rest, rng)
+        model = self._of_half
+        targets = self.outcomes[rest]
+        if self.learner.classes is not None:
+            known = np.isin(self.learner.classes, model.classes_)
+            targets = targets[:, known[1:] if len(known) == 2 else known]
+        losses = losses_of_draws(
+            make_response(model, "auto", None),
+            self.rows.take(rest),
+            columns,
+            draws,
+            targets,
+            self.weights[rest],
+        )
+        observed, null = losses[0], losses[1:]
+        as_small = (null <= observed + _TIE * abs(observed)).sum()
+        gains = null - observed
+        spread = null.std()
+        statistic = gains.mean() / spread if spread > _TIE * abs(observed) else 0.0
+        checks = self._checks(others, None, (given, residuals))
+        pvalue = (1 + as_small) / (1 + len(null))
+        return Finding(statistic, pvalue, gains.mean(), **checks)
+
+    def residuals(self, targets, others):
+        """Held-out residuals of targets (n_rows, q); zeros if they are rounding."""
+        found = targets - self.nuisance(targets).held_out(others, self.parts // 2)
+        small = np.sqrt(np.mean(found**2, axis=0)) <= _ROUNDING * targets.std(axis=0)
+        return np.where(small, 0.0, found)
+
+    def _checks(self, others, *pairs):
+        """Scores of two regressions, and tests of their residuals, as `Finding` has."""
+        scores, dependence = [], []
+        for pair in pairs:
+            if pair is None:
+                scores.append(np.nan)
+                dependence.append((1.0, 0.0))
+                continue
+            scores.append(score(*pair, self.weights))
+            found = remaining_dependence(
+                pair[1], others, self.weights, default=self.nuisance.model is None
+            )
+            dependence.append(found)
+        return {"scores": tuple(scores), "dependence": tuple(dependence)}
+
+    @cached_property
+    def _of_half(self):
+        """The model of the target, fitted to the even parts."""
+        return self.learner.fitted(self.rows, np.flatnonzero(self.parts % 2 == 0))
+
+    @cached_property
+    def _predicted(self):
+        """Predictions of the target, and its variance given all features: (n, q)."""
+        half = np.flatnonzero(self.parts % 2 == 0)
+        whole = self.learner.outcomes(self._of_half, self.rows)
+        squares = (self.outcomes - whole) ** 2
+        learner = self.nuisance(squares)
+        variance = learner.outcomes(learner.fitted(self.rows, half), self.rows)
+        mean = np.average(squares[half], axis=0, weights=self.weights[half])
+        least = np.where(mean > 0, _LEAST_VARIANCE * mean, 1.0)
+        return whole, np.maximum(variance, least)
+
+    def _with_values_of(self, donor, columns):
+        """Predictions of the target with a row's values of some columns: (n, q)."""
+        index = np.arange(self.rows.n_rows)
+        moved = dict.fromkeys(columns, np.full(len(index), donor))
+        rows = type(self.rows)(self.rows.mixed(index, moved))
+        return self.learner.outcomes(self._of_half, rows)
+
+    @cached_property
+    def _losses_with(self):
+        """Losses of the model with all features, on the even parts."""
+        return self._losses(self.rows, np.unique(self.parts[self.parts % 2 == 0]))
+
+    def _losses(self, rows, which):
+        """Squared errors, summed over outputs, of some parts: (n_rows,)."""
+        predictions = self.learner.held_out(rows, self.parts, which)
+        return ((self.outcomes - predictions) ** 2).sum(axis=1)
+
+
+def _mean_and_variance(values, weights):
+    """Weighted mean, and the variance of this mean."""
+    total = weights.sum()
+    mean = weights @ values / total
+    return mean, weights @ (values - mean) ** 2 / total**2
