@@ -28,7 +28,7 @@ from sklearn_interpret.importance._redrawn import Redraw, losses_of_draws
 # of the projected test is divided by them.
 _LEAST_VARIANCE = 0.1
 # Rows whose values of a feature the projected test compares with a row's own.
-_N_DONORS = 10
+_N_DONORS = 5
 # Residuals below this share of the values' deviation are rounding errors.
 _ROUNDING = 1e-6
 # Relative differences of losses below this are ties.
@@ -200,10 +200,8 @@ class ConditionalTests:
                 dependence.append((1.0, 0.0))
                 continue
             scores.append(score(*pair, self.weights))
-            found = remaining_dependence(
-                pair[1], others, self.weights, default=self.nuisance.model is None
-            )
-            dependence.append(found)
+            given = pair[1], others, self.nuisance, self.weights, self.parts % 2
+            dependence.append(remaining_dependence(*given))
         return {"scores": tuple(scores), "dependence": tuple(dependence)}
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from sklearn_interpret.exceptions import ExtrapolationWarning
 _N_SPLINES = 10
 # Pairs that get a surface, and the largest p-value of their interactions.
 _MOST_PAIRS, _LEVEL = 5, 0.01
+# Boosted trees that check the residuals of the default nuisance.
+_CHECK = {"max_iter": 50, "max_leaf_nodes": 8, "early_stopping": False}
 
 
 class AdditiveModel(RegressorMixin, BaseEstimator):
@@ -186,23 +188,18 @@ def score(targets, residuals, weights):
     return 1 - (weights @ residuals**2).sum() / spread if spread > 0 else 0.0
 
 
-def remaining_dependence(residuals, others, weights, *, default):
-    """P-value and R^2 of a cross-validated regression of residuals on other columns.
+def remaining_dependence(residuals, others, nuisance, weights, halves):
+    """P-value and R^2 of a regression of residuals (n_rows, q) on other columns.
 
-    The regression is of another kind than the one that left the residuals: boosted
-    trees after the `default` one, and that after the user's own.
+    Each of two `halves` of the rows is predicted by a model of the other one.
+    It is of another kind than the nuisance that left the residuals: boosted trees after the default one, and that after the user's own.
     """
-    if default:
+    check = Nuisance(None, nuisance.weights)
+    if nuisance.model is None:
         others = as_rows(coded(others, range(others.n_columns)))
-        model = HistGradientBoostingRegressor(max_iter=50, max_leaf_nodes=8)
-    else:
-        model = AdditiveModel()
-    gains = np.zeros(len(residuals))
-    halves = np.arange(len(residuals)) % 2
-    for column in residuals.T:
-        learner = Learner(model, column, {"sample_weight": weights})
-        left = column - learner.held_out(others, halves)[:, 0]
-        gains += column**2 - left**2
+        check = replace(check, model=HistGradientBoostingRegressor(**_CHECK))
+    left = residuals - check(residuals).held_out(others, halves)
+    gains = (residuals**2 - left**2).sum(axis=1)
     spread = weights @ (residuals**2).sum(axis=1)
     pvalue = one_sided_test(gains, weights)[1]
     return pvalue, weights @ gains / spread if spread > 0 else 0.0
