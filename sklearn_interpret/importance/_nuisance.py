@@ -191,8 +191,9 @@ def score(targets, residuals, weights):
 def remaining_dependence(residuals, others, nuisance, weights, halves):
     """P-value and R^2 of a regression of residuals (n_rows, q) on other columns.
 
-    Each of two `halves` of the rows is predicted by a model of the other one.
-    It is of another kind than the nuisance that left the residuals: boosted trees after the default one, and that after the user's own.
+    Each of two `halves` is predicted by a model of the other one. The model is of
+    another kind than the nuisance that left the residuals: boosted trees after the
+    default one, and that after the user's own.
     """
     check = Nuisance(None, nuisance.weights)
     if nuisance.model is None:
