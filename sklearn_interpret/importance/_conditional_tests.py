@@ -29,7 +29,7 @@ from sklearn_interpret.importance._redrawn import Redraw, losses_of_draws
 _LEAST_VARIANCE = 0.1
 # Rows whose values of a feature the projected test compares with a row's own.
 _N_DONORS = 5
-# Residuals below this share of the values' deviation are rounding errors.
+# Numbers below this share of the deviation of those they come from are rounding errors.
 _ROUNDING = 1e-6
 # Relative differences of losses below this are ties.
 _TIE = 1e-9
@@ -124,7 +124,10 @@ class ConditionalTests:
         effect = whole - np.mean([self._with_values_of(i, columns) for i in donors], 0)
         learner = self.nuisance(effect)
         explained = learner.fitted(others, np.flatnonzero(half))
-        direction = (effect - learner.outcomes(explained, others)) / variance
+        direction = effect - learner.outcomes(explained, others)
+        direction = _without_rounding(direction, whole) / variance
+        if self._follow(coded(self.rows, columns), others).all():
+            direction = np.zeros_like(direction)
         of_target = self.residuals(self.outcomes, others)
         projected = self.residuals(direction, others)
         products = (of_target * projected).sum(axis=1)[~half]
@@ -188,8 +191,16 @@ class ConditionalTests:
     def residuals(self, targets, others):
         """Held-out residuals of targets (n_rows, q); zeros if they are rounding."""
         found = targets - self.nuisance(targets).held_out(others, self.parts // 2)
-        small = np.sqrt(np.mean(found**2, axis=0)) <= _ROUNDING * targets.std(axis=0)
-        return np.where(small, 0.0, found)
+        found[:, self._follow(targets, others)] = 0.0
+        return _without_rounding(found, targets)
+
+    def _follow(self, targets, others):
+        """Flags (q,) of targets that are linear functions of the others."""
+        half = self.parts % 2 == 0
+        table = coded(others, range(others.n_columns))
+        table = np.column_stack([np.ones(len(table)), table])
+        left = targets - table @ np.linalg.lstsq(table[half], targets[half])[0]
+        return ~_without_rounding(left[~half], targets).any(axis=0)
 
     def _checks(self, others, *pairs):
         """Scores of two regressions, and tests of their residuals, as `Finding` has."""
@@ -237,6 +248,13 @@ class ConditionalTests:
         """Squared errors, summed over outputs, of some parts: (n_rows,)."""
         predictions = self.learner.held_out(rows, self.parts, which)
         return ((self.outcomes - predictions) ** 2).sum(axis=1)
+
+
+def _without_rounding(values, given):
+    """Values (n, q), zero in columns of rounding errors of the given numbers."""
+    size = given.std(axis=0) + _ROUNDING * np.abs(given).max(axis=0)
+    small = np.sqrt(np.mean(values**2, axis=0)) <= _ROUNDING * size
+    return np.where(small, 0.0, values)
 
 
 def _mean_and_variance(values, weights):
