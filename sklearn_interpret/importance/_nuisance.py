@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.multioutput import MultiOutputRegressor
 
@@ -27,6 +28,8 @@ _MOST_PAIRS, _LEVEL = 5, 0.01
 # with which the default one checks those of another: it is slow with more.
 _CHECK = {"max_iter": 50, "max_leaf_nodes": 8, "early_stopping": False}
 _MOST_COLUMNS = 50
+# Most columns of residuals that are checked: of more, their principal components.
+_MOST_TARGETS = 10
 
 
 class AdditiveModel(RegressorMixin, BaseEstimator):
@@ -204,6 +207,8 @@ def remaining_dependence(residuals, others, nuisance, weights, folds):
     trees after the default one, and that after the user's own. Of many columns it is
     always boosted trees.
     """
+    if residuals.shape[1] > _MOST_TARGETS:
+        residuals = PCA(min(_MOST_TARGETS, len(residuals))).fit_transform(residuals)
     check = Nuisance(None, nuisance.weights)
     if nuisance.model is None or others.n_columns > _MOST_COLUMNS:
         others = as_rows(coded(others, range(others.n_columns)))
