@@ -69,7 +69,12 @@ class Redraw:
         found = []
         for _ in range(self.n_samples):
             drawn = call_given("sampler", self.sampler, rows.native, list(columns), rng)
-            found.append(np.reshape(drawn, (rows.n_rows, len(columns))))
+            if np.shape(drawn) != (rows.n_rows, len(columns)):
+                raise ValueError(
+                    f"sampler must return values of shape {rows.n_rows, len(columns)}; "
+                    f"it returned some of shape {np.shape(drawn)}."
+                )
+            found.append(np.asarray(drawn))
         return np.stack(found, axis=2).transpose(1, 0, 2)
 
     def _drawn_numbers(self, tests, columns, others, rest, rng):
@@ -163,7 +168,7 @@ def losses_of_draws(response, rows, columns, draws, targets, weights):
         errors = (responses - targets[index, None]) ** 2
         return weights[index] @ errors.sum(axis=2)
 
-    model = replaced("auto", response, rows, [replacement])
+    model = replaced("brute" if at is None else "tree", response, rows, [replacement])
     return sum(model.responses(sums)[0]) / weights.sum()
 
 
