@@ -23,10 +23,15 @@ from sklearn_interpret.exceptions import ExtrapolationWarning
 # Splines of a feature: fewer than the default of additive models, which are slower.
 _N_SPLINES = 10
 # Pairs that get a surface, and the largest p-value of their interactions.
-_MOST_PAIRS, _LEVEL = 5, 0.01
+_MOST_PAIRS, _LEVEL = 5, 0.1
 # Boosted trees that check the residuals of the default nuisance, and the most columns
 # with which the default one checks those of another: it is slow with more.
-_CHECK = {"max_iter": 50, "max_leaf_nodes": 8, "early_stopping": False}
+_CHECK = {
+    "max_iter": 50,
+    "max_leaf_nodes": 8,
+    "early_stopping": False,
+    "random_state": 0,
+}
 _MOST_COLUMNS = 50
 # Most columns of residuals that are checked: of more, their principal components.
 _MOST_TARGETS = 10
@@ -123,6 +128,10 @@ class Learner:
         found[:, places] = model.predict_proba(rows.native)
         return found[:, 1:] if len(self.classes) == 2 else found
 
+    def of_all(self, rows):
+        """Predictions (n_rows, q) of the rows by a model of all of them."""
+        return self.outcomes(self.fitted(rows, np.arange(rows.n_rows)), rows)
+
     def held_out(self, rows, folds, which=None):
         """Predictions (n_rows, q) of each fold by a model of the others.
 
@@ -208,7 +217,8 @@ def remaining_dependence(residuals, others, nuisance, weights, folds):
     always boosted trees.
     """
     if residuals.shape[1] > _MOST_TARGETS:
-        residuals = PCA(min(_MOST_TARGETS, len(residuals))).fit_transform(residuals)
+        n_kept = min(_MOST_TARGETS, len(residuals))
+        residuals = PCA(n_kept, svd_solver="full").fit_transform(residuals)
     check = Nuisance(None, nuisance.weights)
     if nuisance.model is None or others.n_columns > _MOST_COLUMNS:
         others = as_rows(coded(others, range(others.n_columns)))

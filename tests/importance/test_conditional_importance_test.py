@@ -241,8 +241,8 @@ def test_pvalues_are_uniform_under_the_null(test, no_checks):
 
 def test_pcm_finds_an_interaction_that_gcm_misses():
     rng = np.random.default_rng(1)
-    rows = rng.normal(size=(400, 3))
-    y = 0.7 * rows[:, 0] * rows[:, 1] + rows[:, 2] + rng.normal(size=400)
+    rows = rng.normal(size=(600, 3))
+    y = 0.7 * rows[:, 0] * rows[:, 1] + rows[:, 2] + rng.normal(size=600)
     pvalues = {
         test: ConditionalImportanceTest(test=test, random_state=0)
         .fit(rows, y)
