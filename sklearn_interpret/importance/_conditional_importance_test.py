@@ -20,6 +20,7 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.response import check_is_predictor
+from sklearn_interpret._model.validation import call_given
 from sklearn_interpret.exceptions import InspectionWarning, WeakNuisanceWarning
 from sklearn_interpret.importance._base import RefittingImportance, copies, random_folds
 from sklearn_interpret.importance._conditional_tests import ConditionalTests
@@ -312,7 +313,7 @@ class ConditionalImportanceTest(RefittingImportance):
         outcomes, classes = self._outcomes(y)
         nuisance = Nuisance(self.nuisance, weights if np.ptp(weights) > 0 else None)
         if self.nuisance is not None:
-            check_is_predictor(self.nuisance)
+            call_given("nuisance", check_is_predictor, self.nuisance)
             if is_classifier(self.nuisance):
                 raise TypeError("nuisance must be a regressor, also for classes.")
         if self.estimator is None:
