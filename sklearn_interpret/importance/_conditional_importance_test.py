@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.covariance_tests import adjusted_pvalues
@@ -36,6 +37,8 @@ _WEAK_LEVEL = 0.01
 _MOST_NAMED = 5
 # Fewest rows: two folds of two rows.
 _FEWEST_ROWS = 4
+# Kinds of dtypes that are neither numbers nor categories.
+_REFUSED = {"c": "Complex data", "M": "Dates", "m": "Durations"}
 
 
 @estimator_dataclass
@@ -226,12 +229,27 @@ class ConditionalImportanceTest(RefittingImportance):
         "n_samples": [Interval(Integral, 1, None, closed="left")],
     }
 
+    # P-values take the sum of the weights for the number of rows.
+    _errors_count_rows = True
+
     def _get_estimator(self):
         return AdditiveModel() if self.estimator is None else self.estimator
+
+    def _check_rows(self, X, *, reset):
+        rows = super()._check_rows(X, reset=reset)
+        for j, name in enumerate(rows.names):
+            dtype = rows.values(j).dtype
+            if dtype.kind in _REFUSED:
+                raise ValueError(
+                    f"{_REFUSED[dtype.kind]} not supported: the feature {name!r} of X "
+                    f"has dtype {dtype}; features are numbers or categories."
+                )
+        return rows
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         if self.estimator is None and y is not None:
             y, _ = self._outcomes(np.asarray(y))
+            y = y[:, 0] if y.shape[1] == 1 else y
         super()._fit_estimator(X, y, sample_weight, params, context)
 
     def _make_response(self):
@@ -268,6 +286,11 @@ class ConditionalImportanceTest(RefittingImportance):
 
     def _outcomes(self, y):
         """Targets as numbers (n_rows, q), and the labels of classes or None."""
+        if y.dtype.kind in _REFUSED:
+            raise ValueError(
+                f"{_REFUSED[y.dtype.kind]} not supported: y has dtype {y.dtype}; "
+                "targets are numbers or labels."
+            )
         if y.dtype.kind in "biuf" and not is_classifier(self._get_estimator()):
             numbers = y.astype(np.float64).reshape(len(y), -1)
             if not np.isfinite(numbers).all():
@@ -276,6 +299,7 @@ class ConditionalImportanceTest(RefittingImportance):
         if y.ndim > 1 and y.shape[1] > 1:
             raise ValueError(f"y must be a vector of labels; it has shape {y.shape}.")
         labels = y.ravel()
+        check_classification_targets(labels)
         classes = np.unique(labels)
         return class_flags(labels, classes), classes
 
@@ -347,6 +371,12 @@ class ConditionalImportanceTest(RefittingImportance):
                 f"Use n_samples={int(n_tests / self.alpha) + 1} or more.",
                 InspectionWarning,
             )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # The check of the nuisance regressions takes no sparse rows.
+        tags.input_tags.sparse &= self.test == "loco"
+        return tags
 
     def _get_support_mask(self):
         check_is_fitted(self)
