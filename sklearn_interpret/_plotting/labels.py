@@ -237,14 +237,14 @@ def p_text(pvalue):
     Examples
     --------
     >>> from sklearn_interpret._plotting.labels import p_text
-    >>> p_text(0.0123), p_text(1e-9)
-    ('p = 0.012', 'p < 0.0001')
+    >>> p_text(0.04975), p_text(1e-9)
+    ('p = 0.0498', 'p < 0.0001')
     """
     if np.isnan(pvalue):
         return ""
     if pvalue < SMALLEST_P:
         return f"p < {SMALLEST_P:.4f}"
-    return f"p = {number_text(pvalue, 2)}"
+    return f"p = {number_text(pvalue)}"
 
 
 def column_texts(values, digits=3, *, signed=False):

@@ -396,11 +396,6 @@ def sign_legend(ax, up, down):
     from matplotlib.patches import Patch
 
     handles = [Patch(color=seen(colour, ax)) for colour in (UP_COLOUR, DOWN_COLOUR)]
-    return legend_above(ax, handles, [up, down], n_columns=2)
-
-
-def legend_above(ax, handles, labels, n_columns):
-    """A legend above an axes, from its left end on."""
-    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": n_columns}
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
     looks = {"frameon": False, "fontsize": "small", **place}
-    return named_legend(ax, handles, labels, **looks)
+    return named_legend(ax, handles, [up, down], **looks)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_interpret._plotting.axes import axes_inches, legend_columns
+from sklearn_interpret._plotting.axes import add_legend, has_side_room
 from sklearn_interpret._plotting.colours import colours, ink, paper
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
@@ -26,7 +26,6 @@ from sklearn_interpret._plotting.ranked_bars import (
     draw_spreads,
     finish_bars,
     label_ends,
-    legend_above,
     make_pale,
     name_rows,
     row_height,
@@ -94,7 +93,8 @@ class ConditionalImportanceDisplay(Display):
     labels_ : list of Annotation
         The p-values at the bars.
     scores_ : list of Annotation
-        The numbers on the right, column by column.
+        The numbers on the right, column by column; none on given axes of several in a
+        figure whose layout makes no room for them.
     legend_ : matplotlib Legend
         The legend.
 
@@ -178,7 +178,10 @@ class ConditionalImportanceDisplay(Display):
         names, lengths = table.pop("feature"), table["importance"]
         scores = {h: table[h] for h in ("target R²", "feature R²") if h in table}
         width = _WIDTH + len(scores) * _COLUMN / _POINTS_PER_INCH
-        ax = self._take(ax, (width, row_height(len(names)) + _HEADING))
+        size = width, row_height(len(names)) + _HEADING
+        canvas = self._make_canvas(ax, 1, 1, size)
+        (ax,) = canvas.main
+        self.ax_ = ax
         places = np.arange(len(names))[::-1]
         name_rows(ax, names)
         looks = {"height": BAR_HEIGHT}
@@ -199,7 +202,7 @@ class ConditionalImportanceDisplay(Display):
         label += f"\n(features not drawn: {n_left_out})" * (n_left_out > 0)
         finish_bars(ax, np.array(ends), label, room=P_ROOM)
         self.scores_ = self._write_scores(scores, places)
-        self.legend_ = self._explain(pale if marked.any() else self.bars_[0])
+        self.legend_ = self._explain(canvas, pale)
         return self
 
     def _columns(self, max_entries):
@@ -224,11 +227,17 @@ class ConditionalImportanceDisplay(Display):
 
     def _checked(self, name, shape, **how):
         values, of = getattr(self, name), f"{len(self.feature_names)} feature names"
-        return None if values is None else checked_numbers(values, name, [shape], of, **how)
+        return (
+            None
+            if values is None
+            else checked_numbers(values, name, [shape], of, **how)
+        )
 
     def _write_scores(self, scores, places):
         """Columns of numbers to the right of the axes, with headings."""
         ax, written = self.ax_, []
+        if not has_side_room(ax):
+            return written
         looks = {"ha": "right", "annotation_clip": False}
         for column, (heading, values) in enumerate(scores.items(), start=1):
             right = _COLUMN * column
@@ -244,14 +253,14 @@ class ConditionalImportanceDisplay(Display):
             ]
         return written
 
-    def _explain(self, pale):
+    def _explain(self, canvas, pale):
         """The legend of marks, pale bars and intervals."""
+        marks = self.marks_ if len(self.marks_.get_offsets()) else None
         below, above = (f"{self.pvalue_name} {sign} {self.alpha:g}" for sign in "<≥")
-        entries = {below: self.marks_, above: pale}
+        entries = {below: marks, above: pale}
         entries[f"{100 * (1 - self.alpha):.4g} % interval"] = self.intervals_
         entries = {text: handle for text, handle in entries.items() if handle}
-        n_columns = legend_columns(list(entries), axes_inches(self.ax_)[0])
-        return legend_above(self.ax_, list(entries.values()), list(entries), n_columns)
+        return add_legend(canvas, list(entries.values()), list(entries))
 
     def to_frame(self) -> Any:
         """Results of all features, as a DataFrame.
