@@ -200,7 +200,7 @@ class ConditionalTests:
                 dependence.append((1.0, 0.0))
                 continue
             scores.append(score(*pair, self.weights))
-            given = pair[1], others, self.nuisance, self.weights, self.parts % 2
+            given = pair[1], others, self.nuisance, self.weights, self.parts // 2
             dependence.append(remaining_dependence(*given))
         return {"scores": tuple(scores), "dependence": tuple(dependence)}
 

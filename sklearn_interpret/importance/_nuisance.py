@@ -188,19 +188,17 @@ def score(targets, residuals, weights):
     return 1 - (weights @ residuals**2).sum() / spread if spread > 0 else 0.0
 
 
-def remaining_dependence(residuals, others, nuisance, weights, halves):
-    """P-value and R^2 of a regression of residuals (n_rows, q) on other columns.
+def remaining_dependence(residuals, others, nuisance, weights, folds):
+    """P-value and R^2 of a cross-validated regression of residuals on other columns.
 
-    Each of two `halves` is predicted by a model of the other one. The model is of
-    another kind than the nuisance that left the residuals: boosted trees after the
-    default one, and that after the user's own.
+    The p-value is that of a positive mean of residuals (n_rows, q) times predictions.
+    The model is of another kind than the nuisance that left the residuals: boosted
+    trees after the default one, and that after the user's own.
     """
     check = Nuisance(None, nuisance.weights)
     if nuisance.model is None:
         others = as_rows(coded(others, range(others.n_columns)))
         check = replace(check, model=HistGradientBoostingRegressor(**_CHECK))
-    left = residuals - check(residuals).held_out(others, halves)
-    gains = (residuals**2 - left**2).sum(axis=1)
-    spread = weights @ (residuals**2).sum(axis=1)
-    pvalue = one_sided_test(gains, weights)[1]
-    return pvalue, weights @ gains / spread if spread > 0 else 0.0
+    predicted = check(residuals).held_out(others, folds)
+    pvalue = one_sided_test((residuals * predicted).sum(axis=1), weights)[1]
+    return pvalue, score(residuals, residuals - predicted, weights)
