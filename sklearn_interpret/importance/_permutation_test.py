@@ -207,7 +207,7 @@ class PermutationTest(RefittingImportance):
         if self.importance_getter == "permutation":
             _check_has_folds(self.estimator_, sample)
             sample = copies(sample)
-            arguments = estimator, self._parameters_ofcopies(sample), *arguments[2:]
+            arguments = estimator, self._parameters_of_copies(sample), *arguments[2:]
             observed = _held_out_importances(*arguments, sample, rng)
         else:
             observed = _native_of_players(self.estimator_, *arguments[2:], sample)
