@@ -13,7 +13,7 @@ from sklearn_interpret.importance import (
     ConditionalImportanceDisplay,
     ConditionalImportanceTest,
 )
-from tests.figures import all_texts
+from tests.figures import all_texts, row_names
 from tests.importance.quick import linear_table
 
 NAMES = ["first", "second", "third", "fourth"]
@@ -48,10 +48,6 @@ def fitted(test, classify=False, **settings):
 
 def lengths(display):
     return np.array([patch.get_width() for patch in display.bars_.patches])
-
-
-def row_names(display):
-    return [text.get_text() for text in display.ax_.get_yticklabels()]
 
 
 def texts(artists):
@@ -111,7 +107,7 @@ def test_scores_are_columns_on_the_right():
     columns = ["0.50", "0.25", "0.12", "-12.00", "0.90", "-0.10", "0.00", "0.00"]
     assert texts(display.scores_) == columns
     written = all_texts(display.figure_)
-    assert {"target R²", "feature R²"} <= set(written)
+    assert {"targetR²", "featureR²"} <= set(written)
     display.figure_.draw_without_rendering()
     right = display.ax_.get_window_extent().x1
     boxes = [text.get_window_extent() for text in display.scores_]
@@ -126,7 +122,7 @@ def test_unknown_scores_are_left_out():
     scores = np.where([False, True], SCORES, np.nan)
     display = shown([4.0, 3.0, 2.0, 1.0], nuisance_scores=scores)
     assert texts(display.scores_) == ["0.90", "-0.10", "0.00", "0.00"]
-    assert "target R²" not in all_texts(display.figure_)
+    assert "targetR²" not in all_texts(display.figure_)
     assert display.to_frame().columns[-2:].tolist() == ["selected", "feature R²"]
     none = shown([4.0, 3.0, 2.0, 1.0], nuisance_scores=np.full((4, 2), np.nan))
     assert none.scores_ == []

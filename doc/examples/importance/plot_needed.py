@@ -54,7 +54,7 @@ print(", ".join(needed.get_feature_names_out()))
 # --------------------
 #
 # The answers also differ the other way round. Here the target depends on the product of
-# the first two features, which a linear model cannot use: the permutation importances
+# the first two features, which a linear model cannot use: their permutation importances
 # are nearly zero.
 rng = np.random.default_rng(0)
 X = rng.normal(size=(500, 3))
