@@ -22,7 +22,7 @@ from sklearn_interpret.exceptions import ExtrapolationWarning
 # Splines of a feature: fewer than the default of additive models, which are slower.
 _N_SPLINES = 10
 # Pairs that get a surface, and the largest p-value of their interactions.
-_MOST_PAIRS, _LEVEL = 5, 0.01
+_MOST_PAIRS, _LEVEL = 5, 0.1
 # Boosted trees that check the residuals of the default nuisance.
 _CHECK = {"max_iter": 50, "max_leaf_nodes": 8, "early_stopping": False}
 
