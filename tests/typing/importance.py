@@ -79,7 +79,6 @@ def conditional_importance_test(X: Floats, y: Floats) -> None:
     assert_type(inspector.adjusted_p_values_, Floats)
     assert_type(inspector.intervals_low_, Floats)
     assert_type(inspector.nuisance_scores_, Floats)
-    assert_type(inspector.get_support(), NDArray[np.bool_])
     display = ConditionalImportanceDisplay.from_estimator(MODEL, X, y, test="gcm")
     assert_type(display, ConditionalImportanceDisplay)
     assert_type(display.bars_, BarContainer)

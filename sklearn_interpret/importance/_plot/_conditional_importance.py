@@ -38,6 +38,7 @@ from sklearn_interpret.importance._conditional_importance_test import (
 _WIDTH, _HEADING = 6.0, 0.4  # inches of a figure, and of what is above its axes
 _COLUMN = 46  # points, the width of a column of scores
 _POINTS_PER_INCH = 72
+_SCORES = "target R²", "feature R²"
 _MARK = {"marker": "D", "s": 30, "zorder": 3}
 # Texts of the axis, by test.
 _NAMES = {
@@ -174,39 +175,42 @@ class ConditionalImportanceDisplay(Display):
             A `max_entries` that is not a positive whole number, or arrays that do not
             fit each other.
         """
-        table, n_left_out = self._columns(max_entries)
-        names, lengths = table.pop("feature"), table["importance"]
-        scores = {h: table[h] for h in ("target R²", "feature R²") if h in table}
+        table = self._columns(max_entries)
+        scores = {name: table[name] for name in _SCORES if name in table}
         width = _WIDTH + len(scores) * _COLUMN / _POINTS_PER_INCH
-        size = width, row_height(len(names)) + _HEADING
+        size = width, row_height(len(table["feature"])) + _HEADING
         canvas = self._make_canvas(ax, 1, 1, size)
-        (ax,) = canvas.main
-        self.ax_ = ax
-        places = np.arange(len(names))[::-1]
-        name_rows(ax, names)
-        looks = {"height": BAR_HEIGHT}
-        self.bars_ = draw_bars(ax, places, lengths, colours(1)[0], bar_kw, **looks)
-        ends = [np.zeros(len(names)), lengths]
+        (self.ax_,) = canvas.main
+        self._draw_bars(table, bar_kw)
+        self.scores_ = self._write_scores(scores)
+        self.legend_ = self._explain(canvas, table["selected"])
+        return self
+
+    def _draw_bars(self, table, style):
+        """Bars, intervals, marks and p-values."""
+        ax, lengths, marked = self.ax_, table["importance"], table["selected"]
+        name_rows(ax, table["feature"])
+        places = np.arange(len(lengths))[::-1]
+        self.bars_ = draw_bars(
+            ax, places, lengths, colours(1)[0], style, height=BAR_HEIGHT
+        )
+        make_pale(self.bars_, ~marked)
+        ends = [np.zeros(len(lengths)), lengths]
         self.intervals_ = None
         if "low" in table:
             ends += [table["low"], table["high"]]
             self.intervals_ = draw_spreads(ax, places, *ends[2:])
-        marked = table["selected"]
         looks = {"facecolor": ink(ax), "edgecolor": paper(ax), **_MARK}
         self.marks_ = draw_points(ax, lengths[marked], places[marked], **looks)
-        pale = make_pale(self.bars_, ~marked)
-        texts = [p_text(pvalue) for pvalue in table["pvalue"]]
-        reach = np.max(ends, axis=0)
+        texts, reach = list(map(p_text, table["pvalue"])), np.max(ends, axis=0)
         self.labels_ = label_ends(ax, reach, places, lengths, texts=texts, gap=8)
+        n_left_out = len(self.feature_names) - len(lengths)
         label = literal_lines(self.importance_name)
         label += f"\n(features not drawn: {n_left_out})" * (n_left_out > 0)
         finish_bars(ax, np.array(ends), label, room=P_ROOM)
-        self.scores_ = self._write_scores(scores, places)
-        self.legend_ = self._explain(canvas, pale)
-        return self
 
     def _columns(self, max_entries):
-        """Columns of the table by name, the most important first; how many are left."""
+        """Columns of the table by name, the most important features first."""
         n_features = len(self.feature_names)
         lengths, pvalues, low, high = (
             self._checked(name, (n_features,))
@@ -219,47 +223,43 @@ class ConditionalImportanceDisplay(Display):
             table |= {"low": low, "high": high}
         table |= {"pvalue": pvalues, "selected": pvalues < self.alpha}
         if scores is not None:
-            known = zip(("target R²", "feature R²"), scores.T, strict=True)
+            known = zip(_SCORES, scores.T, strict=True)
             table |= {name: one for name, one in known if not np.isnan(one).all()}
         table = {name: column[order] for name, column in table.items()}
-        names = [str(self.feature_names[j]) for j in order]
-        return {"feature": names, **table}, n_features - len(order)
+        return {"feature": [str(self.feature_names[j]) for j in order], **table}
 
     def _checked(self, name, shape, **how):
         values, of = getattr(self, name), f"{len(self.feature_names)} feature names"
-        return (
-            None
-            if values is None
-            else checked_numbers(values, name, [shape], of, **how)
-        )
+        if values is None:
+            return None
+        return checked_numbers(values, name, [shape], of, **how)
 
-    def _write_scores(self, scores, places):
+    def _write_scores(self, scores):
         """Columns of numbers to the right of the axes, with headings."""
-        ax, written = self.ax_, []
-        if not has_side_room(ax):
-            return written
-        looks = {"ha": "right", "annotation_clip": False}
-        for column, (heading, values) in enumerate(scores.items(), start=1):
-            right = _COLUMN * column
-            above = {"va": "bottom", "xycoords": "axes fraction", **looks}
-            write_near(ax, heading.replace(" ", "\n"), (1, 1), (right, 3), **above)
-            level = {"va": "center", "xycoords": ("axes fraction", "data"), **looks}
-            written += [
-                write_near(
-                    ax, number_beside(score, 1.0), (1, place), (right, 0), **level
-                )
-                for score, place in zip(values, places, strict=True)
-                if np.isfinite(score)
-            ]
+        if not has_side_room(self.ax_):
+            return []
+        written = []
+        heading = {"ha": "right", "va": "bottom", "xycoords": "axes fraction"}
+        number = {"ha": "right", "va": "center", "xycoords": ("axes fraction", "data")}
+        for column, (name, values) in enumerate(scores.items(), start=1):
+            right, text = _COLUMN * column, name.replace(" ", "\n")
+            write_near(self.ax_, text, (1, 1), (right, 3), **heading)
+            for row, score in enumerate(values, start=1):
+                text = "" if np.isnan(score) else number_beside(score, 1.0)
+                place = (1, len(values) - row), (right, 0)
+                written.append(write_near(self.ax_, text, *place, **number))
         return written
 
-    def _explain(self, canvas, pale):
+    def _explain(self, canvas, marked):
         """The legend of marks, pale bars and intervals."""
-        marks = self.marks_ if len(self.marks_.get_offsets()) else None
         below, above = (f"{self.pvalue_name} {sign} {self.alpha:g}" for sign in "<≥")
-        entries = {below: marks, above: pale}
-        entries[f"{100 * (1 - self.alpha):.4g} % interval"] = self.intervals_
-        entries = {text: handle for text, handle in entries.items() if handle}
+        entries: dict[str, Any] = {}
+        if marked.any():
+            entries[below] = self.marks_
+        if not marked.all():
+            entries[above] = self.bars_.patches[marked.argmin()]
+        if self.intervals_ is not None:
+            entries[f"{100 * (1 - self.alpha):.4g} % interval"] = self.intervals_
         return add_legend(canvas, list(entries.values()), list(entries))
 
     def to_frame(self) -> Any:
@@ -272,4 +272,4 @@ class ConditionalImportanceDisplay(Display):
             "feature", "importance", "low" and "high" (where there are intervals),
             "pvalue", "selected", "target R²" and "feature R²" (where they are known).
         """
-        return self._frame(self._columns(None)[0])
+        return self._frame(self._columns(None))
