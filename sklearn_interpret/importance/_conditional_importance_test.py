@@ -326,6 +326,8 @@ class ConditionalImportanceTest(RefittingImportance):
         advice = "more rows, or nuisance=a flexible regressor"
         if self.nuisance is not None:
             advice = "nuisance=None, the additive model, or a more flexible regressor"
+        if self.test == "hrt" and self.sampler == "gaussian":
+            advice = 'sampler="residuals"'
         warn(
             "P-values may be too small: given the other features, residuals of the "
             f"nuisance regressions still depend on these for {', '.join(named)}{more}. "

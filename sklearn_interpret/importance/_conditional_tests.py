@@ -162,7 +162,7 @@ class ConditionalTests:
         others, half = drop_columns(self.rows, columns), self.parts % 2 == 0
         rest = np.flatnonzero(~half)
         rng = np.random.default_rng(seed)
-        draws, given, residuals = self.redraw(self, columns, others, rest, rng)
+        draws, *found = self.redraw(self, columns, others, rest, rng)
         model = self._of_half
         targets = self.outcomes[rest]
         if self.learner.classes is not None:
@@ -181,26 +181,27 @@ class ConditionalTests:
         gains = null - observed
         spread = null.std()
         statistic = gains.mean() / spread if spread > _TIE * abs(observed) else 0.0
-        checks = self._checks(others, None, (given, residuals))
+        checks = self._checks(others, (None, None), found)
         pvalue = (1 + as_small) / (1 + len(null))
         return Finding(statistic, pvalue, gains.mean(), **checks)
 
-    def residuals(self, targets, others):
+    def residuals(self, targets, others, nuisance=None):
         """Held-out residuals of targets (n_rows, q); zeros if they are rounding."""
-        found = targets - self.nuisance(targets).held_out(others, self.parts // 2)
+        learner = (nuisance or self.nuisance)(targets)
+        found = targets - learner.held_out(others, self.parts // 2)
         small = np.sqrt(np.mean(found**2, axis=0)) <= _ROUNDING * targets.std(axis=0)
         return np.where(small, 0.0, found)
 
     def _checks(self, others, *pairs):
         """Scores of two regressions, and tests of their residuals, as `Finding` has."""
         scores, dependence = [], []
-        for pair in pairs:
-            if pair is None:
+        for targets, residuals in pairs:
+            if residuals is None:
                 scores.append(np.nan)
                 dependence.append((1.0, 0.0))
                 continue
-            scores.append(score(*pair, self.weights))
-            given = pair[1], others, self.nuisance, self.weights, self.parts // 2
+            scores.append(score(targets, residuals, self.weights))
+            given = residuals, others, self.nuisance, self.weights, self.parts // 2
             dependence.append(remaining_dependence(*given))
         return {"scores": tuple(scores), "dependence": tuple(dependence)}
 

@@ -24,7 +24,12 @@ _N_SPLINES = 10
 # Pairs that get a surface, and the largest p-value of their interactions.
 _MOST_PAIRS, _LEVEL = 5, 0.1
 # Boosted trees that check the residuals of the default nuisance.
-_CHECK = {"max_iter": 50, "max_leaf_nodes": 8, "early_stopping": False}
+_CHECK = {
+    "max_iter": 50,
+    "max_leaf_nodes": 8,
+    "early_stopping": False,
+    "random_state": 0,
+}
 
 
 class AdditiveModel(RegressorMixin, BaseEstimator):
@@ -114,6 +119,10 @@ class Learner:
         places = np.searchsorted(self.classes, model.classes_)
         found[:, places] = model.predict_proba(rows.native)
         return found[:, 1:] if len(self.classes) == 2 else found
+
+    def of_all(self, rows):
+        """Predictions (n_rows, q) of the rows by a model of all of them."""
+        return self.outcomes(self.fitted(rows, np.arange(rows.n_rows)), rows)
 
     def held_out(self, rows, folds, which=None):
         """Predictions (n_rows, q) of each fold by a model of the others.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,14 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret._model.validation import call_given
 from sklearn_interpret.exceptions import UnreadableModelError
-from sklearn_interpret.importance._nuisance import Nuisance, coded
+from sklearn_interpret.importance._nuisance import coded
 
 # Numbers with at most this many distinct values are drawn as levels.
 _MOST_LEVELS = 12
-# Most leaves of a tree of the residuals' sizes, and least share of the rows in each.
-_MOST_LEAVES, _LEAST_SHARE = 8, 0.05
-# Penalties of the linear regressions behind normal draws.
-_PENALTIES = np.logspace(-3, 3, 13)
+# The tree of the residuals' sizes: residuals are permuted within its leaves.
+_LEAVES = {"max_leaf_nodes": 8, "min_samples_leaf": 0.05, "random_state": 0}
+# The regression behind normal draws.
+_LINEAR = RidgeCV(np.logspace(-3, 3, 13))
 # Values that are encoded for trees at once.
 _AT_ONCE = 2**14
 
@@ -51,12 +51,12 @@ class Redraw:
             For each column, its levels (a native vector) and their codes of shape
             (n_rest, 1 + n_samples), first those of the values as they are.
         targets, residuals : ndarray of shape (n_rows, r)
-            Targets of the regressions on the others, and held-out residuals.
+            Targets of the regressions on the others, and held-out residuals; None
+            with the user's function.
         """
         rows = tests.rows
         if callable(self.sampler):
-            values = self._called(rows.take(rest), columns, rng)
-            found = [np.zeros((rows.n_rows, 1))] * 2
+            values, found = self._called(rows.take(rest), columns, rng), (None, None)
         elif any(_has_levels(rows, j) for j in columns):
             return self._drawn_levels(tests, columns, others, rest, rng)
         else:
@@ -80,27 +80,29 @@ class Redraw:
                 f"The feature {tests.rows.names[columns[0]]!r} has missing values, "
                 'which test="hrt" does not redraw: pass a callable sampler.'
             )
-        table = coded(others, range(others.n_columns))
+        table, nuisance = coded(others, range(others.n_columns)), tests.nuisance
         if self.sampler == "gaussian":
-            learner = Nuisance(RidgeCV(_PENALTIES), tests.weights)(given)
-            residuals = given - learner.held_out(as_rows(table), tests.parts // 2)
-            spread = np.atleast_2d(np.cov(residuals.T, aweights=tests.weights))
+            others, nuisance = as_rows(table), replace(nuisance, model=_LINEAR)
+        residuals = tests.residuals(given, others, nuisance)
+        # Errors of means of all rows and the shrinkage of their residuals cancel: draws
+        # then have the variance of the feature. With held-out ones it is larger.
+        means = nuisance(given).of_all(others)
+        left = given - means
+        if self.sampler == "gaussian":
+            spread = np.atleast_2d(np.cov(left.T, aweights=tests.weights))
             size = len(rest), self.n_samples
             noise = rng.multivariate_normal(np.zeros(len(columns)), spread, size)
         else:
-            residuals = tests.residuals(given, others)
-            tree = DecisionTreeRegressor(
-                max_leaf_nodes=_MOST_LEAVES, min_samples_leaf=_LEAST_SHARE
-            )
-            sizes = np.abs(residuals).sum(axis=1)
+            tree = DecisionTreeRegressor(**_LEAVES)
+            sizes = np.abs(left).sum(axis=1)
             tree.fit(table, sizes, sample_weight=tests.weights)
             leaves = np.unique(tree.apply(table[rest]), return_inverse=True)[1]
             donors = [
                 random_donors(tests.weights[rest], rng, leaves)
                 for _ in range(self.n_samples)
             ]
-            noise = residuals[rest][np.stack(donors, axis=1)]
-        values = (given - residuals)[rest][:, None] + noise
+            noise = left[rest][np.stack(donors, axis=1)]
+        values = means[rest][:, None] + noise
         return values.transpose(2, 0, 1), given, residuals
 
     def _drawn_levels(self, tests, columns, others, rest, rng):
@@ -115,7 +117,8 @@ class Redraw:
         codes, labels, first = rows.encode([column])
         flags = (codes[:, None] == np.arange(len(labels))).astype(np.float64)
         residuals = tests.residuals(flags, others)
-        chances = np.maximum((flags - residuals)[rest], 0.0).cumsum(axis=1)
+        means = tests.nuisance(flags).of_all(others)
+        chances = np.maximum(means[rest], 0.0).cumsum(axis=1)
         draws = rng.uniform(size=(len(rest), self.n_samples, 1)) * chances[:, -1:, None]
         drawn = (draws >= chances[:, None]).sum(axis=2).clip(max=len(labels) - 1)
         both = np.concatenate([codes[rest, None], drawn], axis=1)
