@@ -14,7 +14,7 @@ from sklearn_interpret._core.statistics.covariance_tests import (
     product_test,
 )
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret.importance._drop_column import drop_columns
+from sklearn_interpret.importance._base import drop_columns
 from sklearn_interpret.importance._nuisance import (
     Learner,
     Nuisance,
