@@ -266,6 +266,29 @@ COUNTERFACTUALS = {
 }
 
 IMPORTANCE = {
+    importance.ConditionalImportanceTest: [
+        {"test": "loco", "cv": 2},
+        {
+            "test": "pcm",
+            "nuisance": DecisionTreeRegressor(max_depth=3, random_state=0),
+            "cv": 2,
+            "correction": "bh",
+        },
+        {
+            "test": "hrt",
+            "sampler": "gaussian",
+            "feature_groups": {"g": [0, 3]},
+            "n_samples": 200,
+            "cv": 2,
+        },
+        {
+            "test": "gcm",
+            "nuisance": LinearRegression(),
+            "feature_groups": {"g": [0, 3]},
+            "correction": None,
+            "cv": 2,
+        },
+    ],
     importance.DropColumnImportance: [
         {"cv": 2},
         {
@@ -557,6 +580,7 @@ OF_TEXTS = {
 # weight is not as good as copies in parts.
 REFITTING = {
     influence.DeletionDiagnostics,
+    importance.ConditionalImportanceTest,
     importance.DropColumnImportance,
     importance.PermutationTest,
 }
@@ -649,7 +673,9 @@ def models(inspector_class):
             LogisticRegression(**more_steps),
         ]
     if inspector_class in REFITTING:
-        return [LinearRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)]
+        tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+        own = [None] * (inspector_class is importance.ConditionalImportanceTest)
+        return [LinearRegression(), tree, *own]
     if inspector_class in OF_PAIRS:
         return [LinearRegression(), of_trees[1]]
     linear = [LinearRegression(), LogisticRegression()]

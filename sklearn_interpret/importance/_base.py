@@ -182,3 +182,16 @@ def random_folds(y, n_folds, rng):
     folds = np.empty(len(y), dtype=np.intp)
     folds[order] = np.arange(len(y)) % n_folds
     return folds
+
+
+def drop_columns(rows, columns):
+    """Rows without the columns, or with constant ones if none would remain."""
+    kept = np.setdiff1d(np.arange(rows.n_columns), columns)
+    return rows.keep_columns(kept) if len(kept) else hold_constant(rows, columns)
+
+
+def hold_constant(rows, columns):
+    """Rows in which the columns have the first row's values."""
+    first = np.zeros(rows.n_rows, dtype=np.intp)
+    everywhere = dict.fromkeys(columns, first)
+    return type(rows)(rows.mixed(np.arange(rows.n_rows), everywhere))

@@ -52,7 +52,7 @@ class ConditionalImportanceTest(RefittingImportance):
 
     Parameters
     ----------
-    estimator : estimator or None, default=None
+    estimator : estimator, default=None
         A model of the target; clones of it are fitted, also of a ``FrozenEstimator``.
         "loco" and "hrt" compare its losses, and "pcm" takes from it how the feature
         changes the prediction. P-values of "pcm" stay valid if the model is poor, and

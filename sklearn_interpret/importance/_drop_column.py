@@ -19,7 +19,12 @@ from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
-from sklearn_interpret.importance._base import RefittingImportance, summary
+from sklearn_interpret.importance._base import (
+    RefittingImportance,
+    drop_columns,
+    hold_constant,
+    summary,
+)
 
 # Relative differences of scores below this are rounding errors, and count as zero.
 _ROUNDING = 1e-12
@@ -255,16 +260,3 @@ def names_columns(estimator):
         if name.rpartition("__")[2] in _COLUMN_PARAMETERS and not default:
             return True
     return isinstance(estimator, ColumnTransformer)
-
-
-def drop_columns(rows, columns):
-    """Rows without the columns, or with constant ones if none would remain."""
-    kept = np.setdiff1d(np.arange(rows.n_columns), columns)
-    return rows.keep_columns(kept) if len(kept) else hold_constant(rows, columns)
-
-
-def hold_constant(rows, columns):
-    """Rows in which the columns have the first row's values."""
-    first = np.zeros(rows.n_rows, dtype=np.intp)
-    everywhere = dict.fromkeys(columns, first)
-    return type(rows)(rows.mixed(np.arange(rows.n_rows), everywhere))
