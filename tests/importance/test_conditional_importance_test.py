@@ -1,7 +1,5 @@
 """Tests of conditional importance: plain references, promises, odd input."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -232,8 +230,8 @@ def test_hrt_follows_trees_to_the_same_losses(sampler, kind, no_checks):
 @pytest.mark.parametrize("test", ["gcm", "pcm"])
 def test_pvalues_are_uniform_under_the_null(test, no_checks):
     found = []
-    for seed in range(150):
-        rows, y = linear_data(80, seed)
+    for seed in range(80):
+        rows, y = linear_data(60, seed)
         found.append(quick(test).fit(rows, y).p_values_[1:])
     for pvalues in np.transpose(found):
         assert kstest(pvalues, "uniform").pvalue > 0.01
@@ -332,15 +330,6 @@ def test_kinds_of_targets(test, target, no_checks):
 
 
 @of_each
-def test_labels_are_those_of_numbers(test, no_checks):
-    """A classifier of numbers and of names; two classes count once."""
-    numbers = quick(test, LogisticRegression()).fit(X, (Y > 0).astype(int))
-    names = quick(test, LogisticRegression()).fit(X, np.where(Y > 0, "yes", "no"))
-    assert_allclose(numbers.p_values_, names.p_values_)
-    assert names.classes_.tolist() == ["no", "yes"]
-
-
-@of_each
 def test_pipelines_and_frozen_models(test, no_checks):
     frame, y = mixed_frame()
     encode = make_column_transformer(
@@ -397,7 +386,7 @@ def test_small_weights_are_few_rows(no_checks):
 
 
 @of_each
-def test_seeds_and_workers(test):
+def test_seeds_and_workers(test, no_checks):
     one, again, parallel, other = (quick(test, TREE) for _ in range(4))
     one.fit(X, Y)
     before = one.get_params()
@@ -496,7 +485,9 @@ ODD_ROWS = {
     "whole numbers": np.round(10 * X).astype(int),
     "float32 far from zero": (X + 1e6).astype(np.float32),
     "missing": np.where(X > 1, np.nan, X),
-    "many levels": pd.DataFrame({"id": [f"no {i}" for i in range(60)], "x": X[:, 0]}),
+    "many levels": pd.DataFrame(
+        {"id": [f"no {i // 3}" for i in range(60)], "x": X[:, 0]}
+    ),
 }
 
 
@@ -552,15 +543,14 @@ def test_rare_classes(test, n_rare, no_checks):
     assert found.p_values_.min() > 0.01
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.WeakNuisanceWarning")
 @of_each
 def test_more_features_than_rows(test):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 300))
     groups = {"first": [0, 1], "rest": list(range(2, 300))}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", WeakNuisanceWarning)
-        found = quick(test, Ridge(), nuisance=Ridge(), feature_groups=groups, cv=2)
-        found.fit(rows, 3 * rows[:, 0] + rng.normal(size=60))
+    found = quick(test, Ridge(), nuisance=Ridge(), feature_groups=groups, cv=2)
+    found.fit(rows, 3 * rows[:, 0] + rng.normal(size=60))
     assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
 
 

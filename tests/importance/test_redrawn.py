@@ -114,7 +114,7 @@ def test_the_default_nuisance_takes_weights_for_copies(X):
 
 
 @pytest.mark.parametrize("model", [None, LinearRegression()])
-@pytest.mark.parametrize("n_targets", [1, 15])
+@pytest.mark.parametrize("n_targets", [1, 11])
 def test_what_residuals_depend_on_is_found(X, model, n_targets):
     """Boosted trees check the additive model; it checks others."""
     others, rng = as_rows(X), np.random.default_rng(1)
