@@ -38,7 +38,6 @@ OWN_MEANING = {
     "perturbation",
     "centered",
     "confidence_level",
-    "cv",
     "desired",
     "features",
     "link",
