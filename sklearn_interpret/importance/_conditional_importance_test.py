@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_interpret._core.statistics.covariance_tests import adjusted_pvalues
@@ -40,6 +41,8 @@ _WEAK_LEVEL = 0.01
 _MOST_NAMED = 5
 # Fewest rows: two folds of two rows.
 _FEWEST_ROWS = 4
+# Kinds of dtypes that are neither numbers nor categories.
+_REFUSED = {"c": "Complex data", "M": "Dates", "m": "Durations"}
 
 
 @estimator_dataclass
@@ -231,12 +234,27 @@ class ConditionalImportanceTest(RefittingImportance):
         "n_samples": [Interval(Integral, 1, None, closed="left")],
     }
 
+    # P-values take the sum of the weights for the number of rows.
+    _errors_count_rows = True
+
     def _get_estimator(self):
         return AdditiveModel() if self.estimator is None else self.estimator
+
+    def _check_rows(self, X, *, reset):
+        rows = super()._check_rows(X, reset=reset)
+        for j, name in enumerate(rows.names):
+            dtype = rows.values(j).dtype
+            if dtype.kind in _REFUSED:
+                raise ValueError(
+                    f"{_REFUSED[dtype.kind]} not supported: the feature {name!r} of X "
+                    f"has dtype {dtype}; features are numbers or categories."
+                )
+        return rows
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         if self.estimator is None and y is not None:
             y, _ = self._outcomes(np.asarray(y))
+            y = y[:, 0] if y.shape[1] == 1 else y
         elif is_classifier(self.estimator) and np.asarray(y).shape[1:] == (1,):
             y = column_or_1d(y, warn=True)
         super()._fit_estimator(X, y, sample_weight, params, context)
@@ -275,6 +293,11 @@ class ConditionalImportanceTest(RefittingImportance):
 
     def _outcomes(self, y):
         """Targets as numbers (n_rows, q), and the labels of classes or None."""
+        if y.dtype.kind in _REFUSED:
+            raise ValueError(
+                f"{_REFUSED[y.dtype.kind]} not supported: y has dtype {y.dtype}; "
+                "targets are numbers or labels."
+            )
         if y.dtype.kind in "biuf" and not is_classifier(self._get_estimator()):
             numbers = y.astype(np.float64).reshape(len(y), -1)
             if not np.isfinite(numbers).all():
@@ -283,6 +306,7 @@ class ConditionalImportanceTest(RefittingImportance):
         if y.ndim > 1 and y.shape[1] > 1:
             raise ValueError(f"y must be a vector of labels; it has shape {y.shape}.")
         labels = y.ravel()
+        check_classification_targets(labels)
         classes = np.unique(labels)
         return class_flags(labels, classes), classes
 
@@ -358,6 +382,8 @@ class ConditionalImportanceTest(RefittingImportance):
         if tags.classifier_tags is not None:
             tags.target_tags = replace(tags.target_tags, multi_output=False)
             tags.classifier_tags = replace(tags.classifier_tags, multi_label=False)
+        # The check of the nuisance regressions takes no sparse rows.
+        tags.input_tags.sparse &= self.test == "loco"
         return tags
 
     def _get_support_mask(self):

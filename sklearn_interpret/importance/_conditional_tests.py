@@ -29,10 +29,12 @@ from sklearn_interpret.importance._redrawn import Redraw, losses_of_draws
 _LEAST_VARIANCE = 0.1
 # Rows whose values of a feature the projected test compares with a row's own.
 _N_DONORS = 5
-# Residuals below this share of the values' deviation are rounding errors.
+# Numbers below this share of the deviation of those they come from are rounding errors.
 _ROUNDING = 1e-6
 # Relative differences of losses below this are ties.
 _TIE = 1e-9
+# P-value and R^2 of residuals that are not checked.
+_NOT_CHECKED = 1.0, 0.0
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Finding:
     importance: float
     error: float = np.nan
     scores: tuple[float, float] = (np.nan, np.nan)
-    dependence: tuple[tuple[float, float], tuple[float, float]] = ((1.0, 0.0),) * 2
+    dependence: tuple[tuple[float, float], ...] = (_NOT_CHECKED,) * 2
 
 
 @dataclass(eq=False)
@@ -96,8 +98,8 @@ class ConditionalTests:
         feature's residuals explain.
         """
         others, given = drop_columns(self.rows, columns), coded(self.rows, columns)
-        of_target = self.residuals(self.outcomes, others)
-        of_feature = self.residuals(given, others)
+        of_target, target_score = self.residuals(self.outcomes, others)
+        of_feature, feature_score = self.residuals(given, others)
         products = of_target[:, :, None] * of_feature[:, None]
         found = product_test(products.reshape(len(products), -1), self.weights)
         root = np.sqrt(self.weights)[:, None]
@@ -105,7 +107,8 @@ class ConditionalTests:
         left = of_target - of_feature @ fitted
         total = (self.weights @ of_target**2).sum()
         share = 1 - (self.weights @ left**2).sum() / total if total > 0 else 0.0
-        checks = self._checks(others, (self.outcomes, of_target), (given, of_feature))
+        scores = target_score, feature_score
+        checks = self._checks(others, scores, of_target, of_feature)
         return Finding(*found, share, **checks)
 
     def pcm(self, columns, seed):
@@ -124,16 +127,18 @@ class ConditionalTests:
         effect = whole - np.mean([self._with_values_of(i, columns) for i in donors], 0)
         learner = self.nuisance(effect)
         explained = learner.fitted(others, np.flatnonzero(half))
-        direction = (effect - learner.outcomes(explained, others)) / variance
-        of_target = self.residuals(self.outcomes, others)
-        projected = self.residuals(direction, others)
+        direction = effect - learner.outcomes(explained, others)
+        direction = _without_rounding(direction, whole) / variance
+        if self._follow(coded(self.rows, columns), others).all():
+            direction = np.zeros_like(direction)
+        of_target, target_score = self.residuals(self.outcomes, others)
+        projected, effect_score = self.residuals(direction, others)
         products = (of_target * projected).sum(axis=1)[~half]
         weights = self.weights[~half]
         found = one_sided_test(products, weights)
         mean = np.average(products, weights=weights)
-        checks = self._checks(
-            others, (self.outcomes, of_target), (direction, projected)
-        )
+        scores = target_score, effect_score
+        checks = self._checks(others, scores, of_target, projected)
         return Finding(*found, mean, **checks)
 
     def loco(self, columns, seed):
@@ -162,7 +167,7 @@ class ConditionalTests:
         others, half = drop_columns(self.rows, columns), self.parts % 2 == 0
         rest = np.flatnonzero(~half)
         rng = np.random.default_rng(seed)
-        draws, *found = self.redraw(self, columns, others, rest, rng)
+        draws, residuals, feature_score = self.redraw(self, columns, others, rest, rng)
         model = self._of_half
         targets = self.outcomes[rest]
         if self.learner.classes is not None:
@@ -181,29 +186,51 @@ class ConditionalTests:
         gains = null - observed
         spread = null.std()
         statistic = gains.mean() / spread if spread > _TIE * abs(observed) else 0.0
-        checks = self._checks(others, (None, None), found)
+        checks = self._checks(others, (np.nan, feature_score), None, residuals)
         pvalue = (1 + as_small) / (1 + len(null))
         return Finding(statistic, pvalue, gains.mean(), **checks)
 
-    def residuals(self, targets, others, nuisance=None):
-        """Held-out residuals of targets (n_rows, q); zeros if they are rounding."""
-        learner = (nuisance or self.nuisance)(targets)
-        found = targets - learner.held_out(others, self.parts // 2)
-        small = np.sqrt(np.mean(found**2, axis=0)) <= _ROUNDING * targets.std(axis=0)
-        return np.where(small, 0.0, found)
+    def residuals(self, targets, others):
+        """Residuals of targets (n_rows, q), and the held-out R^2.
 
-    def _checks(self, others, *pairs):
-        """Scores of two regressions, and tests of their residuals, as `Finding` has."""
-        scores, dependence = [], []
-        for targets, residuals in pairs:
-            if residuals is None:
-                scores.append(np.nan)
-                dependence.append((1.0, 0.0))
-                continue
-            scores.append(score(targets, residuals, self.weights))
-            given = residuals, others, self.nuisance, self.weights, self.parts // 2
-            dependence.append(remaining_dependence(*given))
-        return {"scores": tuple(scores), "dependence": tuple(dependence)}
+        Those of the default nuisance come from a model of all rows, as in Shah & Peters
+        (2020, section 4): penalties keep it from overfitting, and at the ends of the
+        data its errors are smaller than held-out ones, which target and feature share.
+        """
+        held_out, score = self.held_out(targets, others)
+        found = held_out
+        if self.nuisance.model is None:
+            found = targets - self.nuisance(targets).of_all(others)
+        follow = self._follow(targets, others)
+        return _without_rounding(np.where(follow, 0.0, found), targets), score
+
+    def held_out(self, targets, others, nuisance=None):
+        """Held-out residuals (n_rows, q) and R^2: by halves if only for the latter."""
+        default = self.nuisance.model is None
+        folds = self.parts % 2 if default else self.parts // 2
+        learner = (nuisance or self.nuisance)(targets)
+        found = targets - learner.held_out(others, folds)
+        return found, score(targets, found, self.weights)
+
+    def _follow(self, targets, others):
+        """Flags (q,) of targets that are linear functions of the others."""
+        half = self.parts % 2 == 0
+        table = coded(others, range(others.n_columns))
+        table = np.column_stack([np.ones(len(table)), table])
+        left = targets - table @ np.linalg.lstsq(table[half], targets[half])[0]
+        return ~_without_rounding(left[~half], targets).any(axis=0)
+
+    def _checks(self, others, scores, *residuals):
+        """Scores, and what is left in residuals (n_rows, q), as `Finding` has them."""
+        dependence = [
+            remaining_dependence(
+                left, others, self.nuisance, self.weights, self.parts // 2
+            )
+            if left is not None
+            else _NOT_CHECKED
+            for left in residuals
+        ]
+        return {"scores": scores, "dependence": tuple(dependence)}
 
     @cached_property
     def _of_half(self):
@@ -238,6 +265,13 @@ class ConditionalTests:
         """Squared errors, summed over outputs, of some parts: (n_rows,)."""
         predictions = self.learner.held_out(rows, self.parts, which)
         return ((self.outcomes - predictions) ** 2).sum(axis=1)
+
+
+def _without_rounding(values, given):
+    """Values (n, q), zero in columns of rounding errors of the given numbers."""
+    size = given.std(axis=0) + _ROUNDING * np.abs(given).max(axis=0)
+    small = np.sqrt(np.mean(values**2, axis=0)) <= _ROUNDING * size
+    return np.where(small, 0.0, values)
 
 
 def _mean_and_variance(values, weights):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.multioutput import MultiOutputRegressor
 
@@ -23,13 +24,17 @@ from sklearn_interpret.exceptions import ExtrapolationWarning
 _N_SPLINES = 10
 # Pairs that get a surface, and the largest p-value of their interactions.
 _MOST_PAIRS, _LEVEL = 5, 0.1
-# Boosted trees that check the residuals of the default nuisance.
+# Boosted trees that check the residuals of the default nuisance, and the most columns
+# with which the default one checks those of another: it is slow with more.
 _CHECK = {
     "max_iter": 50,
     "max_leaf_nodes": 8,
     "early_stopping": False,
     "random_state": 0,
 }
+_MOST_COLUMNS = 50
+# Most columns of residuals that are checked: of more, their principal components.
+_MOST_TARGETS = 10
 
 
 class AdditiveModel(RegressorMixin, BaseEstimator):
@@ -38,7 +43,10 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         """Fit a model of each target; add the pairs that its residuals show."""
         rows, y = as_rows(X), np.asarray(y, dtype=np.float64)
-        weights = np.ones(rows.n_rows) if sample_weight is None else sample_weight
+        weights = np.ones(len(y)) if sample_weight is None else sample_weight
+        weights = np.asarray(weights, dtype=np.float64)
+        used = np.flatnonzero(weights)
+        rows, y, weights = rows.take(used), y[used], weights[used]
         self._one_target = y.ndim == 1
         targets = y.reshape(len(y), -1).T
         self.models_ = [_additive(rows, target, weights) for target in targets]
@@ -169,7 +177,10 @@ def class_flags(labels, classes):
 
 
 def coded(rows, columns):
-    """Columns as numbers (n_rows, r): flags of all levels but the last, and of NaN."""
+    """Columns as numbers (n_rows, r): flags of all levels but the last, and of NaN.
+
+    Numbers have the deviation 1, for penalties and decompositions.
+    """
     numbers, parts = _are_numbers(rows), []
     for j in columns:
         if not numbers[j]:
@@ -182,7 +193,7 @@ def coded(rows, columns):
             parts.append(missing[:, None])
             filler = 0.0 if missing.all() else values[~missing].mean()
             values = np.where(missing, filler, values)
-        parts.append(values[:, None])
+        parts.append(values[:, None] / (values.std() or 1.0))
     return np.concatenate(parts, axis=1, dtype=np.float64)
 
 
@@ -202,10 +213,13 @@ def remaining_dependence(residuals, others, nuisance, weights, folds):
 
     The p-value is that of a positive mean of residuals (n_rows, q) times predictions.
     The model is of another kind than the nuisance that left the residuals: boosted
-    trees after the default one, and that after the user's own.
+    trees after the default one, and that after the user's own. Of many columns it is
+    always boosted trees.
     """
+    if residuals.shape[1] > _MOST_TARGETS:
+        residuals = PCA(min(_MOST_TARGETS, len(residuals))).fit_transform(residuals)
     check = Nuisance(None, nuisance.weights)
-    if nuisance.model is None:
+    if nuisance.model is None or others.n_columns > _MOST_COLUMNS:
         others = as_rows(coded(others, range(others.n_columns)))
         check = replace(check, model=HistGradientBoostingRegressor(**_CHECK))
     predicted = check(residuals).held_out(others, folds)

@@ -50,13 +50,14 @@ class Redraw:
         draws : list of tuple
             For each column, its levels (a native vector) and their codes of shape
             (n_rest, 1 + n_samples), first those of the values as they are.
-        targets, residuals : ndarray of shape (n_rows, r)
-            Targets of the regressions on the others, and held-out residuals; None
-            with the user's function.
+        residuals : ndarray of shape (n_rows, r) or None
+            Those of the regressions on the others; None with the user's function.
+        score : float
+            Held-out R^2 of the regressions.
         """
         rows = tests.rows
         if callable(self.sampler):
-            values, found = self._called(rows.take(rest), columns, rng), (None, None)
+            values, found = self._called(rows.take(rest), columns, rng), (None, np.nan)
         elif any(_has_levels(rows, j) for j in columns):
             return self._drawn_levels(tests, columns, others, rest, rng)
         else:
@@ -69,7 +70,12 @@ class Redraw:
         found = []
         for _ in range(self.n_samples):
             drawn = call_given("sampler", self.sampler, rows.native, list(columns), rng)
-            found.append(np.reshape(drawn, (rows.n_rows, len(columns))))
+            if np.shape(drawn) != (rows.n_rows, len(columns)):
+                raise ValueError(
+                    f"sampler must return values of shape {rows.n_rows, len(columns)}; "
+                    f"it returned some of shape {np.shape(drawn)}."
+                )
+            found.append(np.asarray(drawn))
         return np.stack(found, axis=2).transpose(1, 0, 2)
 
     def _drawn_numbers(self, tests, columns, others, rest, rng):
@@ -83,7 +89,7 @@ class Redraw:
         table, nuisance = coded(others, range(others.n_columns)), tests.nuisance
         if self.sampler == "gaussian":
             others, nuisance = as_rows(table), replace(nuisance, model=_LINEAR)
-        residuals = tests.residuals(given, others, nuisance)
+        _, score = tests.held_out(given, others, nuisance)
         # Errors of means of all rows and the shrinkage of their residuals cancel: draws
         # then have the variance of the feature. With held-out ones it is larger.
         means = nuisance(given).of_all(others)
@@ -103,7 +109,7 @@ class Redraw:
             ]
             noise = left[rest][np.stack(donors, axis=1)]
         values = means[rest][:, None] + noise
-        return values.transpose(2, 0, 1), given, residuals
+        return values.transpose(2, 0, 1), left, score
 
     def _drawn_levels(self, tests, columns, others, rest, rng):
         """Draws of a single column's levels by their probabilities."""
@@ -116,13 +122,13 @@ class Redraw:
             )
         codes, labels, first = rows.encode([column])
         flags = (codes[:, None] == np.arange(len(labels))).astype(np.float64)
-        residuals = tests.residuals(flags, others)
+        _, score = tests.held_out(flags, others)
         means = tests.nuisance(flags).of_all(others)
         chances = np.maximum(means[rest], 0.0).cumsum(axis=1)
         draws = rng.uniform(size=(len(rest), self.n_samples, 1)) * chances[:, -1:, None]
         drawn = (draws >= chances[:, None]).sum(axis=2).clip(max=len(labels) - 1)
         both = np.concatenate([codes[rest, None], drawn], axis=1)
-        return [(rows.take(first).column(column), both)], flags, residuals
+        return [(rows.take(first).column(column), both)], flags - means, score
 
 
 def _has_levels(rows, j):
@@ -166,7 +172,7 @@ def losses_of_draws(response, rows, columns, draws, targets, weights):
         errors = (responses - targets[index, None]) ** 2
         return weights[index] @ errors.sum(axis=2)
 
-    model = replaced("auto", response, rows, [replacement])
+    model = replaced("brute" if at is None else "tree", response, rows, [replacement])
     return sum(model.responses(sums)[0]) / weights.sum()
 
 

@@ -27,6 +27,9 @@ def product_test(products, weights):
         For one product, the statistic is the square of Student's.
     """
     total = weights.sum()
+    # The statistic does not depend on scales, but the search for rounding errors does.
+    largest = np.abs(products).max(axis=0)
+    products = products / np.where(largest > 0, largest, 1.0)
     means = weights @ products / total
     deviations = products - means
     covariance = deviations.T @ (deviations * weights[:, None])

@@ -1,7 +1,7 @@
 """Pairs of features that interact in what an additive model leaves."""
 
 import numpy as np
-from scipy.stats import chi2, rankdata
+from scipy.stats import chi2
 
 # Orthogonal polynomials of the ranks of a feature: straight and bent.
 _N_SHAPES = 2
@@ -55,8 +55,10 @@ def interacting_pairs(columns, residuals, weights, *, most, level):
 
 def _shapes(column, weights):
     """Orthogonal polynomials of a column's ranks, of mean 0 and variance 1: (n, 2)."""
-    ranks = 2 * (rankdata(column) - 0.5) / len(column) - 1
     total, found = weights.sum(), []
+    place = np.unique(column, return_inverse=True)[1]
+    sizes = np.bincount(place, weights)
+    ranks = ((2 * np.cumsum(sizes) - sizes) / total - 1)[place]
     for shape in (ranks, ranks**2):
         for known in (np.ones(len(ranks)), *found):
             shape = shape - known * (weights @ (known * shape) / total)
