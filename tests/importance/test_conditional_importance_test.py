@@ -440,7 +440,7 @@ def frame_of_dates():
     ("parameters", "rows", "y", "message"),
     [
         ({"test": "cpi"}, X, Y, "'test' parameter"),
-        ({"cv": 1}, X, Y, "'cv' parameter"),
+        ({"n_folds": 1}, X, Y, "'n_folds' parameter"),
         ({"alpha": 2.0}, X, Y, "'alpha' parameter"),
         ({"correction": "fdr"}, X, Y, "'correction' parameter"),
         ({"n_samples": 0}, X, Y, "'n_samples' parameter"),
