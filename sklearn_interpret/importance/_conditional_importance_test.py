@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,13 +13,17 @@ from scipy.stats import norm
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_interpret._core.statistics.covariance_tests import adjusted_pvalues
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
+from sklearn_interpret._model._sklearn_compat import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    warn,
+)
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret.exceptions import InspectionWarning, WeakNuisanceWarning
 from sklearn_interpret.importance._base import RefittingImportance, copies, random_folds
 from sklearn_interpret.importance._conditional_tests import ConditionalTests
@@ -67,7 +71,7 @@ class ConditionalImportanceTest(RefittingImportance):
         residuals depend.
     feature_groups : dict of str to list, default=None
         Features that are tested together.
-    cv : int, default=5
+    n_folds : int, default=5
         Number of folds of the held-out residuals. "loco" takes twice as many, half of
         them for each of the two models.
     correction : {"holm", "bh"} or None, default="holm"
@@ -203,7 +207,7 @@ class ConditionalImportanceTest(RefittingImportance):
     test: str = "pcm"
     nuisance: Any = None
     feature_groups: dict[str, Any] | None = None
-    cv: int = 5
+    n_folds: int = 5
     correction: str | None = "holm"
     alpha: float = 0.05
     sampler: str | Callable[..., Any] = "residuals"
@@ -222,7 +226,8 @@ class ConditionalImportanceTest(RefittingImportance):
     _parameter_constraints = {
         **RefittingImportance._parameter_constraints,
         "test": [StrOptions({"pcm", "gcm", "hrt", "loco"})],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "nuisance": [HasMethods(["fit", "predict"]), None],
         "correction": [StrOptions({"holm", "bh"}), None],
         "alpha": [Interval(Real, 0, 1, closed="both")],
         "sampler": [StrOptions({"residuals", "gaussian"}), callable],
@@ -250,6 +255,8 @@ class ConditionalImportanceTest(RefittingImportance):
         if self.estimator is None and y is not None:
             y, _ = self._outcomes(np.asarray(y))
             y = y[:, 0] if y.shape[1] == 1 else y
+        elif is_classifier(self.estimator) and np.asarray(y).shape[1:] == (1,):
+            y = column_or_1d(y, warn=True)
         super()._fit_estimator(X, y, sample_weight, params, context)
 
     def _make_response(self):
@@ -311,10 +318,8 @@ class ConditionalImportanceTest(RefittingImportance):
             y = y[:, 0]
         outcomes, classes = self._outcomes(y)
         nuisance = Nuisance(self.nuisance, weights if np.ptp(weights) > 0 else None)
-        if self.nuisance is not None:
-            check_is_predictor(self.nuisance)
-            if is_classifier(self.nuisance):
-                raise TypeError("nuisance must be a regressor, also for classes.")
+        if self.nuisance is not None and is_classifier(self.nuisance):
+            raise TypeError("nuisance must be a regressor, also for classes.")
         if self.estimator is None:
             learner = Nuisance(None, nuisance.weights)(outcomes)
         else:
@@ -322,7 +327,7 @@ class ConditionalImportanceTest(RefittingImportance):
             learner = Learner(
                 self._unfitted(), y, self._parameters_of_copies(sample), labels
             )
-        n_parts = min(2 * self.cv, sample.rows.n_rows // 2 * 2)
+        n_parts = min(2 * self.n_folds, sample.rows.n_rows // 2 * 2)
         strata = np.zeros(len(y)) if classes is None else y
         return ConditionalTests(
             sample.rows,
@@ -374,6 +379,9 @@ class ConditionalImportanceTest(RefittingImportance):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        if tags.classifier_tags is not None:
+            tags.target_tags = replace(tags.target_tags, multi_output=False)
+            tags.classifier_tags = replace(tags.classifier_tags, multi_label=False)
         # The check of the nuisance regressions takes no sparse rows.
         tags.input_tags.sparse &= self.test == "loco"
         return tags
