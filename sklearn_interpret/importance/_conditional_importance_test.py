@@ -255,7 +255,7 @@ class ConditionalImportanceTest(RefittingImportance):
         if self.estimator is None and y is not None:
             y, _ = self._outcomes(np.asarray(y))
             y = y[:, 0] if y.shape[1] == 1 else y
-        elif is_classifier(self.estimator) and np.asarray(y).shape[1:] == (1,):
+        elif is_classifier(self) and np.asarray(y).shape[1:] == (1,):
             y = column_or_1d(y, warn=True)
         super()._fit_estimator(X, y, sample_weight, params, context)
 
