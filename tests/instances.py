@@ -282,26 +282,26 @@ OF_ANY_COLUMNS = make_pipeline(
 )
 IMPORTANCE = {
     importance.ConditionalImportanceTest: [
-        {"test": "loco", "n_folds": 2},
+        {"test": "loco", "cv": 2},
         {
             "test": "pcm",
             "nuisance": OF_ANY_COLUMNS,
             "feature_groups": {"g": [0, 3]},
-            "n_folds": 2,
+            "cv": 2,
             "correction": "bh",
         },
         {
             "test": "hrt",
             "sampler": Shuffled(),
             "n_samples": 25,
-            "n_folds": 2,
+            "cv": 2,
             "correction": None,
         },
         {
             "test": "gcm",
             "nuisance": OF_ANY_COLUMNS,
             "feature_groups": {"g": [0, 3]},
-            "n_folds": 2,
+            "cv": 2,
         },
     ],
     importance.DropColumnImportance: [

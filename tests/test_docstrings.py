@@ -38,6 +38,7 @@ OWN_MEANING = {
     "perturbation",
     "centered",
     "confidence_level",
+    "cv",
     "desired",
     "features",
     "link",

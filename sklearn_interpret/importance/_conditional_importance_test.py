@@ -71,7 +71,7 @@ class ConditionalImportanceTest(RefittingImportance):
         residuals depend.
     feature_groups : dict of str to list, default=None
         Features that are tested together.
-    n_folds : int, default=5
+    cv : int, default=5
         Number of folds of the held-out residuals. "loco" takes twice as many, half of
         them for each of the two models.
     correction : {"holm", "bh"} or None, default="holm"
@@ -207,7 +207,7 @@ class ConditionalImportanceTest(RefittingImportance):
     test: str = "pcm"
     nuisance: Any = None
     feature_groups: dict[str, Any] | None = None
-    n_folds: int = 5
+    cv: int = 5
     correction: str | None = "holm"
     alpha: float = 0.05
     sampler: str | Callable[..., Any] = "residuals"
@@ -226,7 +226,7 @@ class ConditionalImportanceTest(RefittingImportance):
     _parameter_constraints = {
         **RefittingImportance._parameter_constraints,
         "test": [StrOptions({"pcm", "gcm", "hrt", "loco"})],
-        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left")],
         "nuisance": [HasMethods(["fit", "predict"]), None],
         "correction": [StrOptions({"holm", "bh"}), None],
         "alpha": [Interval(Real, 0, 1, closed="both")],
@@ -327,7 +327,7 @@ class ConditionalImportanceTest(RefittingImportance):
             learner = Learner(
                 self._unfitted(), y, self._parameters_of_copies(sample), labels
             )
-        n_parts = min(2 * self.n_folds, sample.rows.n_rows // 2 * 2)
+        n_parts = min(2 * self.cv, sample.rows.n_rows // 2 * 2)
         strata = np.zeros(len(y)) if classes is None else y
         return ConditionalTests(
             sample.rows,

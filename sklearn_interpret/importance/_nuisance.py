@@ -217,7 +217,8 @@ def remaining_dependence(residuals, others, nuisance, weights, folds):
     always boosted trees.
     """
     if residuals.shape[1] > _MOST_TARGETS:
-        residuals = PCA(min(_MOST_TARGETS, len(residuals))).fit_transform(residuals)
+        n_kept = min(_MOST_TARGETS, len(residuals))
+        residuals = PCA(n_kept, svd_solver="full").fit_transform(residuals)
     check = Nuisance(None, nuisance.weights)
     if nuisance.model is None or others.n_columns > _MOST_COLUMNS:
         others = as_rows(coded(others, range(others.n_columns)))

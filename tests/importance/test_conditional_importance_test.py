@@ -241,8 +241,8 @@ def test_pvalues_are_uniform_under_the_null(test, no_checks):
 
 def test_pcm_finds_an_interaction_that_gcm_misses():
     rng = np.random.default_rng(1)
-    rows = rng.normal(size=(400, 3))
-    y = 0.7 * rows[:, 0] * rows[:, 1] + rows[:, 2] + rng.normal(size=400)
+    rows = rng.normal(size=(600, 3))
+    y = 0.7 * rows[:, 0] * rows[:, 1] + rows[:, 2] + rng.normal(size=600)
     pvalues = {
         test: ConditionalImportanceTest(test=test, random_state=0)
         .fit(rows, y)
@@ -295,7 +295,7 @@ def test_frames_with_categories(test):
     frame, y = mixed_frame(120)
     y = y + np.random.default_rng(1).normal(size=120)
     before = frame.copy()
-    found = ConditionalImportanceTest(test=test, n_folds=2, random_state=0)
+    found = ConditionalImportanceTest(test=test, cv=2, random_state=0)
     found.set_output(transform="pandas").fit(frame, y)
     pd.testing.assert_frame_equal(frame, before)
     pd.testing.assert_frame_equal(
@@ -350,10 +350,10 @@ def test_pipelines_and_frozen_models(test, no_checks):
     nuisance = None
     if test == "loco":  # the columns named in a pipeline may be left out
         frame, model = frame[["size", "noise"]], make_pipeline(LinearRegression())
-    found = quick(test, model, nuisance=nuisance, n_folds=2).fit(frame, y)
+    found = quick(test, model, nuisance=nuisance, cv=2).fit(frame, y)
     model.fit(frame, y)
     before = model.predict(frame)
-    frozen = quick(test, FrozenEstimator(model), nuisance=nuisance, n_folds=2).fit(
+    frozen = quick(test, FrozenEstimator(model), nuisance=nuisance, cv=2).fit(
         frame, y
     )
     assert_allclose(frozen.p_values_, found.p_values_)
@@ -371,7 +371,7 @@ def test_inside_of_scikit_learn(no_checks):
 @pytest.mark.parametrize("nuisance", [LinearRegression(), None])
 def test_weights_are_repeated_rows(test, nuisance, no_checks):
     times = np.random.default_rng(0).integers(0, 3, size=60)
-    weighted, repeated = (quick(test, nuisance=nuisance, n_folds=2) for _ in range(2))
+    weighted, repeated = (quick(test, nuisance=nuisance, cv=2) for _ in range(2))
     weighted.fit(X, Y, sample_weight=times)
     order = np.random.default_rng(1).permutation(times.sum())
     repeated.fit(*(np.repeat(part, times, axis=0)[order] for part in (X, Y)))
@@ -440,12 +440,13 @@ def frame_of_dates():
     ("parameters", "rows", "y", "message"),
     [
         ({"test": "cpi"}, X, Y, "'test' parameter"),
-        ({"n_folds": 1}, X, Y, "'n_folds' parameter"),
+        ({"cv": 1}, X, Y, "'cv' parameter"),
         ({"alpha": 2.0}, X, Y, "'alpha' parameter"),
         ({"correction": "fdr"}, X, Y, "'correction' parameter"),
         ({"n_samples": 0}, X, Y, "'n_samples' parameter"),
         ({"sampler": "vine"}, X, Y, "'sampler' parameter"),
         ({"nuisance": LogisticRegression()}, X, Y, "nuisance must be a regressor"),
+        ({"nuisance": object()}, X, Y, "nuisance cannot be used"),
         ({"feature_groups": {"g": ["x9"]}}, X, Y, "feature_groups"),
         ({}, X, None, "requires y"),
         ({"estimator": None}, X, None, "requires y"),
@@ -508,7 +509,7 @@ ODD_ROWS = {
 @of_each
 @pytest.mark.parametrize("kind", ODD_ROWS)
 def test_odd_rows(test, kind):
-    found = quick(test, None, nuisance=None, n_folds=2, correction=None)
+    found = quick(test, None, nuisance=None, cv=2, correction=None)
     if kind == "missing" and test == "hrt":
         found.set_params(sampler=lambda rows, at, rng: rng.normal(size=(len(rows), 1)))
     found.fit(ODD_ROWS[kind], Y)
@@ -523,7 +524,7 @@ def test_odd_rows(test, kind):
 def test_nothing_is_left_of_copies(test, nuisance, no_checks):
     rows = with_column(X[:, 0], 2 * X[:, 2] + 1)
     for model in (None, TREE):
-        found = quick(test, model, nuisance=nuisance, n_folds=2).fit(rows, Y)
+        found = quick(test, model, nuisance=nuisance, cv=2).fit(rows, Y)
         assert_array_equal(found.p_values_[[0, 2, 3, 4]], 1)
         assert_array_equal(found.importances_[[0, 2, 3, 4]], 0)
 
@@ -560,7 +561,7 @@ def test_more_features_than_rows(test):
     groups = {"first": [0, 1], "rest": list(range(2, 300))}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakNuisanceWarning)
-        found = quick(test, Ridge(), nuisance=Ridge(), feature_groups=groups, n_folds=2)
+        found = quick(test, Ridge(), nuisance=Ridge(), feature_groups=groups, cv=2)
         found.fit(rows, 3 * rows[:, 0] + rng.normal(size=60))
     assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
 

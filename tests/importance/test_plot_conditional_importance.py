@@ -184,7 +184,7 @@ def test_groups_have_one_bar():
 def test_a_fitted_model_is_tested():
     X, y = linear_table()
     model = LinearRegression().fit(X, y)
-    settings = {"test": "loco", "n_folds": 2, "random_state": 0}
+    settings = {"test": "loco", "cv": 2, "random_state": 0}
     display = ConditionalImportanceDisplay.from_estimator(model, X, y, **settings)
     inspector = ConditionalImportanceTest(FrozenEstimator(model), **settings)
     other = ConditionalImportanceDisplay.from_estimator(inspector.fit(X, y))
