@@ -353,9 +353,7 @@ def test_pipelines_and_frozen_models(test, no_checks):
     found = quick(test, model, nuisance=nuisance, cv=2).fit(frame, y)
     model.fit(frame, y)
     before = model.predict(frame)
-    frozen = quick(test, FrozenEstimator(model), nuisance=nuisance, cv=2).fit(
-        frame, y
-    )
+    frozen = quick(test, FrozenEstimator(model), nuisance=nuisance, cv=2).fit(frame, y)
     assert_allclose(frozen.p_values_, found.p_values_)
     assert_array_equal(model.predict(frame), before)
 
