@@ -114,7 +114,8 @@ def peer_pvalue(X: np.ndarray, y: np.ndarray, seed: int) -> float:
 
 def one_null(name: str, n: int, seed: int, tests: tuple[str, ...]) -> list[float]:
     """Return the p-values of some tests, and the peer's, in one run."""
-    X, y = null(name, np.random.default_rng([seed, n]), n)
+    rng = np.random.default_rng([seed, n, NULLS.index(name)])
+    X, y = null(name, rng, n)
     try:
         theirs = peer_pvalue(X, y, seed)
     except ImportError:
@@ -124,7 +125,7 @@ def one_null(name: str, n: int, seed: int, tests: tuple[str, ...]) -> list[float
 
 def one_alternative(name: str, n: int, size: float, seed: int) -> list[float]:
     """Return p-values of pcm and gcm, and of both with the true regressions."""
-    rng = np.random.default_rng([seed, n, 1])
+    rng = np.random.default_rng([seed, n, ALTERNATIVES.index(name), 1])
     X, y, of_target, left, effect = alternative(name, n, size, rng)
     half = rng.permutation(n)[: n // 2]
     products = (of_target * effect)[half]

@@ -18,6 +18,8 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret import (
@@ -68,6 +70,14 @@ class OwnScore(Named):
 
     def __call__(self, estimator, X, y, sample_weight=None):
         return estimator.score(X, y, sample_weight=sample_weight)
+
+
+class Shuffled(Named):
+    """Values of some columns, in another order of the rows."""
+
+    def __call__(self, X, columns, rng):
+        X = X.iloc if hasattr(X, "iloc") else X
+        return rng.permutation(np.asarray(X[:, columns]))
 
 
 def takes(estimator_class, parameter):
@@ -265,27 +275,32 @@ COUNTERFACTUALS = {
     ],
 }
 
+# A regressor that takes numbers, texts and missing values as levels.
+OF_ANY_COLUMNS = make_pipeline(
+    OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+    DecisionTreeRegressor(max_depth=3, random_state=0),
+)
 IMPORTANCE = {
     importance.ConditionalImportanceTest: [
         {"test": "loco", "cv": 2},
         {
             "test": "pcm",
-            "nuisance": DecisionTreeRegressor(max_depth=3, random_state=0),
+            "nuisance": OF_ANY_COLUMNS,
+            "feature_groups": {"g": [0, 3]},
             "cv": 2,
             "correction": "bh",
         },
         {
             "test": "hrt",
-            "sampler": "gaussian",
-            "feature_groups": {"g": [0, 3]},
-            "n_samples": 200,
+            "sampler": Shuffled(),
+            "n_samples": 25,
             "cv": 2,
+            "correction": None,
         },
         {
             "test": "gcm",
-            "nuisance": LinearRegression(),
+            "nuisance": OF_ANY_COLUMNS,
             "feature_groups": {"g": [0, 3]},
-            "correction": None,
             "cv": 2,
         },
     ],
@@ -673,9 +688,7 @@ def models(inspector_class):
             LogisticRegression(**more_steps),
         ]
     if inspector_class in REFITTING:
-        tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-        own = [None] * (inspector_class is importance.ConditionalImportanceTest)
-        return [LinearRegression(), tree, *own]
+        return [LinearRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)]
     if inspector_class in OF_PAIRS:
         return [LinearRegression(), of_trees[1]]
     linear = [LinearRegression(), LogisticRegression()]

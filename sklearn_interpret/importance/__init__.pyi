@@ -76,7 +76,7 @@ class ConditionalImportanceDisplay:
         test: str = "pcm",
         nuisance: Any = None,
         feature_groups: dict[str, Any] | None = None,
-        cv: int = 5,
+        cv: Any = 5,
         correction: str | None = "holm",
         alpha: float = 0.05,
         sampler: str | Callable[..., Any] = "residuals",

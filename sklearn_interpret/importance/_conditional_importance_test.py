@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,14 +13,17 @@ from scipy.stats import norm
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_interpret._core.statistics.covariance_tests import adjusted_pvalues
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
+from sklearn_interpret._model._sklearn_compat import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    warn,
+)
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.response import check_is_predictor
-from sklearn_interpret._model.validation import call_given
 from sklearn_interpret.exceptions import InspectionWarning, WeakNuisanceWarning
 from sklearn_interpret.importance._base import RefittingImportance, copies, random_folds
 from sklearn_interpret.importance._conditional_tests import ConditionalTests
@@ -68,9 +71,11 @@ class ConditionalImportanceTest(RefittingImportance):
         residuals depend.
     feature_groups : dict of str to list, default=None
         Features that are tested together.
-    cv : int, default=5
-        Number of folds of the held-out residuals. "loco" takes twice as many, half of
-        them for each of the two models.
+    cv : int, cross-validation splitter, iterable of splits, or None, default=5
+        Folds of the models of "loco", of the scores of the nuisance regressions, and of
+        the residuals of a `nuisance` other than the default. A number makes random
+        folds; others, as in :func:`~sklearn.model_selection.cross_val_predict`, have to
+        hold out each row once.
     correction : {"holm", "bh"} or None, default="holm"
         Adjustment of the p-values for their number: "holm" bounds the probability of
         any false rejection, "bh" (Benjamini-Hochberg) the expected share of false ones.
@@ -204,7 +209,7 @@ class ConditionalImportanceTest(RefittingImportance):
     test: str = "pcm"
     nuisance: Any = None
     feature_groups: dict[str, Any] | None = None
-    cv: int = 5
+    cv: Any = 5
     correction: str | None = "holm"
     alpha: float = 0.05
     sampler: str | Callable[..., Any] = "residuals"
@@ -223,9 +228,10 @@ class ConditionalImportanceTest(RefittingImportance):
     _parameter_constraints = {
         **RefittingImportance._parameter_constraints,
         "test": [StrOptions({"pcm", "gcm", "hrt", "loco"})],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "cv": ["cv_object"],
+        "nuisance": [HasMethods(["fit", "predict"]), None],
         "correction": [StrOptions({"holm", "bh"}), None],
-        "alpha": [Interval(Real, 0, 1, closed="both")],
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
         "sampler": [StrOptions({"residuals", "gaussian"}), callable],
         "n_samples": [Interval(Integral, 1, None, closed="left")],
     }
@@ -251,6 +257,8 @@ class ConditionalImportanceTest(RefittingImportance):
         if self.estimator is None and y is not None:
             y, _ = self._outcomes(np.asarray(y))
             y = y[:, 0] if y.shape[1] == 1 else y
+        elif is_classifier(self._get_estimator()) and np.asarray(y).shape[1:] == (1,):
+            y = column_or_1d(y, warn=True)
         super()._fit_estimator(X, y, sample_weight, params, context)
 
     def _make_response(self):
@@ -264,7 +272,8 @@ class ConditionalImportanceTest(RefittingImportance):
                 f"{type(self).__name__} needs at least {_FEWEST_ROWS} rows of positive "
                 f"weight, but X has n_samples = {sample.rows.n_rows}."
             )
-        tests, rng = self._tests(copies(sample))
+        rng = check_random_state(self.random_state)
+        tests = self._tests(sample, rng)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.features_))
         tasks = [
             (tests, self.test, columns, seed)
@@ -304,18 +313,16 @@ class ConditionalImportanceTest(RefittingImportance):
         classes = np.unique(labels)
         return class_flags(labels, classes), classes
 
-    def _tests(self, sample):
-        """The tests on a sample, and the source of seeds."""
-        rng = check_random_state(self.random_state)
+    def _tests(self, given, rng):
+        """The tests on a sample."""
+        sample = copies(given)
         y, weights = sample.y, sample.weights
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
         outcomes, classes = self._outcomes(y)
         nuisance = Nuisance(self.nuisance, weights if np.ptp(weights) > 0 else None)
-        if self.nuisance is not None:
-            call_given("nuisance", check_is_predictor, self.nuisance)
-            if is_classifier(self.nuisance):
-                raise TypeError("nuisance must be a regressor, also for classes.")
+        if self.nuisance is not None and is_classifier(self.nuisance):
+            raise TypeError("nuisance must be a regressor, also for classes.")
         if self.estimator is None:
             learner = Nuisance(None, nuisance.weights)(outcomes)
         else:
@@ -323,17 +330,32 @@ class ConditionalImportanceTest(RefittingImportance):
             learner = Learner(
                 self._unfitted(), y, self._parameters_of_copies(sample), labels
             )
-        n_parts = min(2 * self.cv, sample.rows.n_rows // 2 * 2)
-        strata = np.zeros(len(y)) if classes is None else y
         return ConditionalTests(
             sample.rows,
             outcomes,
             weights,
             learner,
             nuisance,
-            random_folds(strata, n_parts, rng),
+            self._parts(given, sample, np.zeros(len(y)) if classes is None else y, rng),
             Redraw(self.sampler, self.n_samples),
-        ), rng
+        )
+
+    def _parts(self, given, sample, strata, rng):
+        """Parts 2 k and 2 k + 1 of the rows of fold k."""
+        if isinstance(self.cv, Integral):
+            n_parts = min(2 * self.cv, sample.rows.n_rows // 2 * 2)
+            return random_folds(strata, n_parts, rng)
+        folds = np.full(given.index.max() + 1, -1)
+        splits = [test for _, test in self._splits(given, given.y)]
+        for fold, test in enumerate(splits):
+            folds[given.index[test]] = fold
+        if (
+            len(np.unique(np.concatenate(splits))) < given.rows.n_rows
+            or sum(map(len, splits)) != given.rows.n_rows
+        ):
+            raise ValueError("cv must hold out each row of positive weight once.")
+        folds = folds[sample.index]
+        return 2 * folds + random_folds(folds, 2, rng)
 
     def _warn_of_weakness(self, dependence):
         """Warn of features whose nuisance regressions leave a dependence."""
@@ -365,7 +387,7 @@ class ConditionalImportanceTest(RefittingImportance):
         if self.test != "hrt":
             return
         n_tests = len(self.features_) if self.correction == "holm" else 1
-        if n_tests / (1 + self.n_samples) >= self.alpha > 0:
+        if n_tests / (1 + self.n_samples) >= self.alpha:
             warn(
                 f"No feature can be selected: with n_samples={self.n_samples} the "
                 f"smallest adjusted p-value is {n_tests / (1 + self.n_samples):.3g}. "
@@ -375,6 +397,9 @@ class ConditionalImportanceTest(RefittingImportance):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        if tags.classifier_tags is not None:
+            tags.target_tags = replace(tags.target_tags, multi_output=False)
+            tags.classifier_tags = replace(tags.classifier_tags, multi_label=False)
         # The check of the nuisance regressions takes no sparse rows.
         tags.input_tags.sparse &= self.test == "loco"
         return tags

@@ -78,7 +78,7 @@ class ConditionalTests:
     nuisance : Nuisance
         Makes the learner of some targets.
     parts : ndarray of shape (n_rows,)
-        Random parts of the rows, 2k of them for k folds.
+        Parts 2 k and 2 k + 1 of the rows of fold k.
     redraw : Redraw
         Draws values for "hrt".
     """
@@ -148,7 +148,7 @@ class ConditionalTests:
         the same rows, the difference would vanish with its error for a null feature.
         """
         others, even = drop_columns(self.rows, columns), self.parts % 2 == 0
-        without = self._losses(others, np.unique(self.parts[~even]))[~even]
+        without = self._losses(others)[~even]
         means, variances = zip(
             _mean_and_variance(without, self.weights[~even]),
             _mean_and_variance(self._losses_with[even], self.weights[even]),
@@ -205,11 +205,9 @@ class ConditionalTests:
         return _without_rounding(np.where(follow, 0.0, found), targets), score
 
     def held_out(self, targets, others, nuisance=None):
-        """Held-out residuals (n_rows, q) and R^2: by halves if only for the latter."""
-        default = self.nuisance.model is None
-        folds = self.parts % 2 if default else self.parts // 2
+        """Held-out residuals (n_rows, q) and R^2."""
         learner = (nuisance or self.nuisance)(targets)
-        found = targets - learner.held_out(others, folds)
+        found = targets - learner.held_out(others, self.parts // 2)
         return found, score(targets, found, self.weights)
 
     def _follow(self, targets, others):
@@ -258,12 +256,12 @@ class ConditionalTests:
 
     @cached_property
     def _losses_with(self):
-        """Losses of the model with all features, on the even parts."""
-        return self._losses(self.rows, np.unique(self.parts[self.parts % 2 == 0]))
+        """Losses of the model with all features."""
+        return self._losses(self.rows)
 
-    def _losses(self, rows, which):
-        """Squared errors, summed over outputs, of some parts: (n_rows,)."""
-        predictions = self.learner.held_out(rows, self.parts, which)
+    def _losses(self, rows):
+        """Held-out squared errors, summed over outputs: (n_rows,)."""
+        predictions = self.learner.held_out(rows, self.parts // 2)
         return ((self.outcomes - predictions) ** 2).sum(axis=1)
 
 

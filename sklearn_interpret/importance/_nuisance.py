@@ -132,19 +132,13 @@ class Learner:
         """Predictions (n_rows, q) of the rows by a model of all of them."""
         return self.outcomes(self.fitted(rows, np.arange(rows.n_rows)), rows)
 
-    def held_out(self, rows, folds, which=None):
-        """Predictions (n_rows, q) of each fold by a model of the others.
-
-        Rows of other folds than `which` have NaN.
-        """
-        found = None
-        for fold in np.unique(folds) if which is None else which:
+    def held_out(self, rows, folds):
+        """Predictions (n_rows, q) of each fold by a model of the others."""
+        parts, order = [], np.argsort(folds, kind="stable")
+        for fold in np.unique(folds):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            part = self.outcomes(self.fitted(rows, train), rows.take(test))
-            if found is None:
-                found = np.full((rows.n_rows, part.shape[1]), np.nan)
-            found[test] = part
-        return found
+            parts.append(self.outcomes(self.fitted(rows, train), rows.take(test)))
+        return np.concatenate(parts)[np.argsort(order)]
 
 
 @dataclass(frozen=True)
@@ -209,9 +203,9 @@ def score(targets, residuals, weights):
 
 
 def remaining_dependence(residuals, others, nuisance, weights, folds):
-    """P-value and R^2 of a cross-validated regression of residuals on other columns.
+    """P-value and R^2 of residuals (n_rows, q) with held-out predictions of them.
 
-    The p-value is that of a positive mean of residuals (n_rows, q) times predictions.
+    The p-value is that of a positive mean of their products, R^2 that of a line.
     The model is of another kind than the nuisance that left the residuals: boosted
     trees after the default one, and that after the user's own. Of many columns it is
     always boosted trees.
@@ -224,5 +218,7 @@ def remaining_dependence(residuals, others, nuisance, weights, folds):
         others = as_rows(coded(others, range(others.n_columns)))
         check = replace(check, model=HistGradientBoostingRegressor(**_CHECK))
     predicted = check(residuals).held_out(others, folds)
-    pvalue = one_sided_test((residuals * predicted).sum(axis=1), weights)[1]
-    return pvalue, score(residuals, residuals - predicted, weights)
+    products = (residuals * predicted).sum(axis=1)
+    pvalue = one_sided_test(products, weights)[1]
+    squares = [weights @ (part**2).sum(axis=1) for part in (residuals, predicted)]
+    return pvalue, (weights @ products) ** 2 / (np.prod(squares) or 1.0)

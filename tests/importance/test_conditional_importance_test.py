@@ -433,7 +433,7 @@ def frame_of_dates():
         ({"n_samples": 0}, X, Y, "'n_samples' parameter"),
         ({"sampler": "vine"}, X, Y, "'sampler' parameter"),
         ({"nuisance": LogisticRegression()}, X, Y, "nuisance must be a regressor"),
-        ({"nuisance": object()}, X, Y, "nuisance cannot be used"),
+        ({"nuisance": object()}, X, Y, "'nuisance' parameter"),
         ({"feature_groups": {"g": ["x9"]}}, X, Y, "feature_groups"),
         ({}, X, None, "requires y"),
         ({"estimator": None}, X, None, "requires y"),

@@ -71,10 +71,11 @@ class Lines:
 class PermutationImportanceDisplay(ImportanceSources):
     """Importance of features, as bars with their spread, or as boxes.
 
-    It shows every inspector of :mod:`sklearn_interpret.importance`. Importances on
-    test rows are below those on the training rows: features to which the model has
-    overfitted matter less on the test rows. Features beyond `max_entries`, those
-    nearest to no effect, share the last line, which is the mean of theirs.
+    It shows every inspector of :mod:`sklearn_interpret.importance` but
+    ``ConditionalImportanceTest``. Importances on test rows are below those on the
+    training rows: features to which the model has overfitted matter less on the test
+    rows. Features beyond `max_entries`, those nearest to no effect, share the last
+    line, which is the mean of theirs.
 
     Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
 
