@@ -113,10 +113,31 @@ def test_pcm_by_a_plain_loop(no_checks):
         assert_allclose(found.importances_[j], products.mean())
 
 
+def test_folds_may_be_given():
+    halves = np.arange(len(Y)) % 2
+    splits = list(PredefinedSplit(halves).split())
+    one, other = (
+        quick("gcm", nuisance=Ridge(), cv=cv).fit(X, Y)
+        for cv in (splits, PredefinedSplit(halves))
+    )
+    assert_array_equal(one.p_values_, other.p_values_)
+    left = Y - cross_val_predict(Ridge(), X[:, 1:], Y, cv=splits)
+    score = 1 - (left**2).sum() / ((Y - Y.mean()) ** 2).sum()
+    assert_allclose(one.nuisance_scores_[0, 0], score)
+
+
+@pytest.mark.parametrize("left_out", [slice(0, 10), slice(0, 70)])
+def test_folds_hold_out_each_row_once(left_out):
+    rows = np.arange(len(Y))
+    splits = [(rows[20:], rows[left_out]), (rows[:20], rows[20:])]
+    with pytest.raises(ValueError, match="cv must hold out each row"):
+        quick("gcm", cv=splits).fit(X, Y)
+
+
 def test_loco_by_a_plain_loop():
     found = quick("loco", Ridge()).fit(X, Y)
     rows, y, parts, _ = drawn(X, Y)
-    cv = PredefinedSplit(parts)
+    cv = PredefinedSplit(parts // 2)
     squares = (y - cross_val_predict(Ridge(), rows, y, cv=cv)) ** 2
     for j in range(3):
         others = np.delete(rows, j, axis=1)
