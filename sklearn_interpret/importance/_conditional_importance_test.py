@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import t
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -110,9 +110,8 @@ class ConditionalImportanceTest(RefittingImportance):
     adjusted_p_values_ : ndarray of shape (n_players,)
         The same, adjusted for their number.
     importances_ : ndarray of shape (n_players,)
-        "gcm": share of the variance of the target's residuals that the feature's
-        explain. "pcm": variance that the feature adds to the prediction, in units of
-        the variance of the target given all features. "hrt" and "loco": increase of
+        "gcm" and "pcm": share of the variance of the target's residuals that those of
+        the feature, or of its effect, explain. "hrt" and "loco": increase of
         the squared error (the Brier score of classes) with a redrawn feature, or
         without it.
     intervals_low_, intervals_high_ : ndarray of shape (n_players,)
@@ -280,14 +279,14 @@ class ConditionalImportanceTest(RefittingImportance):
             for columns, seed in zip(self.features_, seeds, strict=True)
         ]
         found = list(run(_tested, tasks, n_jobs=self.n_jobs))
-        self.statistics_, self.p_values_, importances, errors = (
+        self.statistics_, self.p_values_, importances, errors, dofs = (
             np.array([getattr(one, name) for one in found])
-            for name in ("statistic", "pvalue", "importance", "error")
+            for name in ("statistic", "pvalue", "importance", "error", "dof")
         )
         self.adjusted_p_values_ = adjusted_pvalues(self.p_values_, self.correction)
         self.nuisance_scores_ = np.array([one.scores for one in found])
         if self.test == "loco":
-            reach = norm.isf(self.alpha / 2) * errors
+            reach = t.isf(self.alpha / 2, dofs) * errors
             self.intervals_low_ = importances - reach
             self.intervals_high_ = importances + reach
         self._warn_of_weakness([one.dependence for one in found])

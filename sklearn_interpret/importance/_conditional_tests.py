@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import t
 
 from sklearn_interpret._core.statistics.covariance_tests import (
     one_sided_test,
@@ -45,8 +45,8 @@ class Finding:
     ----------
     statistic, pvalue, importance : float
         The results.
-    error : float, default=NaN
-        Standard error of the importance.
+    error, dof : float, default=NaN
+        Standard error of the importance, and the degrees of freedom of its t.
     scores : tuple of float
         Held-out R^2 of the regressions of target and feature; NaN where there is none.
     dependence : tuple of tuple of float
@@ -57,6 +57,7 @@ class Finding:
     pvalue: float
     importance: float
     error: float = np.nan
+    dof: float = np.nan
     scores: tuple[float, float] = (np.nan, np.nan)
     dependence: tuple[tuple[float, float], ...] = (_NOT_CHECKED,) * 2
 
@@ -118,8 +119,8 @@ class ConditionalTests:
         with some rows' values of the feature and less what the other features explain
         of this difference, over the variance of the target. The other half tests it.
         Any direction is valid; this one is zero if the model ignores the feature.
-        The importance is the mean product: the variance that the feature adds to the
-        prediction, in units of the target's variance given all features.
+        The importance is the share of the variance of the target's residuals that those
+        of the direction explain.
         """
         others, half = drop_columns(self.rows, columns), self.parts % 2 == 0
         whole, variance = self._predicted
@@ -136,10 +137,13 @@ class ConditionalTests:
         products = (of_target * projected).sum(axis=1)[~half]
         weights = self.weights[~half]
         found = one_sided_test(products, weights)
-        mean = np.average(products, weights=weights)
+        squares = [
+            weights @ (part[~half] ** 2).sum(axis=1) for part in (of_target, projected)
+        ]
+        share = max(weights @ products, 0.0) ** 2 / (np.prod(squares) or 1.0)
         scores = target_score, effect_score
         checks = self._checks(others, scores, of_target, projected)
-        return Finding(*found, mean, **checks)
+        return Finding(*found, share, **checks)
 
     def loco(self, columns, seed):
         """Difference of held-out losses (Williamson et al. 2023, algorithm 4).
@@ -149,14 +153,15 @@ class ConditionalTests:
         """
         others, even = drop_columns(self.rows, columns), self.parts % 2 == 0
         without = self._losses(others)[~even]
-        means, variances = zip(
-            _mean_and_variance(without, self.weights[~even]),
-            _mean_and_variance(self._losses_with[even], self.weights[even]),
-            strict=True,
-        )
+        parts = [
+            (without, self.weights[~even]),
+            (self._losses_with[even], self.weights[even]),
+        ]
+        means, variances, dofs = zip(*(_of_mean(*part) for part in parts), strict=True)
         importance, error = means[0] - means[1], np.sqrt(sum(variances))
         statistic = importance / error if error > 0 else 0.0
-        return Finding(statistic, norm.sf(statistic), importance, error)
+        pvalue = t.sf(statistic, min(dofs))
+        return Finding(statistic, pvalue, importance, error, min(dofs))
 
     def hrt(self, columns, seed):
         """Holdout randomization test (Tansey et al. 2022, algorithm 1).
@@ -272,8 +277,8 @@ def _without_rounding(values, given):
     return np.where(small, 0.0, values)
 
 
-def _mean_and_variance(values, weights):
-    """Weighted mean, and the variance of this mean."""
+def _of_mean(values, weights):
+    """Weighted mean, its variance, and degrees of freedom."""
     total = weights.sum()
-    mean = weights @ values / total
-    return mean, weights @ (values - mean) ** 2 / total**2
+    mean, dof = weights @ values / total, max(total - 1, 1.0)
+    return mean, weights @ (values - mean) ** 2 / dof / total, dof

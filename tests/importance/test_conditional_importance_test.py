@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from scipy.stats import kstest, norm, ttest_1samp
+from scipy.stats import kstest, t, ttest_1samp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -105,12 +105,14 @@ def test_pcm_by_a_plain_loop(no_checks):
             effect = effect - model.predict(moved) / 5
         explained = LinearRegression().fit(others[half], effect[half])
         direction = (effect - explained.predict(others)) / variance
-        products = held_out_residuals(others, y, parts)
-        products = (products * held_out_residuals(others, direction, parts))[~half]
+        left = held_out_residuals(others, y, parts)[~half]
+        projected = held_out_residuals(others, direction, parts)[~half]
+        products = left * projected
         expected = ttest_1samp(products, 0, alternative="greater")
         assert_allclose(found.p_values_[j], expected.pvalue)
         assert_allclose(found.statistics_[j], expected.statistic)
-        assert_allclose(found.importances_[j], products.mean())
+        share = max(products.sum(), 0) ** 2 / (left @ left * (projected @ projected))
+        assert_allclose(found.importances_[j], share)
 
 
 def test_folds_may_be_given():
@@ -144,10 +146,11 @@ def test_loco_by_a_plain_loop():
         without = (y - cross_val_predict(Ridge(), others, y, cv=cv)) ** 2
         without, full = without[parts % 2 == 1], squares[parts % 2 == 0]
         gain = without.mean() - full.mean()
-        error = np.sqrt(without.var() / len(without) + full.var() / len(full))
+        error = np.sqrt(sum(part.var(ddof=1) / len(part) for part in (without, full)))
         assert_allclose(found.importances_[j], gain)
-        assert_allclose(found.p_values_[j], norm.sf(gain / error))
-        ends = norm.interval(0.95, gain, error)
+        dof = min(len(without), len(full)) - 1
+        assert_allclose(found.p_values_[j], t.sf(gain / error, dof))
+        ends = t.interval(0.95, dof, gain, error)
         assert_allclose([found.intervals_low_[j], found.intervals_high_[j]], ends)
 
 

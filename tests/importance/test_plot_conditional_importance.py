@@ -21,7 +21,7 @@ PVALUES = [0.2, 0.01, 0.05, 1e-7]
 SCORES = np.array([[0.5, 0.9], [0.25, -0.1], [0.125, 0.001], [-12.0, 0.0]])
 LABELS = {
     "gcm": "Share of the target's residual variance\nthat the feature's explains",
-    "pcm": "Variance added to the prediction,\nin units of the residual variance",
+    "pcm": "Share of the target's residual variance\nthat its effect explains",
     "hrt": "Increase of the squared error\nwith redrawn values of the feature",
     "loco": "Increase of the squared error\nwithout the feature",
 }

@@ -43,7 +43,7 @@ _MARK = {"marker": "D", "s": 30, "zorder": 3}
 # Texts of the axis, by test.
 _NAMES = {
     "gcm": "Share of the target's residual variance\nthat the feature's explains",
-    "pcm": "Variance added to the prediction,\nin units of the residual variance",
+    "pcm": "Share of the target's residual variance\nthat its effect explains",
     "hrt": "Increase of the {loss}\nwith redrawn values of the feature",
     "loco": "Increase of the {loss}\nwithout the feature",
 }
