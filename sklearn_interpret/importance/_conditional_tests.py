@@ -93,16 +93,19 @@ class ConditionalTests:
     redraw: Redraw
 
     def gcm(self, columns, seed):
-        """Generalised covariance measure (Shah & Peters 2020), cross-fitted.
+        """Generalised covariance measure (Shah & Peters 2020, section 3).
 
         The importance is the share of the variance of the target's residuals that the
         feature's residuals explain.
         """
         others, given = drop_columns(self.rows, columns), coded(self.rows, columns)
-        of_target, target_score = self.residuals(self.outcomes, others)
-        of_feature, feature_score = self.residuals(given, others)
-        products = of_target[:, :, None] * of_feature[:, None]
-        found = product_test(products.reshape(len(products), -1), self.weights)
+        of_target, held_target, target_score = self.residuals(self.outcomes, others)
+        of_feature, held_feature, feature_score = self.residuals(given, others)
+        products = [
+            (left[:, :, None] * right[:, None]).reshape(len(left), -1)
+            for left, right in ((of_target, of_feature), (held_target, held_feature))
+        ]
+        found = product_test(*products, self.weights)
         root = np.sqrt(self.weights)[:, None]
         fitted = np.linalg.lstsq(root * of_feature, root * of_target)[0]
         left = of_target - of_feature @ fitted
@@ -129,11 +132,11 @@ class ConditionalTests:
         learner = self.nuisance(effect)
         explained = learner.fitted(others, np.flatnonzero(half))
         direction = effect - learner.outcomes(explained, others)
-        direction = _without_rounding(direction, whole) / variance
+        direction = np.where(_are_rounding(direction, whole), 0.0, direction / variance)
         if self._follow(coded(self.rows, columns), others).all():
             direction = np.zeros_like(direction)
-        of_target, target_score = self.residuals(self.outcomes, others)
-        projected, effect_score = self.residuals(direction, others)
+        of_target, _, target_score = self.residuals(self.outcomes, others)
+        projected, _, effect_score = self.residuals(direction, others)
         products = (of_target * projected).sum(axis=1)[~half]
         weights = self.weights[~half]
         found = one_sided_test(products, weights)
@@ -196,7 +199,7 @@ class ConditionalTests:
         return Finding(statistic, pvalue, gains.mean(), **checks)
 
     def residuals(self, targets, others):
-        """Residuals of targets (n_rows, q), and the held-out R^2.
+        """Residuals of targets (n_rows, q), held-out ones, and their R^2.
 
         Those of the default nuisance come from a model of all rows, as in Shah & Peters
         (2020, section 4): penalties keep it from overfitting, and at the ends of the
@@ -206,8 +209,8 @@ class ConditionalTests:
         found = held_out
         if self.nuisance.model is None:
             found = targets - self.nuisance(targets).of_all(others)
-        follow = self._follow(targets, others)
-        return _without_rounding(np.where(follow, 0.0, found), targets), score
+        gone = self._follow(targets, others) | _are_rounding(found, targets)
+        return np.where(gone, 0.0, found), np.where(gone, 0.0, held_out), score
 
     def held_out(self, targets, others, nuisance=None):
         """Held-out residuals (n_rows, q) and R^2."""
@@ -221,7 +224,7 @@ class ConditionalTests:
         table = coded(others, range(others.n_columns))
         table = np.column_stack([np.ones(len(table)), table])
         left = targets - table @ np.linalg.lstsq(table[half], targets[half])[0]
-        return ~_without_rounding(left[~half], targets).any(axis=0)
+        return _are_rounding(left[~half], targets)
 
     def _checks(self, others, scores, *residuals):
         """Scores, and what is left in residuals (n_rows, q), as `Finding` has them."""
@@ -270,11 +273,10 @@ class ConditionalTests:
         return ((self.outcomes - predictions) ** 2).sum(axis=1)
 
 
-def _without_rounding(values, given):
-    """Values (n, q), zero in columns of rounding errors of the given numbers."""
+def _are_rounding(values, given):
+    """Flags (q,) of columns of values that are rounding errors of the given numbers."""
     size = given.std(axis=0) + _ROUNDING * np.abs(given).max(axis=0)
-    small = np.sqrt(np.mean(values**2, axis=0)) <= _ROUNDING * size
-    return np.where(small, 0.0, values)
+    return np.sqrt(np.mean(values**2, axis=0)) <= _ROUNDING * size
 
 
 def _of_mean(values, weights):

@@ -21,6 +21,8 @@ from sklearn_interpret.importance._nuisance import coded
 _MOST_LEVELS = 12
 # The tree of the residuals' sizes: residuals are permuted within its leaves.
 _LEAVES = {"max_leaf_nodes": 8, "min_samples_leaf": 0.05, "random_state": 0}
+# Sizes below this share of their mean count as this share.
+_LEAST_SIZE = 0.1
 # The regression behind normal draws.
 _LINEAR = RidgeCV(np.logspace(-3, 3, 13))
 # Values that are encoded for trees at once.
@@ -99,15 +101,19 @@ class Redraw:
             size = len(rest), self.n_samples
             noise = rng.multivariate_normal(np.zeros(len(columns)), spread, size)
         else:
+            # Residuals are permuted in units of their size, and within leaves of a tree
+            # of what is left of it.
+            size = nuisance(np.abs(left)).of_all(others)
+            size = np.maximum(size, _LEAST_SIZE * np.abs(left).mean(axis=0))
+            unit = left / np.where(size > 0, size, 1.0)
             tree = DecisionTreeRegressor(**_LEAVES)
-            sizes = np.abs(left).sum(axis=1)
-            tree.fit(table, sizes, sample_weight=tests.weights)
+            tree.fit(table, np.abs(unit).sum(axis=1), sample_weight=tests.weights)
             leaves = np.unique(tree.apply(table[rest]), return_inverse=True)[1]
             donors = [
                 random_donors(tests.weights[rest], rng, leaves)
                 for _ in range(self.n_samples)
             ]
-            noise = left[rest][np.stack(donors, axis=1)]
+            noise = size[rest][:, None] * unit[rest][np.stack(donors, axis=1)]
         values = means[rest][:, None] + noise
         return values.transpose(2, 0, 1), left, score
 

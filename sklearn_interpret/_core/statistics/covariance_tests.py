@@ -7,7 +7,7 @@ from scipy.stats import f, false_discovery_control, t
 _NEGLIGIBLE = 1e-10
 
 
-def product_test(products, weights):
+def product_test(products, held_out, weights):
     """Generalised covariance measure (Shah & Peters 2020, section 3) of some products.
 
     The statistic is Hotelling's for all means together, which is chi-squared in large
@@ -18,6 +18,9 @@ def product_test(products, weights):
     ----------
     products : ndarray of shape (n_rows, q)
         Products of a residual of the target and one of the feature.
+    held_out : ndarray of shape (n_rows, q)
+        Products of held-out residuals, whose variance does not shrink where a row
+        determines its own prediction (as HC3 of MacKinnon & White 1985).
     weights : ndarray of shape (n_rows,)
         Weights of the rows, which count as repeated rows.
 
@@ -28,10 +31,10 @@ def product_test(products, weights):
     """
     total = weights.sum()
     # The statistic does not depend on scales, but the search for rounding errors does.
-    largest = np.abs(products).max(axis=0)
-    products = products / np.where(largest > 0, largest, 1.0)
-    means = weights @ products / total
-    deviations = products - means
+    largest = np.abs(held_out).max(axis=0)
+    scale = np.where(largest > 0, largest, 1.0)
+    means = weights @ products / total / scale
+    deviations = (held_out - weights @ held_out / total) / scale
     covariance = deviations.T @ (deviations * weights[:, None])
     variances, directions = np.linalg.eigh(covariance / max(total - 1, 1.0))
     varying = variances > _NEGLIGIBLE * max(variances[-1], 0.0)

@@ -12,13 +12,23 @@ from sklearn_interpret._core.statistics.covariance_tests import (
 )
 
 
+def _test(products, weights):
+    """The test without other held-out products."""
+    return product_test(products, products, weights)
+
+
+def test_variance_is_that_of_the_held_out_products():
+    products = np.random.default_rng(0).normal(0.1, 1, size=(100, 1))
+    statistic, _ = _test(products, np.ones(100))
+    halved, _ = product_test(products, 2 * products + 3, np.ones(100))
+    assert_allclose(4 * halved, statistic)
+
+
 @pytest.mark.parametrize("q", [1, 3])
 def test_pvalues_are_uniform_without_dependence(q):
     rng = np.random.default_rng(0)
     found = [
-        product_test(
-            rng.normal(size=(500, q)) * rng.normal(size=(500, 1)), np.ones(500)
-        )
+        _test(rng.normal(size=(500, q)) * rng.normal(size=(500, 1)), np.ones(500))
         for _ in range(400)
     ]
     assert kstest([pvalue for _, pvalue in found], "uniform").pvalue > 0.01
@@ -28,7 +38,7 @@ def test_pvalues_are_uniform_without_dependence(q):
 def test_one_product_is_tested_by_student(n):
     products = np.random.default_rng(0).normal(0.1, 1, size=n)
     expected = ttest_1samp(products, 0)
-    statistic, pvalue = product_test(products[:, None], np.ones(n))
+    statistic, pvalue = _test(products[:, None], np.ones(n))
     assert_allclose([statistic, pvalue], [expected.statistic**2, expected.pvalue])
     upper = ttest_1samp(products, 0, alternative="greater")
     assert_allclose(one_sided_test(products, np.ones(n)), upper[:2])
@@ -36,29 +46,27 @@ def test_one_product_is_tested_by_student(n):
 
 def test_few_normal_products_have_exact_pvalues():
     rng = np.random.default_rng(0)
-    draws = [product_test(rng.normal(size=(6, 3)), np.ones(6))[1] for _ in range(2000)]
+    draws = [_test(rng.normal(size=(6, 3)), np.ones(6))[1] for _ in range(2000)]
     assert kstest(draws, "uniform").pvalue > 0.01
 
 
 def test_redundant_products_count_once():
     products = np.random.default_rng(0).normal(size=(300, 2))
     twice = np.column_stack([products, -products.sum(axis=1)])
-    assert_allclose(
-        product_test(twice, np.ones(300)), product_test(products, np.ones(300))
-    )
+    assert_allclose(_test(twice, np.ones(300)), _test(products, np.ones(300)))
 
 
 def test_weights_are_repeated_rows():
     rng = np.random.default_rng(0)
     products, times = rng.normal(size=(50, 2)), rng.integers(0, 4, 50)
     repeated = np.repeat(products, times, axis=0)
-    expected = product_test(repeated, np.ones(len(repeated)))
-    assert_allclose(product_test(products, times.astype(float)), expected)
+    expected = _test(repeated, np.ones(len(repeated)))
+    assert_allclose(_test(products, times.astype(float)), expected)
 
 
 def test_products_without_variance():
-    assert product_test(np.zeros((20, 2)), np.ones(20)) == (0.0, 1.0)
-    assert product_test(np.eye(2), np.ones(2)) == (0.0, 1.0)
+    assert _test(np.zeros((20, 2)), np.ones(20)) == (0.0, 1.0)
+    assert _test(np.eye(2), np.ones(2)) == (0.0, 1.0)
     assert one_sided_test(np.zeros(20), np.ones(20)) == (0.0, 1.0)
 
 
