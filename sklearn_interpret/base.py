@@ -71,7 +71,7 @@ def _estimator_has(name):
     """Check for `available_if`: the (fitted) estimator has a method."""
 
     def check(self):
-        getattr(getattr(self, "estimator_", self.estimator), name)
+        getattr(getattr(self, "estimator_", self._get_estimator()), name)
         return True
 
     return check
@@ -209,7 +209,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         RefitWarning
             If the estimator is already fitted: a clone of it is fitted again.
         """
-        check_is_predictor(self.estimator)
+        check_is_predictor(self._get_estimator())
         self._reset()
         rows = self._check_rows(X, reset=True)
         weights = check_weights(sample_weight, rows, count_rows=self._errors_count_rows)
@@ -241,6 +241,10 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Responses of the model.
         """
 
+    def _get_estimator(self):
+        """The estimator to inspect: a hook for a default."""
+        return self.estimator
+
     def _reset(self):
         """Delete all fitted attributes: `fit` may set fewer with other parameters."""
         for name in list(vars(self)):
@@ -269,31 +273,32 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
-        if isinstance(self.estimator, FrozenEstimator):
-            check_fits_rows(self.estimator, X)
-            self.estimator_ = self.estimator
+        given = self._get_estimator()
+        if isinstance(given, FrozenEstimator):
+            check_fits_rows(given, X)
+            self.estimator_ = given
             with callback_task(context, self):
                 return
-        if y is None and requires_y(self.estimator):
+        if y is None and requires_y(given):
             raise ValueError(self._missing_y_message())
-        if tags_of(self.estimator).requires_fit and is_fitted(self.estimator):
+        if tags_of(given).requires_fit and is_fitted(given):
             warn(
                 "Pass sklearn.frozen.FrozenEstimator(estimator) to inspect it as it "
                 "is, or sklearn.base.clone(estimator) to fit it here: the "
-                f"{type(self.estimator).__name__} is fitted already, and "
+                f"{type(given).__name__} is fitted already, and "
                 f"{type(self).__name__} fits a clone of it again, on the rows given "
                 "to fit.",
                 RefitWarning,
             )
         fit_params = self._estimator_fit_params(sample_weight, params)
-        estimator = clone(self.estimator)
+        estimator = clone(given)
         with propagated_callbacks(context, estimator), callback_task(context, self):
             self.estimator_ = estimator.fit(X, y, **fit_params)
 
     def _missing_y_message(self):
         name = type(self).__name__
         message = f"{name} requires y to be passed, but the target y is None."
-        if is_fitted(self.estimator):
+        if is_fitted(self._get_estimator()):
             message += (
                 " The estimator is fitted: to inspect it as it is, pass "
                 "sklearn.frozen.FrozenEstimator(estimator); otherwise a clone of it is "
@@ -307,7 +312,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             return routed.estimator.fit
         if sample_weight is None:
             return params
-        name = weight_parameter(self.estimator)
+        name = weight_parameter(self._get_estimator())
         return params if name is None else {**params, name: sample_weight}
 
     def _names_out(self, input_features, players):
@@ -436,12 +441,12 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return (
             MetadataRouter(owner=self)
             .add_self_request(self)
-            .add(estimator=self.estimator, method_mapping=mapping)
+            .add(estimator=self._get_estimator(), method_mapping=mapping)
         )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        inner = tags_of(self.estimator)
+        inner = tags_of(self._get_estimator())
         tags.estimator_type = inner.estimator_type
         for part in (
             "target_tags",

@@ -27,6 +27,7 @@ __all__ = [
     "UndefinedShareWarning",
     "UnreadableModelError",
     "UnseenCategoryWarning",
+    "WeakNuisanceWarning",
 ]
 
 
@@ -124,6 +125,13 @@ class UndefinedFidelityWarning(InspectionWarning):
 
 class UnseenCategoryWarning(InspectionWarning):
     """Rows have a category that `fit` did not see; their effect is NaN."""
+
+
+class WeakNuisanceWarning(InspectionWarning):
+    """A nuisance regression leaves a part that other features explain.
+
+    P-values that rest on it may be too small.
+    """
 
 
 class NonFiniteResponseError(ValueError):

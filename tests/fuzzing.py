@@ -130,6 +130,7 @@ SENSIBLE = {
 # infinite, is then what their documentation promises.
 UNDEFINED = (
     *("fidelity", "fidelity_", "r2_"),  # R² of what does not vary
+    "nuisance_scores_",  # of tests without such a regression
     "total_",  # the share of all features, where some are left out
     "lower_bounds",  # infinite where no row can be found
     # Rows of leverage one, and fits without residual degrees of freedom.

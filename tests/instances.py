@@ -18,6 +18,8 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret import (
@@ -68,6 +70,14 @@ class OwnScore(Named):
 
     def __call__(self, estimator, X, y, sample_weight=None):
         return estimator.score(X, y, sample_weight=sample_weight)
+
+
+class Shuffled(Named):
+    """Values of some columns, in another order of the rows."""
+
+    def __call__(self, X, columns, rng):
+        X = X.iloc if hasattr(X, "iloc") else X
+        return rng.permutation(np.asarray(X[:, columns]))
 
 
 def takes(estimator_class, parameter):
@@ -265,7 +275,35 @@ COUNTERFACTUALS = {
     ],
 }
 
+# A regressor that takes numbers, texts and missing values as levels.
+OF_ANY_COLUMNS = make_pipeline(
+    OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+    DecisionTreeRegressor(max_depth=3, random_state=0),
+)
 IMPORTANCE = {
+    importance.ConditionalImportanceTest: [
+        {"test": "loco", "cv": 2},
+        {
+            "test": "pcm",
+            "nuisance": OF_ANY_COLUMNS,
+            "feature_groups": {"g": [0, 3]},
+            "cv": 2,
+            "correction": "bh",
+        },
+        {
+            "test": "hrt",
+            "sampler": Shuffled(),
+            "n_samples": 25,
+            "cv": 2,
+            "correction": None,
+        },
+        {
+            "test": "gcm",
+            "nuisance": OF_ANY_COLUMNS,
+            "feature_groups": {"g": [0, 3]},
+            "cv": 2,
+        },
+    ],
     importance.DropColumnImportance: [
         {"cv": 2},
         {
@@ -557,6 +595,7 @@ OF_TEXTS = {
 # weight is not as good as copies in parts.
 REFITTING = {
     influence.DeletionDiagnostics,
+    importance.ConditionalImportanceTest,
     importance.DropColumnImportance,
     importance.PermutationTest,
 }

@@ -148,6 +148,7 @@ OF_NOISE = [
     "NoRule",
     "DisagreeingChains",
     "OtherTrainingRows",
+    "WeakNuisance",
 ]
 # Some of scikit-learn's tables have constant columns, more columns than rows, classes
 # far from each other or of one row, and rows without weight.

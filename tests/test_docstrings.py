@@ -38,6 +38,7 @@ OWN_MEANING = {
     "perturbation",
     "centered",
     "confidence_level",
+    "cv",
     "desired",
     "features",
     "link",
@@ -187,11 +188,12 @@ def fitted():
     return of_tables | {c: [c(model).fit(texts, labels)] for c in OF_TEXTS}
 
 
-# The labels are told apart by two columns, and chains are short.
+# Two columns separate the labels, chains are short, and nuisance regressions quick.
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.SeparationWarning")
 @pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning"
 )
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.WeakNuisanceWarning")
 @pytest.mark.parametrize("public_class", ESTIMATORS, ids=lambda c: c.__name__)
 def test_fitted_attributes_are_the_documented_ones(public_class, fitted):
     """All that `fit` sets is documented, and all that is documented is there."""
@@ -244,6 +246,7 @@ def holds(kind, value):
 @pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning"
 )
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.WeakNuisanceWarning")
 @pytest.mark.parametrize("public_class", ESTIMATORS, ids=lambda c: c.__name__)
 def test_fitted_attributes_have_their_declared_types(public_class, fitted):
     """Editors and checkers of types know every documented attribute."""

@@ -103,6 +103,8 @@ METHODS = {
     "permutation importance": "importance.PermutationImportance",
     "conditional importance": "importance.PermutationImportance",
     "LOCO": "importance.DropColumnImportance",
+    "GCM": "importance.ConditionalImportanceTest",
+    "conditional independence": "importance.ConditionalImportanceTest",
     "PIMP": "importance.PermutationTest",
     "SHAP": "shapley.ShapleyValues",
     "TreeSHAP": "shapley.TreeSHAP",

@@ -14,7 +14,7 @@ ORDER = {
         "centered_log_probability"
     ),
     "interactions": "h_statistic network parts_of_a_function",
-    "importance": "which_importance duplicates",
+    "importance": "which_importance duplicates needed",
     "shapley": "breast_cancer which_algorithm any_model",
     "surrogates": "global_surrogate lime_table lime_text lime_image",
     "counterfactuals": "credit rent text anchors",

@@ -17,7 +17,7 @@ class RefittingMixin:
 
     def _unfitted(self):
         """A clone of the estimator to fit."""
-        return clone(unfrozen(self.estimator))
+        return clone(unfrozen(self._get_estimator()))
 
     def _fit_parameters(self, index):
         """Parameters of the estimator's `fit` for rows at these positions."""

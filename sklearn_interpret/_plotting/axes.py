@@ -427,6 +427,12 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
     return legend
 
 
+def has_side_room(ax):
+    """Whether the figure makes room for what is to the right of an axes."""
+    alone = ax.figure.axes == [ax] and _is_unarranged(ax.figure)
+    return alone or is_constrained(ax.figure)
+
+
 def side_legend(ax, handles, labels, *, title=None, corner="upper right", **looks):
     """A legend to the right of an axes, or in its corner if it has no room there.
 
@@ -435,8 +441,7 @@ def side_legend(ax, handles, labels, *, title=None, corner="upper right", **look
     if not handles:
         return None
     place = {"loc": corner, "framealpha": 0.85}
-    alone = ax.figure.axes == [ax] and _is_unarranged(ax.figure)
-    if (alone or is_constrained(ax.figure)) and axes_inches(ax)[0] >= WIDE:
+    if has_side_room(ax) and axes_inches(ax)[0] >= WIDE:
         place = {
             "loc": "upper left",
             "bbox_to_anchor": (1.01, 1),

@@ -30,6 +30,7 @@ AND = " and "  # between the conditions of a rule
 JOIN = " \N{MULTIPLICATION SIGN} "  # between the features of a pair
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _AROUND_SIGN = r" (?=[<>=≤≥≠])|(?<=[<>=≤≥≠]) "
+SMALLEST_P = 1e-4  # smaller p-values are written as below it
 NOISE = 1e-9  # numbers below this share of a column's largest are rounding errors
 
 
@@ -228,6 +229,22 @@ def number_text(value, digits=3, *, signed=False):
             text = f"{mantissa}e{int(exponent)}".replace("-", MINUS)
     sign = MINUS if value < 0 else "+" if signed and value != 0 else ""
     return sign + text
+
+
+def p_text(pvalue):
+    """A p-value in few characters; "" for NaN.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._plotting.labels import p_text
+    >>> p_text(0.04975), p_text(1e-9)
+    ('p = 0.0498', 'p < 0.0001')
+    """
+    if np.isnan(pvalue):
+        return ""
+    if pvalue < SMALLEST_P:
+        return f"p < {SMALLEST_P:.4f}"
+    return f"p = {number_text(pvalue)}"
 
 
 def column_texts(values, digits=3, *, signed=False):

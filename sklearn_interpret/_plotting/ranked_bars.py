@@ -35,6 +35,8 @@ TWO_LINES_PITCH, LINE_HEIGHT = 0.32, 0.145  # inches
 RULE_WIDTH, MOST_LINES = 36, 5  # characters of a line of a rule, and its lines
 LEARNER = "learner's value, 95 %"  # label of lines over folds
 BAR_HEIGHT = 0.7  # of the distance from bar to bar
+PALE = 0.35  # opacity of bars whose p-value is not small
+ROOM, NUMBER_ROOM, P_ROOM = 0.04, 0.16, 0.24  # shares of the width of the marks
 _MEDIAN_STYLE = {"linewidth": 1.4, "zorder": 2.6}
 
 
@@ -131,6 +133,22 @@ def finish_rows(ax, label, hidden=("top", "right")):
     ax.spines[list(hidden)].set_visible(False)
 
 
+def finish_bars(ax, ends, label, *, start=0.0, room=None):
+    """Limits, ticks and label of bars from `start`, and a line there.
+
+    `ends` are places that all marks reach, with the start; `room` is the share of
+    their width that texts need on the right, None without texts.
+    """
+    low, high = ends.min(), ends.max()
+    span = high - low
+    right = high + (ROOM * (high > start) if room is None else room) * span
+    left = low - ROOM * span if low < start else low
+    ax.set_xlim(left, right if span > 0 else low + 1.0)
+    finish_rows(ax, label)
+    if low < start:
+        ax.axvline(start, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
+
+
 def draw_bars(ax, places, lengths, colour, style, *, height, starts=0, upright=False):
     """Bars of a breadth `height`; `colour` may be one for each bar."""
     from matplotlib.colors import to_rgba_array
@@ -186,6 +204,14 @@ def draw_boxes(ax, places, draws, colour, style, height):
 def grey_last(bars):
     """Draw the last bar, of several features together, in grey."""
     bars.patches[-1].set_facecolor(NEUTRAL_COLOUR)
+
+
+def make_pale(bars, which):
+    """Make some bars pale; the first of them, or None."""
+    pale = [bars.patches[place] for place in np.flatnonzero(which)]
+    for patch in pale:
+        patch.set_alpha(PALE)
+    return pale[0] if pale else None
 
 
 def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):

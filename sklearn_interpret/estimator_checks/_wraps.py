@@ -1,6 +1,7 @@
 """Checks of an estimator that wraps a model and passes its methods on."""
 
 import warnings
+from inspect import signature
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -39,8 +40,9 @@ def _predicts_itself(inspector):
 
 
 def check_no_predictor(inspector):
-    """An object that is no predictor is refused by name."""
-    for useless in (object(), None):
+    """An object that is no predictor is refused by name, and None without a default."""
+    given = signature(type(inspector)).parameters["estimator"].default
+    for useless in (object(), *[None] * (given is not None)):
         bad = clone(inspector).set_params(estimator=useless)
         kind = type(useless).__name__
         with expect_error((ValueError, TypeError), kind, doing=f"estimator={kind}"):
@@ -197,6 +199,8 @@ def check_tags_of_the_estimator(inspector):
         with expect_error(ValueError, "y ", doing="two targets"):
             prepared(inspector).fit(X, np.column_stack([y, y]))
     classes, accepted = inner.classifier_tags, ours.classifier_tags
+    if classes is not None:
+        classes.multi_label &= accepted.multi_label
     if classes is not None and classes.multi_class and not accepted.multi_class:
         classes.multi_class = False
         with expect_error(ValueError, "binary", doing="three classes"):

@@ -13,6 +13,9 @@ from matplotlib.text import Annotation
 from numpy.typing import ArrayLike
 from pandas import DataFrame
 
+from sklearn_interpret.importance._conditional_importance_test import (
+    ConditionalImportanceTest,
+)
 from sklearn_interpret.importance._drop_column import DropColumnImportance
 from sklearn_interpret.importance._partial_dependence import PartialDependenceImportance
 from sklearn_interpret.importance._permutation import PermutationImportance, Scoring
@@ -21,12 +24,77 @@ from sklearn_interpret.importance._sage import SAGE
 
 __all__ = [
     "SAGE",
+    "ConditionalImportanceDisplay",
+    "ConditionalImportanceTest",
     "DropColumnImportance",
     "PartialDependenceImportance",
     "PermutationImportance",
     "PermutationImportanceDisplay",
     "PermutationTest",
 ]
+
+class ConditionalImportanceDisplay:
+    importances: ArrayLike
+    feature_names: Any
+    pvalues: ArrayLike
+    alpha: float
+    intervals_low: ArrayLike | None
+    intervals_high: ArrayLike | None
+    nuisance_scores: ArrayLike | None
+    importance_name: str
+    pvalue_name: str
+    figure_: Figure
+    ax_: Axes
+    bars_: BarContainer
+    intervals_: LineCollection | None
+    marks_: PathCollection
+    labels_: list[Annotation]
+    scores_: list[Annotation]
+    legend_: Legend
+    def __init__(
+        self,
+        importances: ArrayLike,
+        *,
+        feature_names: Any,
+        pvalues: ArrayLike,
+        alpha: float = 0.05,
+        intervals_low: ArrayLike | None = None,
+        intervals_high: ArrayLike | None = None,
+        nuisance_scores: ArrayLike | None = None,
+        importance_name: str = "Importance",
+        pvalue_name: str = "adjusted p",
+    ) -> None: ...
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        test: str = "pcm",
+        nuisance: Any = None,
+        feature_groups: dict[str, Any] | None = None,
+        cv: Any = 5,
+        correction: str | None = "holm",
+        alpha: float = 0.05,
+        sampler: str | Callable[..., Any] = "residuals",
+        n_samples: int = 200,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        max_entries: int | None = 20,
+        bar_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_entries: int | None = 20,
+        bar_kw: dict[str, Any] | None = None,
+    ) -> Self: ...
+    def to_frame(self) -> DataFrame: ...
 
 class PermutationImportanceDisplay:
     importances: ArrayLike

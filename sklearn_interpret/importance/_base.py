@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.response import is_classifier, weight_parameter
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.sklearn_bases import SelectorMixin
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
+
+# Most copies of rows with whole-number weights, as a multiple of the rows.
+_MOST_COPIES = 10
 
 
 class BaseImportance(SelectorMixin, BaseInspector):
@@ -41,23 +46,30 @@ class BaseImportance(SelectorMixin, BaseInspector):
     }
 
     def _inspect(self, sample, response):
-        rows = sample.rows
-        groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
-        self.features_, self.player_names_ = resolve_players(rows.names, groups)
-        results = summary(self._measure(sample, response))
+        self._set_players(sample.rows)
+        importances = self._measure(sample, response)
+        results = Bunch(importances=importances)
+        if importances.ndim == 2:
+            results = summary(importances)
         for name, values in results.items():
             setattr(self, f"{name}_", values)
-        wrong = np.flatnonzero(~np.isfinite(self.importances_).all(axis=1))
+        means = results.get("importances_mean", importances)
+        wrong = np.flatnonzero(~np.isfinite(means))
         if len(wrong):
             raise ValueError(
                 f"The importance of {self.player_names_[wrong[0]]!r} is not finite: "
                 "targets, responses or scores are too large, or infinite."
             )
-        self.feature_importances_ = self._by_feature(self.importances_mean_)
+        self.feature_importances_ = self._by_feature(means)
+
+    def _set_players(self, rows):
+        """Set the features and groups to measure."""
+        groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
+        self.features_, self.player_names_ = resolve_players(rows.names, groups)
 
     @abstractmethod
     def _measure(self, sample, response):
-        """Set the method's fitted attributes; return importances (n_players, r)."""
+        """Set fitted attributes; return importances (n_players,) or (n_players, r)."""
 
     def _by_feature(self, by_player):
         """Values of players as (n_features,): each member of a group gets its value."""
@@ -128,6 +140,40 @@ class RefittingImportance(RefittingMixin, BaseImportance):
         finally:
             del self._given
 
+    def _splits(self, sample, y):
+        """Positions of training and test rows within the sample."""
+        # The user's positions count rows of weight zero, which the sample lacks.
+        given = not (
+            self.cv is None or isinstance(self.cv, Real) or hasattr(self.cv, "split")
+        )
+        if given:
+            splits = list(self.cv)
+        else:
+            cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator_))
+            splits = cv.split(sample.rows.native, y)
+        n_rows = self._given[0].shape[0] if given else sample.rows.n_rows
+        places = np.full(n_rows, -1)
+        places[sample.index if given else slice(None)] = np.arange(sample.rows.n_rows)
+        found = [_present(places, split) for split in splits]
+        if not found or None in found:
+            what = "it yields nothing: pass a list, since an iterator works only once."
+            if found:
+                what = f"split {found.index(None)} of {n_rows} rows is not."
+            raise ValueError(
+                "cv must yield pairs (train, test) of positions of rows, neither of "
+                f"them empty; {what}"
+            )
+        return found
+
+    def _parameters_of_copies(self, sample):
+        """Parameters of the estimator's `fit`, with the weights of these rows."""
+        # Where metadata is routed, a pipeline takes the plain name.
+        names = weight_parameter(self._get_estimator()), "sample_weight"
+        return {
+            name: sample.weights if name in names else values
+            for name, values in self._fit_parameters(sample.index).items()
+        }
+
 
 def summary(importances, **others):
     """Importances (n_players, r), their mean and deviation, and other results."""
@@ -137,3 +183,51 @@ def summary(importances, **others):
         importances_std=importances.std(axis=1),
         **others,
     )
+
+
+def _present(places, split):
+    """Positions within the sample of the rows of a split; None if invalid."""
+    try:
+        train, test = (places[np.asarray(part)] for part in split)
+    except (TypeError, ValueError, IndexError):
+        return None
+    train, test = train[train >= 0], test[test >= 0]
+    return (train, test) if train.size and test.size else None
+
+
+def copies(sample):
+    """A row for each unit of weight, sorted, if weights are whole and not large.
+
+    Weighted rows and their copies, in any order, then have the same draws.
+    """
+    distinct = sample.distinct()
+    counts = np.rint(distinct.weights)
+    few = counts.sum() <= _MOST_COPIES * sample.rows.n_rows
+    if not (few and np.array_equal(counts, distinct.weights)):
+        return sample
+    index = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
+    rows, y = distinct.rows.take(index), distinct.y[index]
+    return Sample(rows, y, np.ones(len(index)), kept=distinct.index[index])
+
+
+def random_folds(y, n_folds, rng):
+    """Random fold of each row, (n,), stratified by sorted targets."""
+    order = rng.permutation(len(y))
+    if y.ndim == 1:
+        order = order[np.argsort(y[order], kind="stable")]
+    folds = np.empty(len(y), dtype=np.intp)
+    folds[order] = np.arange(len(y)) % n_folds
+    return folds
+
+
+def drop_columns(rows, columns):
+    """Rows without the columns, or with constant ones if none would remain."""
+    kept = np.setdiff1d(np.arange(rows.n_columns), columns)
+    return rows.keep_columns(kept) if len(kept) else hold_constant(rows, columns)
+
+
+def hold_constant(rows, columns):
+    """Rows in which the columns have the first row's values."""
+    first = np.zeros(rows.n_rows, dtype=np.intp)
+    everywhere = dict.fromkeys(columns, first)
+    return type(rows)(rows.mixed(np.arange(rows.n_rows), everywhere))

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
-from sklearn_interpret.importance._base import RefittingImportance, summary
+from sklearn_interpret.importance._base import (
+    RefittingImportance,
+    drop_columns,
+    hold_constant,
+    summary,
+)
 
 # Relative differences of scores below this are rounding errors, and count as zero.
 _ROUNDING = 1e-12
@@ -174,31 +176,6 @@ class DropColumnImportance(RefittingImportance):
         scores = np.reshape(scores, (-1, len(left_out), len(metrics)))
         return self._set_results(scores.transpose(2, 1, 0), metrics)
 
-    def _splits(self, sample, y):
-        """Positions of training and test rows within the sample."""
-        # The user's positions count rows of weight zero, which the sample lacks.
-        given = not (
-            self.cv is None or isinstance(self.cv, Real) or hasattr(self.cv, "split")
-        )
-        if given:
-            splits = list(self.cv)
-        else:
-            cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator_))
-            splits = cv.split(sample.rows.native, y)
-        n_rows = self._given[0].shape[0] if given else sample.rows.n_rows
-        places = np.full(n_rows, -1)
-        places[sample.index if given else slice(None)] = np.arange(sample.rows.n_rows)
-        found = [_present(places, split) for split in splits]
-        if not found or None in found:
-            what = "it yields nothing: pass a list, since an iterator works only once."
-            if found:
-                what = f"split {found.index(None)} of {n_rows} rows is not."
-            raise ValueError(
-                "cv must yield pairs (train, test) of positions of rows, neither of "
-                f"them empty; {what}"
-            )
-        return found
-
     def _set_results(self, scores, metrics):
         """Set the fitted attributes from scores (n_metrics, 1 + n_players, n_folds)."""
         self.results_ = {}
@@ -212,16 +189,6 @@ class DropColumnImportance(RefittingImportance):
         first = self.results_[metrics[0].name]
         self.baseline_scores_ = first.baseline_scores
         return first.importances
-
-
-def _present(places, split):
-    """Positions within the sample of the rows of a split; None if invalid."""
-    try:
-        train, test = (places[np.asarray(part)] for part in split)
-    except (TypeError, ValueError, IndexError):
-        return None
-    train, test = train[train >= 0], test[test >= 0]
-    return (train, test) if train.size and test.size else None
 
 
 def _scores(estimator, fit_params, remove, player, data, split, metrics):
@@ -255,16 +222,3 @@ def names_columns(estimator):
         if name.rpartition("__")[2] in _COLUMN_PARAMETERS and not default:
             return True
     return isinstance(estimator, ColumnTransformer)
-
-
-def drop_columns(rows, columns):
-    """Rows without the columns, or with constant ones if none would remain."""
-    kept = np.setdiff1d(np.arange(rows.n_columns), columns)
-    return rows.keep_columns(kept) if len(kept) else hold_constant(rows, columns)
-
-
-def hold_constant(rows, columns):
-    """Rows in which the columns have the first row's values."""
-    first = np.zeros(rows.n_rows, dtype=np.intp)
-    everywhere = dict.fromkeys(columns, first)
-    return type(rows)(rows.mixed(np.arange(rows.n_rows), everywhere))

@@ -30,15 +30,13 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.native_importances import native_importances
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.replacement.all_pairs import loss_increases
-from sklearn_interpret._model.response import is_classifier, weight_parameter
+from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import FixedSumWarning
-from sklearn_interpret.importance._base import RefittingImportance
+from sklearn_interpret.importance._base import RefittingImportance, copies, random_folds
 
 # Folds of the held-out importances, as in scikit-learn's cross-validation.
 _N_FOLDS = 5
-# Most copies of rows with whole-number weights, as a multiple of the rows.
-_MOST_COPIES = 10
 # Relative differences of sums of importances below this are rounding errors.
 _ROUNDING = 1e-9
 
@@ -208,7 +206,7 @@ class PermutationTest(RefittingImportance):
         arguments = estimator, fit_params, self.importance_getter, self.features_
         if self.importance_getter == "permutation":
             _check_has_folds(self.estimator_, sample)
-            sample = _copies(sample)
+            sample = copies(sample)
             arguments = estimator, self._parameters_of_copies(sample), *arguments[2:]
             observed = _held_out_importances(*arguments, sample, rng)
         else:
@@ -220,15 +218,6 @@ class PermutationTest(RefittingImportance):
         self._warn_of_fixed_sum(observed)
         self.pvalues_ = upper_tail(observed, self.null_importances_, self.distribution)
         return observed[:, None]
-
-    def _parameters_of_copies(self, sample):
-        """Parameters of the estimator's `fit`, with the weights of these rows."""
-        # Where metadata is routed, a pipeline takes the plain name.
-        names = weight_parameter(self.estimator), "sample_weight"
-        return {
-            name: sample.weights if name in names else values
-            for name, values in self._fit_parameters(sample.index).items()
-        }
 
     def _warn_of_fixed_sum(self, observed):
         """Warn if importances have a fixed sum, which makes p-values depend."""
@@ -261,21 +250,6 @@ class PermutationTest(RefittingImportance):
     def _get_support_mask(self):
         check_is_fitted(self)
         return self._by_feature(self.pvalues_ < self.alpha)
-
-
-def _copies(sample):
-    """A row for each unit of weight, sorted, if weights are whole and not large.
-
-    Weighted rows and their copies, in any order, then have the same draws.
-    """
-    distinct = sample.distinct()
-    counts = np.rint(distinct.weights)
-    few = counts.sum() <= _MOST_COPIES * sample.rows.n_rows
-    if not (few and np.array_equal(counts, distinct.weights)):
-        return sample
-    index = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
-    rows, y = distinct.rows.take(index), distinct.y[index]
-    return Sample(rows, y, np.ones(len(index)), kept=distinct.index[index])
 
 
 def _check_has_folds(estimator, sample):
@@ -314,7 +288,8 @@ def _held_out_importances(estimator, fit_params, _, players, sample, rng):
     """Mean loss increases of held-out rows, relative to their root mean square."""
     X, y, weights = sample.rows.native, sample.y, sample.weights
     increases = np.empty((len(players), len(y)))
-    folds, scales = _folds(y, rng), _loss_scales(y, weights)
+    n_folds = min(_N_FOLDS, len(y) // 2)
+    folds, scales = random_folds(y, n_folds, rng), _loss_scales(y, weights)
     for fold in range(folds.max() + 1):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         params = parameters_of_rows(X, fit_params, train)
@@ -323,16 +298,6 @@ def _held_out_importances(estimator, fit_params, _, players, sample, rng):
         held_out = Sample(sample.rows.take(test), y[test], weights[test])
         increases[:, test] = loss_increases(model, held_out, players, scales, rng)
     return mean_to_root_mean_square(increases, weights)
-
-
-def _folds(y, rng):
-    """Random fold of each row, (n,), stratified by sorted targets."""
-    order = rng.permutation(len(y))
-    if y.ndim == 1:
-        order = order[np.argsort(y[order], kind="stable")]
-    folds = np.empty(len(y), dtype=np.intp)
-    folds[order] = np.arange(len(y)) % min(_N_FOLDS, len(y) // 2)
-    return folds
 
 
 def _loss_scales(y, weights):

@@ -280,7 +280,7 @@ def test_null_distributions_and_pvalues():
     null = arguments["null_importances"]
     assert_allclose(ends, np.quantile(null, [0.05, 0.95], axis=0).T)
     texts = [text.get_text() for text in display.labels_]
-    assert texts == ["p = 0.01", "p = 0.31", "p = 0.6", "p = 0.9"]
+    assert texts == ["p = 0.01", "p = 0.307", "p = 0.603", "p = 0.9"]
     alphas = [patch.get_alpha() for patch in display.bars_[0].patches]
     assert alphas[0] is None
     assert all(alpha < 1 for alpha in alphas[1:])

@@ -199,6 +199,15 @@ def _importances(**parts):
     return importance.PermutationImportanceDisplay(draws, feature_names=NAMES, **parts)
 
 
+def _conditional_test(**parts):
+    return importance.ConditionalImportanceDisplay(
+        [2.0, 0.1, 3.0, -0.1],
+        feature_names=NAMES,
+        pvalues=[0.03, 0.4, 1e-9, 1.0],
+        **parts,
+    ).plot()
+
+
 def _regions(grid=GRID, **parts):
     curves = DRAW.normal(size=(3, len(grid)))
     return effects.RegionalEffectDisplay(
@@ -591,6 +600,14 @@ DRAWINGS = {
         lambda: _importances().plot(kind="box"),
         lambda: _null().plot(),
         lambda: _null().plot(kind="box"),
+    ],
+    "ConditionalImportanceDisplay": [
+        lambda: _conditional_test(
+            nuisance_scores=[[0.5, 0.1], [0.4, -0.2], [0.6, 0.9], [0.5, 0.0]]
+        ),
+        lambda: _conditional_test(
+            intervals_low=[1.2, -0.3, 2.0, -0.4], intervals_high=[2.8, 0.5, 4.0, 0.2]
+        ),
     ],
     "RegressionInfluenceDisplay": [
         _regression_influence,

@@ -3,6 +3,7 @@
 from typing import Any, assert_type
 
 import numpy as np
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.container import BarContainer
 from numpy.typing import NDArray
 from pandas import DataFrame
@@ -11,6 +12,8 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance import (
     SAGE,
+    ConditionalImportanceDisplay,
+    ConditionalImportanceTest,
     DropColumnImportance,
     PartialDependenceImportance,
     PermutationImportance,
@@ -68,6 +71,20 @@ def permutation_test(X: Floats, y: Floats) -> None:
         PermutationImportanceDisplay.from_estimator(inspector),
         PermutationImportanceDisplay,
     )
+
+
+def conditional_importance_test(X: Floats, y: Floats) -> None:
+    inspector = ConditionalImportanceTest(test="loco", nuisance=MODEL).fit(X, y)
+    assert_type(inspector, ConditionalImportanceTest)
+    assert_type(inspector.adjusted_p_values_, Floats)
+    assert_type(inspector.intervals_low_, Floats)
+    assert_type(inspector.nuisance_scores_, Floats)
+    display = ConditionalImportanceDisplay.from_estimator(MODEL, X, y, test="gcm")
+    assert_type(display, ConditionalImportanceDisplay)
+    assert_type(display.bars_, BarContainer)
+    assert_type(display.marks_, PathCollection)
+    assert_type(display.intervals_, LineCollection | None)
+    assert_type(display.to_frame(), DataFrame)
 
 
 def sage(X: Floats, y: Floats) -> None:

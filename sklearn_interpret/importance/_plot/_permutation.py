@@ -16,18 +16,20 @@ from sklearn_interpret._plotting.colours import (
     ink,
     paper,
     seen,
-    shade,
 )
-from sklearn_interpret._plotting.labels import literal_lines, number_text
+from sklearn_interpret._plotting.labels import literal_lines, p_text
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.ranked_bars import (
     LEARNER,
+    NUMBER_ROOM,
+    P_ROOM,
     draw_bars,
     draw_boxes,
     draw_spreads,
-    finish_rows,
+    finish_bars,
     grey_last,
     label_ends,
+    make_pale,
     name_rows,
     others_text,
     ranked,
@@ -39,10 +41,7 @@ from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 SAMPLES = ("train", "test")
-ROOM, NUMBER_ROOM, P_ROOM = 0.04, 0.16, 0.24  # shares of the width of the marks
 WIDTH, LEGEND_WIDTH = 6.0, 1.5  # inches
-SMALLEST_P = 1e-4
-PALE = 0.35  # opacity of bars whose p-value is not below alpha
 NULL_STYLE = {"linewidth": 2.2, "zorder": 2.5}
 FOLD_STYLE = {"s": 14, "linewidth": 0.8, "zorder": 3}
 
@@ -72,10 +71,11 @@ class Lines:
 class PermutationImportanceDisplay(ImportanceSources):
     """Importance of features, as bars with their spread, or as boxes.
 
-    It shows every inspector of :mod:`sklearn_interpret.importance`. Importances on
-    test rows are below those on the training rows: features to which the model has
-    overfitted matter less on the test rows. Features beyond `max_entries`, those
-    nearest to no effect, share the last line, which is the mean of theirs.
+    It shows every inspector of :mod:`sklearn_interpret.importance` but
+    ``ConditionalImportanceTest``. Importances on test rows are below those on the
+    training rows: features to which the model has overfitted matter less on the test
+    rows. Features beyond `max_entries`, those nearest to no effect, share the last
+    line, which is the mean of theirs.
 
     Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
 
@@ -287,7 +287,9 @@ default=None
             ends += self._mark_null(lines)
         if lines.pvalues is not None and self.alpha is not None:
             for bars in self.bars_:
-                self._mute(bars, lines)
+                pale = make_pale(bars, lines.pvalues >= self.alpha)
+                if pale is not None:
+                    self._entries.setdefault(f"p ≥ {self.alpha:g}", pale)
         return ends
 
     def _learner_reach(self, lines):
@@ -308,13 +310,6 @@ default=None
         self.spreads_.append(draw_spreads(self.ax_, lines.places + offset, *ends))
         self._entries["± 2 standard errors"] = self.spreads_[-1]
         return ends
-
-    def _mute(self, bars, lines):
-        """Make bars pale whose p-values are not below `alpha`."""
-        for patch, pvalue in zip(bars.patches, lines.pvalues, strict=True):
-            if pvalue >= self.alpha:
-                patch.set_alpha(PALE)
-                self._entries.setdefault(f"p ≥ {self.alpha:g}", patch)
 
     def _mark_null(self, lines):
         """Lines on the bars for the null distribution; how far these reach."""
@@ -371,24 +366,18 @@ default=None
             return []
         means, texts = lines.samples[0].mean(axis=1), None
         if lines.pvalues is not None:
-            texts = list(map(_p_text, lines.pvalues))
+            texts = list(map(p_text, lines.pvalues))
         gap = 8 if self.points_ else 4
         reach = ends.max(axis=0)
         return label_ends(self.ax_, reach, lines.places, means, texts=texts, gap=gap)
 
     def _finish(self, ends):
         """Limits, ticks, axis label and legend."""
-        ax = self.ax_
-        low, high = ends.min(), ends.max()
-        span, room = high - low, ROOM
+        ax, room = self.ax_, None
         if self.labels_:
             room = NUMBER_ROOM if self.pvalues is None else P_ROOM
-        right = high + room * span if self.labels_ or high > self.no_effect else high
-        left = low - ROOM * span if low < self.no_effect else low
-        ax.set_xlim(left, right if span > 0 else low + 1.0)
-        finish_rows(ax, literal_lines(self.importance_name))
-        if low < self.no_effect:
-            ax.axvline(self.no_effect, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
+        label = literal_lines(self.importance_name)
+        finish_bars(ax, ends, label, start=self.no_effect, room=room)
         texts, handles = list(self._entries), list(self._entries.values())
         self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
@@ -431,14 +420,6 @@ default=None
                 mean["standard_error"] = lines.errors
             means.append(mean)
         return self._frame(*means, *singles, whole=which)
-
-
-def _p_text(pvalue):
-    if np.isnan(pvalue):
-        return ""
-    if pvalue < SMALLEST_P:
-        return "p < 0.0001"
-    return f"p = {number_text(pvalue, 2)}"
 
 
 def line_order(samples, no_effect, max_entries):

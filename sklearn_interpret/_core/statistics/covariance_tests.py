@@ -1,0 +1,71 @@
+"""Tests that products of residuals have the mean zero."""
+
+import numpy as np
+from scipy.stats import f, false_discovery_control, t
+
+# Variances below this share of the largest are rounding errors.
+_NEGLIGIBLE = 1e-10
+
+
+def product_test(products, held_out, weights):
+    """Generalised covariance measure (Shah & Peters 2020, section 3) of some products.
+
+    The statistic is Hotelling's for all means together, which is chi-squared in large
+    samples with as many degrees of freedom as the products have dimensions. Its
+    p-value is that of normal products.
+
+    Parameters
+    ----------
+    products : ndarray of shape (n_rows, q)
+        Products of a residual of the target and one of the feature.
+    held_out : ndarray of shape (n_rows, q)
+        Products of held-out residuals, whose variance does not shrink where a row
+        determines its own prediction (as HC3 of MacKinnon & White 1985).
+    weights : ndarray of shape (n_rows,)
+        Weights of the rows, which count as repeated rows.
+
+    Returns
+    -------
+    statistic, pvalue : float
+        For one product, the statistic is the square of Student's.
+    """
+    total = weights.sum()
+    # The statistic does not depend on scales, but the search for rounding errors does.
+    largest = np.abs(held_out).max(axis=0)
+    scale = np.where(largest > 0, largest, 1.0)
+    means = weights @ products / total / scale
+    deviations = (held_out - weights @ held_out / total) / scale
+    covariance = deviations.T @ (deviations * weights[:, None])
+    variances, directions = np.linalg.eigh(covariance / max(total - 1, 1.0))
+    varying = variances > _NEGLIGIBLE * max(variances[-1], 0.0)
+    q = varying.sum()
+    if not 0 < q < total:
+        return 0.0, 1.0
+    along = means @ directions[:, varying]
+    statistic = float(total * (along**2 / variances[varying]).sum())
+    ratio = statistic * (total - q) / (q * (total - 1))
+    return statistic, float(f.sf(ratio, q, total - q))
+
+
+def one_sided_test(products, weights):
+    """Student's statistic of the mean of products (n_rows,), and its upper p-value."""
+    total = weights.sum()
+    mean = weights @ products / total
+    squares = weights @ (products - mean) ** 2
+    if not (squares > 0 and total > 1):
+        return 0.0, 1.0
+    statistic = float(mean / np.sqrt(squares / (total - 1) / total))
+    return statistic, float(t.sf(statistic, total - 1))
+
+
+def adjusted_pvalues(pvalues, correction):
+    """P-values adjusted for their number: by "holm" (Holm 1979), "bh", or None."""
+    if correction == "bh":
+        return false_discovery_control(pvalues)
+    if correction is None:
+        return pvalues.copy()
+    order, n = np.argsort(pvalues), len(pvalues)
+    steps = np.maximum.accumulate(pvalues[order] * np.arange(n, 0, -1))
+    adjusted = np.empty(n)
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted

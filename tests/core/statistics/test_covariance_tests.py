@@ -1,0 +1,77 @@
+"""Tests of residual products: their level, their invariance, and adjusted p-values."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import kstest, ttest_1samp
+
+from sklearn_interpret._core.statistics.covariance_tests import (
+    adjusted_pvalues,
+    one_sided_test,
+    product_test,
+)
+
+
+def _test(products, weights):
+    """The test without other held-out products."""
+    return product_test(products, products, weights)
+
+
+def test_variance_is_that_of_the_held_out_products():
+    products = np.random.default_rng(0).normal(0.1, 1, size=(100, 1))
+    statistic, _ = _test(products, np.ones(100))
+    halved, _ = product_test(products, 2 * products + 3, np.ones(100))
+    assert_allclose(4 * halved, statistic)
+
+
+@pytest.mark.parametrize("q", [1, 3])
+def test_pvalues_are_uniform_without_dependence(q):
+    rng = np.random.default_rng(0)
+    found = [
+        _test(rng.normal(size=(500, q)) * rng.normal(size=(500, 1)), np.ones(500))
+        for _ in range(400)
+    ]
+    assert kstest([pvalue for _, pvalue in found], "uniform").pvalue > 0.01
+
+
+@pytest.mark.parametrize("n", [2, 3, 200])
+def test_one_product_is_tested_by_student(n):
+    products = np.random.default_rng(0).normal(0.1, 1, size=n)
+    expected = ttest_1samp(products, 0)
+    statistic, pvalue = _test(products[:, None], np.ones(n))
+    assert_allclose([statistic, pvalue], [expected.statistic**2, expected.pvalue])
+    upper = ttest_1samp(products, 0, alternative="greater")
+    assert_allclose(one_sided_test(products, np.ones(n)), upper[:2])
+
+
+def test_few_normal_products_have_exact_pvalues():
+    rng = np.random.default_rng(0)
+    draws = [_test(rng.normal(size=(6, 3)), np.ones(6))[1] for _ in range(2000)]
+    assert kstest(draws, "uniform").pvalue > 0.01
+
+
+def test_redundant_products_count_once():
+    products = np.random.default_rng(0).normal(size=(300, 2))
+    twice = np.column_stack([products, -products.sum(axis=1)])
+    assert_allclose(_test(twice, np.ones(300)), _test(products, np.ones(300)))
+
+
+def test_weights_are_repeated_rows():
+    rng = np.random.default_rng(0)
+    products, times = rng.normal(size=(50, 2)), rng.integers(0, 4, 50)
+    repeated = np.repeat(products, times, axis=0)
+    expected = _test(repeated, np.ones(len(repeated)))
+    assert_allclose(_test(products, times.astype(float)), expected)
+
+
+def test_products_without_variance():
+    assert _test(np.zeros((20, 2)), np.ones(20)) == (0.0, 1.0)
+    assert _test(np.eye(2), np.ones(2)) == (0.0, 1.0)
+    assert one_sided_test(np.zeros(20), np.ones(20)) == (0.0, 1.0)
+
+
+def test_adjusted_pvalues():
+    pvalues = np.array([0.01, 0.04, 0.03, 0.5])
+    assert_array_equal(adjusted_pvalues(pvalues, None), pvalues)
+    assert_allclose(adjusted_pvalues(pvalues, "holm"), [0.04, 0.09, 0.09, 0.5])
+    assert_allclose(adjusted_pvalues(pvalues, "bh"), [0.04, 0.16 / 3, 0.16 / 3, 0.5])

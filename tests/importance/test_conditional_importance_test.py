@@ -1,0 +1,587 @@
+"""Tests of conditional importance: plain references, promises, odd input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.stats import kstest, t, ttest_1samp
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import SelectFromModel
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.validation import Sample
+from sklearn_interpret.exceptions import (
+    InspectionWarning,
+    LowWeightWarning,
+    WeakNuisanceWarning,
+)
+from sklearn_interpret.importance import ConditionalImportanceTest, _conditional_tests
+from sklearn_interpret.importance._base import copies, random_folds
+from tests.importance.quick import mixed_frame
+
+TESTS = ["gcm", "pcm", "hrt", "loco"]
+of_each = pytest.mark.parametrize("test", TESTS)
+LINEAR = LinearRegression()
+TREE = DecisionTreeRegressor(max_depth=4, random_state=0)
+
+
+def linear_data(n_rows=60, seed=7):
+    """Correlated features, the first of which is needed."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 3))
+    X[:, 1] += X[:, 0]
+    return X, X[:, 0] + rng.normal(size=n_rows)
+
+
+X, Y = linear_data()
+
+
+def quick(test, estimator=LINEAR, **parameters):
+    """A test with linear nuisance regressions."""
+    parameters = {"nuisance": LinearRegression(), "n_samples": 99} | parameters
+    return ConditionalImportanceTest(estimator, test=test, random_state=0, **parameters)
+
+
+@pytest.fixture
+def no_checks(monkeypatch):
+    """Leave out the checks of nuisance regressions, which take the most time."""
+    monkeypatch.setattr(
+        _conditional_tests, "remaining_dependence", lambda *_: (1.0, 0.0)
+    )
+
+
+def drawn(X, y):
+    """Rows and targets in the order of the draws, their parts, and a seed a feature."""
+    sample = copies(Sample.of(as_rows(X), y, np.ones(len(y))))
+    rng = np.random.RandomState(0)
+    parts = random_folds(np.zeros(len(y)), 10, rng)
+    seeds = rng.randint(np.iinfo(np.int32).max, size=X.shape[1])
+    return sample.rows.native, sample.y, parts, seeds
+
+
+def held_out_residuals(others, target, parts):
+    cv = PredefinedSplit(parts // 2)
+    return target - cross_val_predict(LinearRegression(), others, target, cv=cv)
+
+
+def test_gcm_by_cross_val_predict(no_checks):
+    found = quick("gcm").fit(X, Y)
+    rows, y, parts, _ = drawn(X, Y)
+    for j in range(3):
+        others = np.delete(rows, j, axis=1)
+        of_y, of_x = (held_out_residuals(others, t, parts) for t in (y, rows[:, j]))
+        expected = ttest_1samp(of_y * of_x, 0)
+        assert_allclose(found.p_values_[j], expected.pvalue)
+        assert_allclose(found.statistics_[j], expected.statistic**2)
+        share = (of_y @ of_x) ** 2 / (of_y @ of_y) / (of_x @ of_x)
+        assert_allclose(found.importances_[j], share)
+        scores = [1 - r.var() / t.var() for r, t in ((of_y, y), (of_x, rows[:, j]))]
+        assert_allclose(found.nuisance_scores_[j], scores, atol=0.01)
+
+
+def test_pcm_by_a_plain_loop(no_checks):
+    found = quick("pcm", TREE).fit(X, Y)
+    rows, y, parts, seeds = drawn(X, Y)
+    half = parts % 2 == 0
+    model = clone(TREE).fit(rows[half], y[half])
+    squares = (y - model.predict(rows)) ** 2
+    variance = LinearRegression().fit(rows[half], squares[half]).predict(rows)
+    variance = np.maximum(variance, 0.1 * squares[half].mean())
+    for j in range(3):
+        others, effect = np.delete(rows, j, axis=1), model.predict(rows)
+        donors = np.random.default_rng(seeds[j]).choice(np.flatnonzero(half), 5)
+        for donor in donors:
+            moved = rows.copy()
+            moved[:, j] = rows[donor, j]
+            effect = effect - model.predict(moved) / 5
+        explained = LinearRegression().fit(others[half], effect[half])
+        direction = (effect - explained.predict(others)) / variance
+        left = held_out_residuals(others, y, parts)[~half]
+        projected = held_out_residuals(others, direction, parts)[~half]
+        products = left * projected
+        expected = ttest_1samp(products, 0, alternative="greater")
+        assert_allclose(found.p_values_[j], expected.pvalue)
+        assert_allclose(found.statistics_[j], expected.statistic)
+        share = max(products.sum(), 0) ** 2 / (left @ left * (projected @ projected))
+        assert_allclose(found.importances_[j], share)
+
+
+def test_folds_may_be_given():
+    halves = np.arange(len(Y)) % 2
+    splits = list(PredefinedSplit(halves).split())
+    one, other = (
+        quick("gcm", nuisance=Ridge(), cv=cv).fit(X, Y)
+        for cv in (splits, PredefinedSplit(halves))
+    )
+    assert_array_equal(one.p_values_, other.p_values_)
+    left = Y - cross_val_predict(Ridge(), X[:, 1:], Y, cv=splits)
+    score = 1 - (left**2).sum() / ((Y - Y.mean()) ** 2).sum()
+    assert_allclose(one.nuisance_scores_[0, 0], score)
+
+
+@pytest.mark.parametrize("left_out", [slice(0, 10), slice(0, 70)])
+def test_folds_hold_out_each_row_once(left_out):
+    rows = np.arange(len(Y))
+    splits = [(rows[20:], rows[left_out]), (rows[:20], rows[20:])]
+    with pytest.raises(ValueError, match="cv must hold out each row"):
+        quick("gcm", cv=splits).fit(X, Y)
+
+
+def test_loco_by_a_plain_loop():
+    found = quick("loco", Ridge()).fit(X, Y)
+    rows, y, parts, _ = drawn(X, Y)
+    cv = PredefinedSplit(parts // 2)
+    squares = (y - cross_val_predict(Ridge(), rows, y, cv=cv)) ** 2
+    for j in range(3):
+        others = np.delete(rows, j, axis=1)
+        without = (y - cross_val_predict(Ridge(), others, y, cv=cv)) ** 2
+        without, full = without[parts % 2 == 1], squares[parts % 2 == 0]
+        gain = without.mean() - full.mean()
+        error = np.sqrt(sum(part.var(ddof=1) / len(part) for part in (without, full)))
+        assert_allclose(found.importances_[j], gain)
+        dof = min(len(without), len(full)) - 1
+        assert_allclose(found.p_values_[j], t.sf(gain / error, dof))
+        ends = t.interval(0.95, dof, gain, error)
+        assert_allclose([found.intervals_low_[j], found.intervals_high_[j]], ends)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        TREE,
+        LinearRegression(),
+        LogisticRegression(),
+        RandomForestClassifier(3, random_state=0),
+    ],
+)
+@pytest.mark.parametrize("groups", [None, {"pair": [0, 2]}])
+def test_hrt_by_predictions_of_all_rows(model, groups):
+    draws = []
+
+    def sampler(rows, columns, rng):
+        values = rng.normal(size=(len(rows), len(columns)))
+        draws.append((columns, values))
+        return values
+
+    y = Y
+    if not isinstance(model, RegressorMixin):
+        y = np.array(["a", "b", "c"])[np.digitize(Y, [-1, 1])]
+    found = quick("hrt", model, sampler=sampler, feature_groups=groups, correction=None)
+    found.fit(X, y)
+    rows = Sample.of(as_rows(X), y, np.ones(60)).distinct()
+    rows, y = rows.rows.native, rows.y
+    strata = np.zeros(60) if y.dtype.kind == "f" else y
+    half = random_folds(strata, 10, np.random.RandomState(0)) % 2 == 0
+    model = clone(model).fit(rows[half], y[half])
+
+    def loss(rest):
+        if y.dtype.kind == "f":
+            return ((model.predict(rest) - y[~half]) ** 2).mean()
+        flags = y[~half, None] == model.classes_
+        return ((model.predict_proba(rest) - flags) ** 2).sum(axis=1).mean()
+
+    observed = loss(rows[~half])
+    for k, columns in enumerate(found.features_):
+        null = []
+        for at, values in draws[99 * k : 99 * (k + 1)]:
+            assert at == list(columns)
+            moved = rows[~half].copy()
+            moved[:, at] = values
+            null.append(loss(moved))
+        as_small = np.sum(np.array(null) <= observed * (1 + 1e-9))
+        assert found.p_values_[k] == (1 + as_small) / 100
+        assert_allclose(found.importances_[k], np.mean(null) - observed, atol=1e-9)
+
+
+class OpaqueRegressor(RegressorMixin, BaseEstimator):
+    """A forest that can only predict."""
+
+    def fit(self, X, y):
+        """Fit the forest."""
+        self._model = RandomForestRegressor(4, random_state=0).fit(X, y)
+        return self
+
+    def predict(self, X):
+        """Predict."""
+        return self._model.predict(X)
+
+
+class OpaqueClassifier(ClassifierMixin, BaseEstimator):
+    """A forest that can only predict."""
+
+    def fit(self, X, y):
+        """Fit the forest."""
+        self._model = RandomForestClassifier(4, random_state=0).fit(X, y)
+        self.classes_ = self._model.classes_
+        return self
+
+    def predict_proba(self, X):
+        """Predict probabilities."""
+        return self._model.predict_proba(X)
+
+    def predict(self, X):
+        """Predict labels."""
+        return self._model.predict(X)
+
+
+@pytest.mark.parametrize("sampler", ["residuals", "gaussian"])
+@pytest.mark.parametrize("kind", ["numbers", "two classes", "three classes"])
+def test_hrt_follows_trees_to_the_same_losses(sampler, kind, no_checks):
+    rows = X.copy()
+    rows[:, 2] = np.round(rows[:, 2])  # levels
+    readable, opaque, y = RandomForestRegressor(4, random_state=0), OpaqueRegressor(), Y
+    if kind != "numbers":
+        readable, opaque = RandomForestClassifier(4, random_state=0), OpaqueClassifier()
+        y = np.digitize(Y, [0] if kind == "two classes" else [-1, 1])
+    one, other = (
+        quick("hrt", model, sampler=sampler).fit(rows, y)
+        for model in (readable, opaque)
+    )
+    assert_allclose(one.importances_, other.importances_, atol=1e-9)
+    assert_allclose(one.statistics_, other.statistics_, atol=1e-7)
+    assert_array_equal(one.p_values_, other.p_values_)
+
+
+@pytest.mark.parametrize("test", ["gcm", "pcm"])
+def test_pvalues_are_uniform_under_the_null(test, no_checks):
+    found = []
+    for seed in range(80):
+        rows, y = linear_data(60, seed)
+        found.append(quick(test).fit(rows, y).p_values_[1:])
+    for pvalues in np.transpose(found):
+        assert kstest(pvalues, "uniform").pvalue > 0.01
+
+
+def test_pcm_finds_an_interaction_that_gcm_misses():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(600, 3))
+    y = 0.7 * rows[:, 0] * rows[:, 1] + rows[:, 2] + rng.normal(size=600)
+    pvalues = {
+        test: ConditionalImportanceTest(test=test, random_state=0)
+        .fit(rows, y)
+        .p_values_
+        for test in ("gcm", "pcm")
+    }
+    assert pvalues["pcm"][0] < 0.001
+    assert pvalues["gcm"][0] > 0.1
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh", None])
+def test_adjusted_pvalues_select(correction, no_checks):
+    found = quick("gcm", correction=correction, alpha=0.2).fit(X, Y)
+    ordered, ranks = np.sort(found.p_values_), found.p_values_.argsort().argsort()
+    expected = {
+        "holm": np.maximum.accumulate(ordered * [3, 2, 1]).clip(max=1),
+        "bh": np.minimum.accumulate((ordered * 3 / [1, 2, 3])[::-1])[::-1],
+        None: ordered,
+    }[correction][ranks]
+    assert_allclose(found.adjusted_p_values_, expected)
+    assert_array_equal(found.get_support(), expected < 0.2)
+    assert_array_equal(found.transform(X), X[:, expected < 0.2])
+
+
+@of_each
+def test_members_of_a_group_have_its_value(test, no_checks):
+    found = quick(test, feature_groups={"pair": [0, 1]}).fit(X, Y)
+    assert found.player_names_ == ["pair", "x2"]
+    for name in ("p_values", "statistics", "adjusted_p_values", "importances"):
+        assert getattr(found, f"{name}_").shape == (2,)
+    assert found.nuisance_scores_.shape == (2, 2)
+    assert_array_equal(found.feature_importances_, found.importances_[[0, 0, 1]])
+    assert found.get_support().tolist() == [True, True, False]
+
+
+@of_each
+def test_groups_have_no_units(test, no_checks):
+    units, weights = [1e-4, 1e4, 1], np.full(60, 1.5)  # no copies, which are sorted
+    parameters = {"feature_groups": {"pair": [0, 1]}, "sampler": "gaussian"}
+    model = make_pipeline(StandardScaler(), LINEAR)
+    one, other = (
+        quick(test, model, nuisance=model, **parameters).fit(rows, Y, weights)
+        for rows in (X, X * units)
+    )
+    assert_allclose(one.p_values_, other.p_values_, rtol=1e-6)
+
+
+@of_each
+def test_frames_with_categories(test):
+    frame, y = mixed_frame(120)
+    y = y + np.random.default_rng(1).normal(size=120)
+    before = frame.copy()
+    found = ConditionalImportanceTest(test=test, cv=2, random_state=0)
+    found.set_output(transform="pandas").fit(frame, y)
+    pd.testing.assert_frame_equal(frame, before)
+    pd.testing.assert_frame_equal(
+        found.transform(frame), frame[found.get_feature_names_out()]
+    )
+    assert found.p_values_[:2].max() < 0.05 < found.p_values_[2]
+    frame["colour"] = frame["colour"].astype(str)
+    again = clone(found).fit(frame, y)
+    assert_allclose(again.p_values_, found.p_values_)
+
+
+@of_each
+@pytest.mark.parametrize(
+    "target",
+    [
+        lambda y: y > 0,
+        lambda y: np.array(["a", "b"])[(y > 0).astype(int)],
+        lambda y: np.array(["a", "b", "c"], dtype=object)[np.digitize(y, [-1, 1])],
+        lambda y: np.round(np.exp(y)).clip(max=9).astype(int),
+        lambda y: np.column_stack([y, -1e-6 * y]),
+        lambda y: y[:, None],
+    ],
+    ids=["flags", "two classes", "three classes", "counts", "outputs", "column"],
+)
+def test_kinds_of_targets(test, target, no_checks):
+    rows, y = linear_data(400)
+    y = target(y + rows[:, 0])
+    before = y.copy()
+    found = quick(test, None).fit(rows, y)
+    assert_array_equal(y, before)
+    assert found.p_values_[0] < 0.05
+    assert found.p_values_[1:].min() > 0.01
+    assert found.predict(rows).shape[0] == 400
+
+
+@of_each
+def test_pipelines_and_frozen_models(test, no_checks):
+    frame, y = mixed_frame()
+    encode = make_column_transformer(
+        (OneHotEncoder(), ["colour"]), remainder="passthrough"
+    )
+    model = make_pipeline(encode, LinearRegression())
+    nuisance = None
+    if test == "loco":  # the columns named in a pipeline may be left out
+        frame, model = frame[["size", "noise"]], make_pipeline(LinearRegression())
+    found = quick(test, model, nuisance=nuisance, cv=2).fit(frame, y)
+    model.fit(frame, y)
+    before = model.predict(frame)
+    frozen = quick(test, FrozenEstimator(model), nuisance=nuisance, cv=2).fit(frame, y)
+    assert_allclose(frozen.p_values_, found.p_values_)
+    assert_array_equal(model.predict(frame), before)
+
+
+def test_inside_of_scikit_learn(no_checks):
+    selector = SelectFromModel(quick("gcm"), threshold=0.1).fit(X, Y)
+    assert selector.get_support().tolist() == [True, False, False]
+    pipeline = make_pipeline(quick("gcm"), LinearRegression()).fit(X, Y)
+    assert pipeline[-1].n_features_in_ == 1
+
+
+@of_each
+@pytest.mark.parametrize("nuisance", [LinearRegression(), None])
+def test_weights_are_repeated_rows(test, nuisance, no_checks):
+    times = np.random.default_rng(0).integers(0, 3, size=60)
+    weighted, repeated = (quick(test, nuisance=nuisance, cv=2) for _ in range(2))
+    weighted.fit(X, Y, sample_weight=times)
+    order = np.random.default_rng(1).permutation(times.sum())
+    repeated.fit(*(np.repeat(part, times, axis=0)[order] for part in (X, Y)))
+    for name in ("p_values_", "statistics_", "importances_", "nuisance_scores_"):
+        assert_array_equal(getattr(weighted, name), getattr(repeated, name))
+
+
+@of_each
+@pytest.mark.parametrize("estimator", [LinearRegression(), None])
+def test_rows_of_weight_zero_are_left_out(test, estimator, no_checks):
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, size=60)
+    weights[::3] = 0
+    kept = weights > 0
+    weighted, removed = (quick(test, estimator) for _ in range(2))
+    weighted.fit(X, Y, sample_weight=weights)
+    removed.fit(X[kept], Y[kept], sample_weight=weights[kept])
+    assert_allclose(weighted.p_values_, removed.p_values_)
+    assert_allclose(weighted.importances_, removed.importances_)
+    assert_allclose(weighted.predict(X), removed.predict(X))
+
+
+def test_small_weights_are_few_rows(no_checks):
+    with pytest.warns(LowWeightWarning, match="Scale sample_weight"):
+        quick("gcm").fit(X, Y, sample_weight=np.full(60, 0.01))
+
+
+@of_each
+def test_seeds_and_workers(test, no_checks):
+    one, again, parallel, other = (quick(test, TREE) for _ in range(4))
+    one.fit(X, Y)
+    before = one.get_params()
+    again.fit(X, Y)
+    parallel.set_params(n_jobs=2).fit(X, Y)
+    other.set_params(random_state=1).fit(X, Y)
+    for name in ("p_values_", "importances_", "nuisance_scores_"):
+        assert_array_equal(getattr(one, name), getattr(again, name))
+        assert_array_equal(getattr(one, name), getattr(parallel, name))
+    assert (other.importances_ != one.importances_).any()
+    assert one.get_params() == before
+
+
+@pytest.mark.parametrize("test", ["gcm", "pcm", "hrt"])
+def test_weak_nuisances_are_named(test):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 2))
+    rows[:, 1] = rows[:, 0] ** 2 + 0.3 * rng.normal(size=300)
+    y = rows[:, 0] ** 2 + rng.normal(size=300)
+    with pytest.warns(WeakNuisanceWarning, match=r"'x1' \(R².*Try nuisance=None"):
+        quick(test).fit(rows, y)
+    ConditionalImportanceTest(test=test, n_samples=99, random_state=0).fit(rows, y)
+
+
+def test_too_few_draws_are_said(no_checks):
+    found = quick("hrt", n_samples=59)
+    with pytest.warns(InspectionWarning, match=r"0\.05\. Use n_samples=61 or more"):
+        found.fit(X, Y)
+    found.set_params(n_samples=61).fit(X, Y)
+    found.set_params(n_samples=20, correction="bh").fit(X, Y)
+
+
+def frame_of_dates():
+    return pd.DataFrame({"day": pd.date_range("2020", periods=60), "b": X[:, 1]})
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rows", "y", "message"),
+    [
+        ({"test": "cpi"}, X, Y, "'test' parameter"),
+        ({"cv": 1}, X, Y, "'cv' parameter"),
+        ({"alpha": 2.0}, X, Y, "'alpha' parameter"),
+        ({"correction": "fdr"}, X, Y, "'correction' parameter"),
+        ({"n_samples": 0}, X, Y, "'n_samples' parameter"),
+        ({"sampler": "vine"}, X, Y, "'sampler' parameter"),
+        ({"nuisance": LogisticRegression()}, X, Y, "nuisance must be a regressor"),
+        ({"nuisance": object()}, X, Y, "'nuisance' parameter"),
+        ({"feature_groups": {"g": ["x9"]}}, X, Y, "feature_groups"),
+        ({}, X, None, "requires y"),
+        ({"estimator": None}, X, None, "requires y"),
+        ({}, X, np.where(Y > 1, np.nan, Y), "y contains NaN"),
+        ({"estimator": None}, X, np.where(Y > 1, np.inf, Y), "y contains NaN or inf"),
+        ({}, X[:3], Y[:3], "at least 4 rows.*n_samples = 3"),
+        ({}, X, Y[:-1], "inconsistent"),
+        ({"estimator": None}, X, Y + 1j, "Complex data not supported: y has"),
+        ({"estimator": None}, X, Y.astype("M8[D]"), "Dates not supported: y has"),
+        ({"estimator": None}, X, Y.astype(object), "Unknown label type"),
+        ({}, X + 1j, Y, "Complex data not supported: the feature 'x0'"),
+        ({}, frame_of_dates(), Y, "Dates not supported: the feature 'day'"),
+        ({}, sparse.csr_array(X), Y, "sparse"),
+        ({"estimator": None}, sparse.csr_array(X), Y, "sparse"),
+        (
+            {"estimator": None, "nuisance": None, "test": "hrt"},
+            np.where(X > 2, np.nan, X),
+            Y,
+            "'x1' has missing values.*sampler",
+        ),
+        (
+            {
+                "estimator": None,
+                "nuisance": None,
+                "test": "hrt",
+                "feature_groups": {"mixed": ["size", "colour"]},
+            },
+            *mixed_frame(),
+            "feature_groups puts 'size'.*sampler",
+        ),
+        ({"test": "hrt", "sampler": lambda *_: X[:5, :2]}, X, Y, r"sampler .*\(5, 2\)"),
+    ],
+)
+def test_bad_input(parameters, rows, y, message):
+    found = quick("gcm").set_params(**parameters)
+    with pytest.raises((ValueError, TypeError), match=message):
+        found.fit(rows, y)
+    assert not hasattr(found, "p_values_")
+
+
+def with_column(*columns):
+    return np.column_stack([X, *columns])
+
+
+ODD_ROWS = {
+    "one feature": X[:, :1],
+    "constants": with_column(np.full(60, 0.1), np.zeros(60)),
+    "flags": X > 0,
+    "whole numbers": np.round(10 * X).astype(int),
+    "float32 far from zero": (X + 1e6).astype(np.float32),
+    "missing": np.where(X > 1, np.nan, X),
+    "many levels": pd.DataFrame(
+        {"id": [f"no {i // 3}" for i in range(60)], "x": X[:, 0]}
+    ),
+}
+
+
+@pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.WeakNuisanceWarning",
+    "ignore::sklearn_interpret.exceptions.ExtrapolationWarning",
+)
+@of_each
+@pytest.mark.parametrize("kind", ODD_ROWS)
+def test_odd_rows(test, kind):
+    found = quick(test, None, nuisance=None, cv=2, correction=None)
+    if kind == "missing" and test == "hrt":
+        found.set_params(sampler=lambda rows, at, rng: rng.normal(size=(len(rows), 1)))
+    found.fit(ODD_ROWS[kind], Y)
+    assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
+    if kind == "constants" and test != "loco":
+        assert_array_equal(found.p_values_[3:], 1)
+        assert_array_equal(found.importances_[3:], 0)
+
+
+@pytest.mark.parametrize("nuisance", [LinearRegression(), None, TREE])
+@pytest.mark.parametrize("test", ["gcm", "pcm"])
+def test_nothing_is_left_of_copies(test, nuisance, no_checks):
+    rows = with_column(X[:, 0], 2 * X[:, 2] + 1)
+    for model in (None, TREE):
+        found = quick(test, model, nuisance=nuisance, cv=2).fit(rows, Y)
+        assert_array_equal(found.p_values_[[0, 2, 3, 4]], 1)
+        assert_array_equal(found.importances_[[0, 2, 3, 4]], 0)
+
+
+@of_each
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_targets_have_no_units(test, scale, no_checks):
+    one, other = (quick(test).fit(X, y) for y in (Y, scale * Y))
+    assert_allclose(one.p_values_, other.p_values_, rtol=1e-6)
+
+
+@of_each
+@pytest.mark.parametrize("n_rows", [4, 5, 10])
+@pytest.mark.parametrize("classes", [False, True])
+def test_few_rows(test, n_rows, classes, no_checks):
+    y = Y[:n_rows] > np.median(Y[:n_rows]) if classes else Y[:n_rows]
+    found = quick(test, None).fit(X[:n_rows], y)
+    assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
+
+
+@of_each
+@pytest.mark.parametrize("n_rare", [0, 1])
+def test_rare_classes(test, n_rare, no_checks):
+    y = np.array(["rare"] * n_rare + ["frequent"] * (60 - n_rare))
+    found = quick(test, None).fit(X, y)
+    assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
+    assert found.p_values_.min() > 0.01
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.WeakNuisanceWarning")
+@of_each
+def test_more_features_than_rows(test):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 300))
+    groups = {"first": [0, 1], "rest": list(range(2, 300))}
+    found = quick(test, Ridge(), nuisance=Ridge(), feature_groups=groups, cv=2)
+    found.fit(rows, 3 * rows[:, 0] + rng.normal(size=60))
+    assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_sparse_rows_are_for_loco(test):
+    found = quick(test)
+    assert found.__sklearn_tags__().input_tags.sparse == (test == "loco")
+    if test == "loco":
+        found.fit(sparse.csr_array(X), Y)
+        assert_allclose(found.p_values_, quick(test).fit(X, Y).p_values_)
