@@ -375,9 +375,9 @@ class ConditionalImportanceTest(RefittingImportance):
         if self.test == "hrt" and self.sampler == "gaussian":
             advice = 'sampler="residuals"'
         warn(
-            "P-values may be too small: given the other features, residuals of the "
-            f"nuisance regressions still depend on these for {', '.join(named)}{more}. "
-            f"Try {advice}.",
+            f"Try {advice}: for {', '.join(named)}{more} the residuals of nuisance "
+            "regressions still depend on the other features, so that p-values may be "
+            "too small.",
             WeakNuisanceWarning,
         )
 
@@ -388,9 +388,9 @@ class ConditionalImportanceTest(RefittingImportance):
         n_tests = len(self.features_) if self.correction == "holm" else 1
         if n_tests / (1 + self.n_samples) >= self.alpha:
             warn(
-                f"No feature can be selected: with n_samples={self.n_samples} the "
-                f"smallest adjusted p-value is {n_tests / (1 + self.n_samples):.3g}. "
-                f"Use n_samples={int(n_tests / self.alpha) + 1} or more.",
+                f"Use n_samples={int(n_tests / self.alpha) + 1} or more: with "
+                f"{self.n_samples} no feature can be selected, since the smallest "
+                f"adjusted p-value is {n_tests / (1 + self.n_samples):.3g}.",
                 InspectionWarning,
             )
 

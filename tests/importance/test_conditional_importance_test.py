@@ -430,14 +430,14 @@ def test_weak_nuisances_are_named(test):
     rows = rng.normal(size=(300, 2))
     rows[:, 1] = rows[:, 0] ** 2 + 0.3 * rng.normal(size=300)
     y = rows[:, 0] ** 2 + rng.normal(size=300)
-    with pytest.warns(WeakNuisanceWarning, match=r"'x1' \(R².*Try nuisance=None"):
+    with pytest.warns(WeakNuisanceWarning, match=r"Try nuisance=None.*'x1' \(R²"):
         quick(test).fit(rows, y)
     ConditionalImportanceTest(test=test, n_samples=99, random_state=0).fit(rows, y)
 
 
 def test_too_few_draws_are_said(no_checks):
     found = quick("hrt", n_samples=59)
-    with pytest.warns(InspectionWarning, match=r"0\.05\. Use n_samples=61 or more"):
+    with pytest.warns(InspectionWarning, match=r"Use n_samples=61 or more.*0\.05"):
         found.fit(X, Y)
     found.set_params(n_samples=61).fit(X, Y)
     found.set_params(n_samples=20, correction="bh").fit(X, Y)
