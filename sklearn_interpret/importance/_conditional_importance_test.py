@@ -162,6 +162,8 @@ class ConditionalImportanceTest(RefittingImportance):
     values of the other features, and negative for others. "pcm" learns the form of the
     dependence on half of the rows. "hrt" is valid if the feature is redrawn from its
     true distribution given the others; which model is taken only matters for the power.
+    A single `nuisance` model of all rows predicts it: one that follows every row, such
+    as a forest, makes draws that are too close to the values, and no power is left.
     "loco" is valid if both models are consistent, and otherwise tells about these
     models; it has intervals, and less power than the others.
 
@@ -273,6 +275,7 @@ class ConditionalImportanceTest(RefittingImportance):
             )
         rng = check_random_state(self.random_state)
         tests = self._tests(sample, rng)
+        tests.prepare(self.test)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.features_))
         tasks = [
             (tests, self.test, columns, seed)
@@ -362,10 +365,12 @@ class ConditionalImportanceTest(RefittingImportance):
         weak = np.flatnonzero(pvalues.min(axis=1) * pvalues.size < _WEAK_LEVEL)
         if not len(weak):
             return
-        weak = weak[np.argsort(-shares[weak].max(axis=1), kind="stable")]
+        which = pvalues.argmin(axis=1)
+        share = np.take_along_axis(shares, which[:, None], axis=1)[:, 0]
+        weak = weak[np.argsort(-share[weak], kind="stable")]
         named = [
-            f"{self.player_names_[i]!r} (R² = {shares[i].max():.2f}, "
-            f"{('target', 'feature')[shares[i].argmax()]})"
+            f"{self.player_names_[i]!r} (R² = {share[i]:.2f}, "
+            f"{('target', 'feature')[which[i]]})"
             for i in weak[:_MOST_NAMED]
         ]
         more = f" and {len(weak) - _MOST_NAMED} more" if len(weak) > _MOST_NAMED else ""

@@ -238,6 +238,11 @@ class ConditionalTests:
         ]
         return {"scores": scores, "dependence": tuple(dependence)}
 
+    def prepare(self, test):
+        """Compute what a test needs for all features, before the work is divided."""
+        shared = {"pcm": "_predicted", "hrt": "_of_half", "loco": "_losses_with"}
+        getattr(self, shared.get(test, "rows"))
+
     @cached_property
     def _of_half(self):
         """The model of the target, fitted to the even parts."""
