@@ -284,7 +284,7 @@ IMPORTANCE = {
     importance.ConditionalImportanceTest: [
         {"test": "loco", "cv": 2},
         {
-            "test": "pcm",
+            "test": "gcm",
             "nuisance": OF_ANY_COLUMNS,
             "feature_groups": {"g": [0, 3]},
             "cv": 2,
@@ -296,12 +296,6 @@ IMPORTANCE = {
             "n_samples": 25,
             "cv": 2,
             "correction": None,
-        },
-        {
-            "test": "gcm",
-            "nuisance": OF_ANY_COLUMNS,
-            "feature_groups": {"g": [0, 3]},
-            "cv": 2,
         },
     ],
     importance.DropColumnImportance: [

@@ -230,7 +230,7 @@ class ConditionalTests:
         """Scores, and what is left in residuals (n_rows, q), as `Finding` has them."""
         dependence = [
             remaining_dependence(
-                left, others, self.nuisance, self.weights, self.parts // 2
+                left, others, self.nuisance, self.weights, self.parts % 2
             )
             if left is not None
             else _NOT_CHECKED
