@@ -173,6 +173,11 @@ class _BlasLimits:
 _BLAS = _BlasLimits()
 
 
+def limit_blas(n_threads):
+    """Context manager that limits the threads of BLAS: small matrices gain nothing."""
+    return _BLAS.limit(n_threads)
+
+
 @contextmanager
 def limit_threads(n_threads):
     """Context manager that limits OpenMP in this thread, and BLAS in the process."""

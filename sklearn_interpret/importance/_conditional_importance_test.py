@@ -23,7 +23,7 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     warn,
 )
-from sklearn_interpret._model.parallel import run
+from sklearn_interpret._model.parallel import limit_blas, run
 from sklearn_interpret.exceptions import InspectionWarning, WeakNuisanceWarning
 from sklearn_interpret.importance._base import RefittingImportance, copies, random_folds
 from sklearn_interpret.importance._conditional_tests import ConditionalTests
@@ -275,13 +275,14 @@ class ConditionalImportanceTest(RefittingImportance):
             )
         rng = check_random_state(self.random_state)
         tests = self._tests(sample, rng)
-        tests.prepare(self.test)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.features_))
         tasks = [
             (tests, self.test, columns, seed)
             for columns, seed in zip(self.features_, seeds, strict=True)
         ]
-        found = list(run(_tested, tasks, n_jobs=self.n_jobs))
+        with limit_blas(1):  # the nuisance regressions have small matrices
+            tests.prepare(self.test)
+            found = list(run(_tested, tasks, n_jobs=self.n_jobs))
         self.statistics_, self.p_values_, importances, errors, dofs = (
             np.array([getattr(one, name) for one in found])
             for name in ("statistic", "pvalue", "importance", "error", "dof")

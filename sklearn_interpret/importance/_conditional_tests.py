@@ -205,16 +205,17 @@ class ConditionalTests:
         (2020, section 4): penalties keep it from overfitting, and at the ends of the
         data its errors are smaller than held-out ones, which target and feature share.
         """
-        held_out, score = self.held_out(targets, others)
-        found = held_out
+        learner, found = self.nuisance(targets), None
         if self.nuisance.model is None:
-            found = targets - self.nuisance(targets).of_all(others)
+            predicted, learner = learner.of_all(others)
+            found = targets - predicted
+        held_out, score = self.held_out(learner, targets, others)
+        found = held_out if found is None else found
         gone = self._follow(targets, others) | _are_rounding(found, targets)
         return np.where(gone, 0.0, found), np.where(gone, 0.0, held_out), score
 
-    def held_out(self, targets, others, nuisance=None):
+    def held_out(self, learner, targets, others):
         """Held-out residuals (n_rows, q) and R^2."""
-        learner = (nuisance or self.nuisance)(targets)
         found = targets - learner.held_out(others, self.parts // 2)
         return found, score(targets, found, self.weights)
 

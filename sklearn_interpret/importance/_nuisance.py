@@ -38,7 +38,13 @@ _MOST_TARGETS = 10
 
 
 class AdditiveModel(RegressorMixin, BaseEstimator):
-    """An additive model, with surfaces for pairs on which its residuals depend."""
+    """An additive model, with surfaces for pairs on which its residuals depend.
+
+    `pairs` has the pairs of each target; None searches them.
+    """
+
+    def __init__(self, pairs=None):
+        self.pairs = pairs
 
     def fit(self, X, y, sample_weight=None):
         """Fit a model of each target; add the pairs that its residuals show."""
@@ -49,7 +55,12 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
         rows, y, weights = rows.take(used), y[used], weights[used]
         self._one_target = y.ndim == 1
         targets = y.reshape(len(y), -1).T
-        self.models_ = [_additive(rows, target, weights) for target in targets]
+        known = [None] * len(targets) if self.pairs is None else self.pairs
+        found = [
+            _additive(rows, *given, weights)
+            for given in zip(targets, known, strict=True)
+        ]
+        self.models_, self.pairs_ = map(list, zip(*found, strict=True))
         self.n_features_in_ = rows.n_columns
         return self
 
@@ -69,25 +80,31 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
         return found[:, 0] if self._one_target else found
 
 
-def _additive(rows, target, weights):
-    """A fitted additive model of one target."""
+def _additive(rows, target, pairs, weights):
+    """A fitted additive model of one target, and its pairs of columns."""
     from sklearn_interpret.additive import GAMRegressor  # slow to import
 
     kinds = {"handle_unknown": "zero", "missing": "level", "n_splines": _N_SPLINES}
-    model = GAMRegressor(**kinds).fit(rows.native, target, sample_weight=weights)
+    if not pairs:
+        model = GAMRegressor(**kinds).fit(rows.native, target, sample_weight=weights)
+        if pairs is None:
+            pairs = _pairs(rows, target - model.predict(rows.native), weights)
+        if not pairs:
+            return model, []
+    model = GAMRegressor(terms=[*range(rows.n_columns), *pairs], **kinds)
+    return model.fit(rows.native, target, sample_weight=weights), pairs
+
+
+def _pairs(rows, residuals, weights):
+    """Pairs of columns of numbers on whose interaction residuals depend."""
     places = np.flatnonzero(_are_numbers(rows))
     columns = np.reshape([rows.numbers(j) for j in places], (-1, rows.n_rows)).T
     known = ~np.isnan(columns).any(axis=0)
-    residuals = target - model.predict(rows.native)
+    names = places[known].tolist()
     pairs = interacting_pairs(
         columns[:, known], residuals, weights, most=_MOST_PAIRS, level=_LEVEL
     )
-    if not pairs:
-        return model
-    names = places[known].tolist()
-    terms = [*range(rows.n_columns), *((names[a], names[b]) for a, b in pairs)]
-    model = GAMRegressor(terms=terms, **kinds)
-    return model.fit(rows.native, target, sample_weight=weights)
+    return [(names[one], names[other]) for one, other in pairs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +146,11 @@ class Learner:
         return found[:, 1:] if len(self.classes) == 2 else found
 
     def of_all(self, rows):
-        """Predictions (n_rows, q) of the rows by a model of all of them."""
-        return self.outcomes(self.fitted(rows, np.arange(rows.n_rows)), rows)
+        """Predictions (n_rows, q) by a model of all rows, and a learner like it."""
+        model, like = self.fitted(rows, np.arange(rows.n_rows)), self
+        if isinstance(model, AdditiveModel):  # a search for pairs takes a fit
+            like = replace(self, model=AdditiveModel(pairs=model.pairs_))
+        return self.outcomes(model, rows), like
 
     def held_out(self, rows, folds):
         """Predictions (n_rows, q) of each fold by a model of the others."""

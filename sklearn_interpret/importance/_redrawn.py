@@ -91,10 +91,10 @@ class Redraw:
         table, nuisance = coded(others, range(others.n_columns)), tests.nuisance
         if self.sampler == "gaussian":
             others, nuisance = as_rows(table), replace(nuisance, model=_LINEAR)
-        _, score = tests.held_out(given, others, nuisance)
         # Errors of means of all rows and the shrinkage of their residuals cancel: draws
         # then have the variance of the feature. With held-out ones it is larger.
-        means = nuisance(given).of_all(others)
+        means, learner = nuisance(given).of_all(others)
+        _, score = tests.held_out(learner, given, others)
         left = given - means
         if self.sampler == "gaussian":
             spread = np.atleast_2d(np.cov(left.T, aweights=tests.weights))
@@ -103,7 +103,7 @@ class Redraw:
         else:
             # Residuals are permuted in units of their size, and within leaves of a tree
             # of what is left of it.
-            size = nuisance(np.abs(left)).of_all(others)
+            size, _ = nuisance(np.abs(left)).of_all(others)
             size = np.maximum(size, _LEAST_SIZE * np.abs(left).mean(axis=0))
             unit = left / np.where(size > 0, size, 1.0)
             tree = DecisionTreeRegressor(**_LEAVES)
@@ -128,8 +128,8 @@ class Redraw:
             )
         codes, labels, first = rows.encode([column])
         flags = (codes[:, None] == np.arange(len(labels))).astype(np.float64)
-        _, score = tests.held_out(flags, others)
-        means = tests.nuisance(flags).of_all(others)
+        means, learner = tests.nuisance(flags).of_all(others)
+        _, score = tests.held_out(learner, flags, others)
         chances = np.maximum(means[rest], 0.0).cumsum(axis=1)
         draws = rng.uniform(size=(len(rest), self.n_samples, 1)) * chances[:, -1:, None]
         drawn = (draws >= chances[:, None]).sum(axis=2).clip(max=len(labels) - 1)
