@@ -1,14 +1,16 @@
 """Conditional tests against hidimstat: false rejections, power, warnings and time.
 
 `level`: shares of p-values below 5 % for a feature that is not needed given the others,
-in eight designs; above 7 % `DISAGREES`. The peer's are those of conditional feature
-importance with boosted trees (a t-test over permutations). `power`: against the oracle,
-the same test with the true regressions instead of estimates. `warning`: how often a
-nuisance of boosted stumps is found out. `hrt`: redrawn columns of trees against the
-definition, predictions of all redrawn rows; times of the peer's importances.
+in eight designs; above 7 %, or above two standard errors of fewer runs, `DISAGREES`.
+The peer's are those of conditional feature importance with boosted trees (a t-test over
+permutations). `power`: against the oracle, the same test with the true regressions
+instead of estimates. `warning`: how often a nuisance of boosted stumps is found out.
+`hrt`: redrawn columns of trees against predictions of all redrawn rows, and against the
+peer's importances, which differ by their draws and models of the feature.
 """
 
 import sys
+import warnings
 from collections.abc import Callable
 from functools import partial
 from itertools import product
@@ -22,6 +24,7 @@ from scipy import stats
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 
+from sklearn_interpret.exceptions import WeakNuisanceWarning
 from sklearn_interpret.importance import ConditionalImportanceTest
 
 ALPHA, MOST, LEAST = 0.05, 0.07, 0.9
@@ -139,10 +142,6 @@ def one_alternative(name: str, n: int, size: float, seed: int) -> list[float]:
 
 def one_warning(n: int, seed: int) -> float:
     """Return 1 if the warning of a weak nuisance is given, else 0."""
-    import warnings
-
-    from sklearn_interpret.exceptions import WeakNuisanceWarning
-
     X, y = null("square", np.random.default_rng([seed, n, 2]), n)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -165,8 +164,9 @@ def level(name: str, n: int, n_runs: int, threads: int, case: str) -> Result:
     *ours, theirs = np.mean(pvalues < ALPHA, axis=0)
     texts = [f"{test} {share:.1%}" for test, share in zip(TESTS, ours, strict=True)]
     peer = "missing" if np.isnan(pvalues[:, -1]).any() else f"{theirs:.0%}"
-    verdict = "ok" if max(ours) <= MOST else "DISAGREES"
-    shown = f"{max(ours):.1%}", peer, ", ".join(texts), f"<= {MOST:.0%}", "-"
+    most = max(MOST, ALPHA + 2 * np.sqrt(ALPHA * (1 - ALPHA) / n_runs))
+    verdict = "ok" if max(ours) <= most else "DISAGREES"
+    shown = f"{max(ours):.1%}", peer, ", ".join(texts), f"<= {most:.0%}", "-"
     return Result(case, "hidimstat CFI", *shown, verdict, f"{n_runs} runs")
 
 
@@ -238,8 +238,8 @@ def largest_difference(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def difference_of_importances(ours: np.ndarray, theirs: np.ndarray) -> float:
-    """Return the largest difference of importances, by different draws."""
-    return largest_difference(ours[: len(theirs)], theirs)
+    """Return the largest difference, in parts of their largest: draws differ."""
+    return largest_difference(ours[: len(theirs)], theirs) / float(theirs.max())
 
 
 def cases(options: Any, **run: Any) -> dict[str, Case]:
@@ -259,13 +259,13 @@ def cases(options: Any, **run: Any) -> dict[str, Case]:
 
     def timed(peer: Any, package: str, agreement: Any, tolerance: float) -> Case:
         ours = partial(redrawn, boosting, n_rows)
-        given = "redrawn columns", ours, peer, package, agreement, tolerance
-        return lambda name: run_pair(Pair(name, *given[1:]), **run)
+        given = ours, peer, package, agreement, tolerance
+        return lambda name: run_pair(Pair(name, *given), **run)
 
     hidden = partial(redrawn, Hidden(boosting), n_rows)
     found["hrt-definition"] = timed(hidden, "scikit-learn", largest_difference, 1e-9)
     theirs = partial(their_importances, n_rows)
-    found["hrt-peer"] = timed(theirs, "hidimstat", difference_of_importances, 1.0)
+    found["hrt-peer"] = timed(theirs, "hidimstat", difference_of_importances, 0.25)
     return found
 
 

@@ -205,12 +205,11 @@ class ConditionalTests:
         (2020, section 4): penalties keep it from overfitting, and at the ends of the
         data its errors are smaller than held-out ones, which target and feature share.
         """
-        learner, found = self.nuisance(targets), None
+        learner = self.nuisance(targets)
         if self.nuisance.model is None:
             predicted, learner = learner.of_all(others)
-            found = targets - predicted
         held_out, score = self.held_out(learner, targets, others)
-        found = held_out if found is None else found
+        found = targets - predicted if self.nuisance.model is None else held_out
         gone = self._follow(targets, others) | _are_rounding(found, targets)
         return np.where(gone, 0.0, found), np.where(gone, 0.0, held_out), score
 
@@ -242,7 +241,8 @@ class ConditionalTests:
     def prepare(self, test):
         """Compute what a test needs for all features, before the work is divided."""
         shared = {"pcm": "_predicted", "hrt": "_of_half", "loco": "_losses_with"}
-        getattr(self, shared.get(test, "rows"))
+        if test in shared:
+            getattr(self, shared[test])
 
     @cached_property
     def _of_half(self):

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.decomposition import PCA
-from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.multioutput import MultiOutputRegressor
 
 from sklearn_interpret._core.statistics.covariance_tests import one_sided_test
@@ -230,6 +228,9 @@ def remaining_dependence(residuals, others, nuisance, weights, folds):
     trees after the default one, and that after the user's own. Of many columns it is
     always boosted trees.
     """
+    from sklearn.decomposition import PCA  # slow to import
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
     if residuals.shape[1] > _MOST_TARGETS:
         n_kept = min(_MOST_TARGETS, len(residuals))
         residuals = PCA(n_kept, svd_solver="full").fit_transform(residuals)
