@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.rows.lazy import is_dask
 
 __all__ = ["Partitions", "RowBatches"]
 
@@ -261,11 +262,6 @@ class DaskPartitions(Partitions):
             pairs = zip(states[::2], [*states[1::2], None], strict=False)
             states = [a if b is None else merged(a, b) for a, b in pairs]
         return states[0].compute() if states else None
-
-
-def is_dask(X: Any) -> bool:
-    """Whether `X` is a Dask collection; Dask is not imported."""
-    return hasattr(type(X), "__dask_graph__")
 
 
 def as_partitions(X: Any, y: Any = None, sample_weight: Any = None) -> Any:

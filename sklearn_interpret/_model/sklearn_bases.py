@@ -100,9 +100,9 @@ else:
         ClusterMixin,
         MetaEstimatorMixin,
         RegressorMixin,
-        TransformerMixin,
     )
-    from sklearn.feature_selection import SelectorMixin
+    from sklearn.base import TransformerMixin as _TransformerMixin
+    from sklearn.feature_selection import SelectorMixin as _SelectorMixin
     from sklearn.utils.metaestimators import available_if
 
     from sklearn_interpret._model._sklearn_compat import (
@@ -110,3 +110,18 @@ else:
         fit_context,
         with_callbacks,
     )
+    from sklearn_interpret._model.rows.lazy import lazy_for_dask
+
+    class _LazyMixin:
+        """Makes `transform` of subclasses lazy for Dask, outside of `set_output`."""
+
+        def __init_subclass__(cls, **kwargs):
+            super().__init_subclass__(**kwargs)
+            if "transform" in vars(cls):
+                cls.transform = lazy_for_dask(vars(cls)["transform"])
+
+    class TransformerMixin(_LazyMixin, _TransformerMixin):
+        __doc__ = _TransformerMixin.__doc__
+
+    class SelectorMixin(_LazyMixin, _SelectorMixin):
+        __doc__ = _SelectorMixin.__doc__

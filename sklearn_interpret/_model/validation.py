@@ -27,6 +27,7 @@ from sklearn_interpret._model import response
 from sklearn_interpret._model._sklearn_compat import check_sample_weight, warn
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows, gather, is_missing
+from sklearn_interpret._model.rows.lazy import is_dask
 from sklearn_interpret.exceptions import LowWeightWarning
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,7 +81,7 @@ def empty_for_no_rows(method: F) -> F:
 
     @wraps(method)
     def of_rows(self, X, *args, **options):
-        shape = getattr(X, "shape", ())
+        shape = () if is_dask(X) else getattr(X, "shape", ())
         if len(shape) != 2 or shape[0] != 0:
             return method(self, X, *args, **options)
         check_is_fitted(self)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.bounds import entry_text
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -150,6 +152,45 @@ class Explanation(BaseExplanation):
                     f"columns has the position {j}, but data has {n_columns} columns."
                 )
         self._set("columns", columns)
+
+    @classmethod
+    def concatenate(cls, explanations: Iterable[Self]) -> Self:
+        """Join explanations of rows, such as those of partitions.
+
+        Parameters
+        ----------
+        explanations : iterable of Explanation
+            Of the same features and outputs, by the same inspector.
+
+        Returns
+        -------
+        Explanation
+            Of all rows, in order.
+
+        Raises
+        ------
+        ValueError
+            If there are none, or if features or outputs differ.
+        """
+        given = list(explanations)
+        if not given:
+            raise ValueError("explanations is empty: there is nothing to join.")
+        parts = [part for part in given if len(part)] or given[:1]
+        first, joined = parts[0], {}
+        for part in parts:
+            for name in ("feature_names", "output_names"):
+                own, expected = list(getattr(part, name)), list(getattr(first, name))
+                if own != expected:
+                    raise ValueError(
+                        f"explanations differ in {name}: {expected!r} and {own!r}."
+                    )
+        for name in cls._arrays_by_row:
+            if getattr(first, name) is not None:
+                joined[name] = np.concatenate([getattr(part, name) for part in parts])
+        if first.data is not None:
+            rows = [as_rows(part.data) for part in parts]
+            joined["data"] = reduce(Rows.joined, rows).native
+        return replace(first, **joined)
 
     def __len__(self) -> int:
         """Return the number of explained rows."""

@@ -16,10 +16,13 @@ from sklearn_interpret._model.rows.base import (
     plain_list,
 )
 from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
+from sklearn_interpret._model.rows.lazy import is_dask
 
 _BLOCKS_OF_DASK = (
-    " Of a Dask collection, fit a sample (compute() gives it), and map transform over "
-    "the blocks of rows: X.map_blocks of an array, X.map_partitions of a frame."
+    " transform of a Dask collection is lazy; explain takes its partitions one by one, "
+    "and Explanation.concatenate joins the results. Fit what adds up over rows (see "
+    "the guide) on the collection, and other methods on a sample, such as compute() of "
+    "some partitions."
 )
 
 
@@ -252,7 +255,7 @@ def as_rows(X):
         if module is not None and isinstance(X, module.DataFrame):
             return kind(X)
     # Look at the type: a lazy frame would resolve its columns.
-    in_blocks = hasattr(type(X), "__dask_graph__")
+    in_blocks = is_dask(X)
     if in_blocks or hasattr(type(X), "__dataframe__") or hasattr(type(X), "columns"):
         raise TypeError(
             f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "

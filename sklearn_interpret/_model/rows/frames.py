@@ -58,7 +58,7 @@ class PandasRows(Rows):
         return PandasRows(frame)
 
     def joined(self, others):
-        """These rows, then `others`; categories are those of both."""
+        """These rows, then `others`, with their labels; categories are those of both."""
         pandas = sys.modules["pandas"]
         whole = []
         for (_, own), (_, below) in zip(
@@ -72,6 +72,7 @@ class PandasRows(Rows):
                 whole.append(pandas.concat([own, below], ignore_index=True))
         frame = pandas.concat(whole, axis=1)
         frame.columns = self.native.columns
+        frame.index = self.native.index.append(others.native.index)
         return PandasRows(frame)
 
     def dtype(self, j):
