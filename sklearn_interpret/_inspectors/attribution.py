@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, rows_in_memory, slices
 from sklearn_interpret._model.progress import counted, progress_of, shows_progress
-from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
@@ -33,7 +32,7 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
     base_values_: float | NDArray[np.float64]
     output_names_: list[Any]
 
-    _caches: ClassVar[tuple[str, ...]] = ("_importances",)
+    _caches: ClassVar[tuple[str, ...]] = ("_sample",)
     _explanation_class: ClassVar[type[Explanation]] = Explanation
 
     def _inspect(self, sample, response):
@@ -41,9 +40,7 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
         base_values = self._start(sample, response)
         self.output_names_ = response.output_names(len(base_values))
         self.base_values_ = base_values if len(base_values) > 1 else base_values[0]
-        self._inspected = sample.rows.native
-        self._weights = sample.weights
-        self._importances = None
+        self._sample, self._importances = sample, None
 
     @abstractmethod
     def _start(self, sample, response):
@@ -63,12 +60,14 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
         """Mean absolute attribution of each feature over the rows of `fit`.
 
         The weighted mean over rows and the mean over outputs; each member of a group
-        has the importance of the group. Computed on first access.
+        has the importance of the group. Computed on first access; the rows are not
+        pickled, so read it before pickling.
         """
         check_is_fitted(self)
         if self._importances is None:
+            sample = self._sample_for("feature_importances_")
             with progress_of(self, "feature_importances_"):
-                sizes = self._mean_sizes(as_rows(self._inspected))
+                sizes = self._mean_sizes(sample)
             importances = np.zeros(self.n_features_in_)
             for (columns, _), size in zip(
                 self._attributed(), sizes.mean(axis=1), strict=True
@@ -77,16 +76,26 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
             self._importances = importances
         return self._importances
 
-    def _mean_sizes(self, rows):
+    def _sample_for(self, name):
+        """The rows of `fit`, from which an attribute is computed on first access."""
+        if self._sample is None:
+            raise AttributeError(
+                f"Read {name} before pickling: {type(self).__name__} computes it on "
+                "first access, from the rows of fit, which are not pickled."
+            )
+        return self._sample
+
+    def _mean_sizes(self, sample):
         """Mean absolute values over rows: (n_players, k)."""
+        rows, weights = sample.rows, sample.weights
         total = np.zeros((len(self._attributed()), len(self.output_names_)))
         parts = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
         for part in counted(list(parts)):
             with np.errstate(over="ignore", invalid="ignore"):  # checked below
                 values, *_ = self._values(rows.part(part))
             check_no_overflow(values, "values", part.start)
-            total += np.tensordot(self._weights[part], np.abs(values), axes=1)
-        return total / self._weights.sum()
+            total += np.tensordot(weights[part], np.abs(values), axes=1)
+        return total / weights.sum()
 
     @empty_for_no_rows
     @shows_progress

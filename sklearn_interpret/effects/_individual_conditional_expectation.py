@@ -66,13 +66,14 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     method : {"auto", "tree", "brute"}, default="auto"
         How the curves are computed: from the model's trees, or from predictions, as in
         :class:`PartialDependence`.
+    subsample : int, float or None, default=10_000
+        Number or share of the rows that get a curve; None takes all. More curves than
+        the default take gigabytes.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
-    subsample : int, float or None, default=None
-        Number or share of the rows that get a curve; None takes all.
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
@@ -160,6 +161,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     center: Any = None
     derivative: bool = False
     method: str = "auto"
+    subsample: float | None = 10_000
 
     curves_: list[NDArray[np.float64]] = field(init=False)
     derivatives_: list[NDArray[np.float64] | None] = field(init=False)
@@ -273,8 +275,11 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         return importances
 
 
+@estimator_dataclass
 class GridInspector(IndividualConditionalExpectation):
     """The grids of ICE without its curves, so that no row is predicted."""
+
+    subsample: float | None = None  # grids of all rows cost little
 
     def _measure(self, sample, response):
         self._deviations = [0.0] * len(self.axes_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,6 @@ from sklearn_interpret._model.response import (
     make_response,
     unfrozen,
 )
-from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -138,7 +137,7 @@ class FunctionalDecomposition(BaseReadPlayers):
         Variance over the rows of `fit` of what components of more than `max_order`
         features add, relative to that of the response. Computed on first access.
     background_ : {ndarray, sparse matrix, DataFrame}
-        The rows of the background.
+        The rows of the background; "path_dependent" has none.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Sum over the components of a feature of their standard deviations over their
         sizes, mean over outputs. Computed on first access.
@@ -211,8 +210,6 @@ class FunctionalDecomposition(BaseReadPlayers):
         "response_method": [str, list, tuple, callable],
     }
 
-    _caches: ClassVar[tuple[str, ...]] = (*BaseReadPlayers._caches, "_statistics")
-
     def _make_response(self):
         if self.perturbation == "path_dependent" and self.background is not None:
             raise ValueError(
@@ -237,6 +234,8 @@ class FunctionalDecomposition(BaseReadPlayers):
     def _read(self, background, weights, response):
         """The response that is decomposed, and the source of its components."""
         path_dependent = self.perturbation == "path_dependent"
+        if path_dependent:
+            del self.background_
         n_players, order = len(self.features_), self.max_order
         given = self.estimator_, self.response_method, self.target
         try:
@@ -364,21 +363,22 @@ class FunctionalDecomposition(BaseReadPlayers):
         """Variances of components, (n_components, k), and of the remainder's share."""
         check_is_fitted(self)
         if self._statistics is None:
-            rows, k = as_rows(self._inspected), len(self.output_names_)
+            sample, k = self._sample_for("variances_"), len(self.output_names_)
             row_bytes = 4 * 8 * (len(self.interactions_) + 2) * k
-            parts = slices(rows.n_rows, rows_in_memory(row_bytes))
-            moments = reduce(Moments.merge, (self._moments_of(rows, p) for p in parts))
+            parts = slices(sample.rows.n_rows, rows_in_memory(row_bytes))
+            of_parts = (self._moments_of(sample, part) for part in parts)
+            moments = reduce(Moments.merge, of_parts)
             rest, whole = moments.variance[-2:]
             share = np.divide(rest, whole, out=np.zeros_like(rest), where=whole > 0)
             self._statistics = moments.variance[:-2], share
         return self._statistics
 
-    def _moments_of(self, rows, part):
+    def _moments_of(self, sample, part):
         """Moments of components, remainder and response over some rows of `fit`."""
-        values, predictions = self._values(rows.part(part))
+        values, predictions = self._values(sample.rows.part(part))
         rest = predictions - np.atleast_1d(self.base_values_) - values.sum(axis=1)
         columns = [values, rest[:, None], predictions[:, None]]
-        return Moments.of_rows(np.concatenate(columns, axis=1), self._weights[part])
+        return Moments.of_rows(np.concatenate(columns, axis=1), sample.weights[part])
 
     def _attributed(self):
         names = [

@@ -74,8 +74,6 @@ class LinearSHAP(BaseReadPlayers):
         The fitted model.
     base_values_ : float or ndarray of shape (k,)
         The mean response over the background.
-    background_ : {ndarray, sparse matrix, DataFrame}
-        The rows of the background.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute attribution over the rows of `fit`, mean over
         outputs. Computed on first access.
@@ -149,6 +147,7 @@ class LinearSHAP(BaseReadPlayers):
         return explained_linear(self.estimator_, self.response_method, self.target)
 
     def _prepare(self, background, weights, response):
+        del self.background_  # its mean and covariance are kept
         self._linear = response
         response.check(background)
         model, shares = response.model, shares_of(weights)

@@ -89,7 +89,7 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
         The response without any feature: its mean over the background, or over the
         cover of the trees.
     background_ : {ndarray, sparse matrix, DataFrame}
-        The rows of the background.
+        The rows of the background; "path_dependent" has none.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Mean absolute Shapley value over the rows of `fit`, mean over outputs. Computed
         on first access.
@@ -206,6 +206,7 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
             self._shares = shares_of(weights)
         self._follows_trees = response.agrees(background)
         if self._shares is None:
+            del self.background_
             self._cached_plan = self._make()
             _, game = self._cached_plan
             return game.base_values()

@@ -189,3 +189,13 @@ def test_each_row_is_sent_once_per_point():
     model = frozen(saddle)
     ICE(model, features=[0], grid_resolution=10, center=0.05).fit(X)
     assert sum(model.estimator.sizes_) == 30 * 11
+
+
+def test_at_most_ten_thousand_rows_get_a_curve_by_default():
+    X = np.random.default_rng(0).normal(size=(10_005, 1))
+    model = FrozenEstimator(Ridge().fit(X, X[:, 0]))
+    params = {"grid_resolution": 2, "random_state": 0}
+    effect = ICE(model, **params).fit(X)
+    assert effect.curves_[0].shape == (10_000, 2)
+    assert len(set(effect.sample_indices_.tolist())) == 10_000
+    assert len(ICE(model, subsample=None, **params).fit(X).curves_[0]) == len(X)
