@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,7 +68,8 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
         if self._importances is None:
             sample = self._sample_for("feature_importances_")
             with progress_of(self, "feature_importances_"):
-                sizes = self._mean_sizes(sample)
+                total = sample.map_reduce(partial(_sizes, self), np.add)
+                sizes = total[:-1] / total[-1]
             importances = np.zeros(self.n_features_in_)
             for (columns, _), size in zip(
                 self._attributed(), sizes.mean(axis=1), strict=True
@@ -84,18 +86,6 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
                 "first access, from the rows of fit, which are not pickled."
             )
         return self._sample
-
-    def _mean_sizes(self, sample):
-        """Mean absolute values over rows: (n_players, k)."""
-        rows, weights = sample.rows, sample.weights
-        total = np.zeros((len(self._attributed()), len(self.output_names_)))
-        parts = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
-        for part in counted(list(parts)):
-            with np.errstate(over="ignore", invalid="ignore"):  # checked below
-                values, *_ = self._values(rows.part(part))
-            check_no_overflow(values, "values", part.start)
-            total += np.tensordot(weights[part], np.abs(values), axes=1)
-        return total / weights.sum()
 
     @empty_for_no_rows
     @shows_progress
@@ -180,6 +170,21 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
 
     def _attributed(self):
         return [((j,), name) for j, name in enumerate(self._names)]
+
+
+def _sizes(inspector, sample):
+    """Summed absolute values of each feature, (n_features + 1, k); weights last."""
+    rows, weights = sample.rows, sample.weights
+    n_features, k = len(inspector._attributed()), len(inspector.output_names_)
+    total = np.zeros((n_features + 1, k))
+    parts = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
+    for part in counted(list(parts)):
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            values, *_ = inspector._values(rows.part(part))
+        check_no_overflow(values, "values", part.start)
+        total[:-1] += np.tensordot(weights[part], np.abs(values), axes=1)
+    total[-1] = weights.sum()
+    return total
 
 
 def check_no_overflow(values, name, start=0):

@@ -13,6 +13,7 @@ from sklearn_interpret._inspectors.attribution import BaseAttribution
 from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
+from sklearn_interpret._model.validation import Sample
 
 
 @estimator_dataclass
@@ -39,25 +40,25 @@ class BasePlayers(BaseAttribution, SampleInspector):
         rows = sample.rows
         groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
         self.features_, self.player_names_ = resolve_players(rows.names, groups)
-        background, weights = self._choose_background(sample)
-        self.background_ = background.native
-        base_values = self._prepare(background, weights, response)
+        background = self._choose_background(sample)
+        self.background_ = background.rows.native
+        base_values = self._prepare(background, response)
         self.response_method_ = response.method
         return base_values
 
     def _choose_background(self, sample):
-        """Rows that replace absent players, and their weights."""
+        """A sample of the rows that replace absent players."""
         if self.background is None:
-            return sample.rows, sample.weights
+            return sample
         try:
             rows = as_rows(self.background)
         except (TypeError, ValueError) as error:
             raise type(error)(f"background can't be taken as rows: {error}") from error
         rows = self._check_rows(rows.native, reset=False)
-        return rows, np.broadcast_to(1.0, rows.n_rows)
+        return Sample(rows, None, np.broadcast_to(1.0, rows.n_rows))
 
     @abstractmethod
-    def _prepare(self, background, weights, response):
+    def _prepare(self, background, response):
         """Prepare the explanation of rows; return the base values, (k,)."""
 
     def _attributed(self):

@@ -225,9 +225,10 @@ class FunctionalDecomposition(BaseReadPlayers):
         self.output_names_ = explained.output_names(len(self._source.base_values))
         self.response_method_ = explained.method
 
-    def _prepare(self, background, weights, response):
+    def _prepare(self, background, response):
         self._statistics = None
-        self._explained, self._source = self._read(background, weights, response)
+        given = background.rows, background.weights, response
+        self._explained, self._source = self._read(*given)
         self.interactions_ = self._source.sets
         return self._source.base_values
 

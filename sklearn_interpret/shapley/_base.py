@@ -180,10 +180,9 @@ class BaseCoalitional(BasePlayers):
     def _make_attributor(self):
         """The attributor; all random draws are made here."""
 
-    def _prepare(self, background, weights, response):
-        self._game = CoalitionGame(
-            response, background, weights, self.features_, self.link
-        )
+    def _prepare(self, background, response):
+        rows, weights = background.rows, background.weights
+        self._game = CoalitionGame(response, rows, weights, self.features_, self.link)
         if self._game.saturated:
             _warn_saturated("the background")
         self._attributor = self._make_attributor()

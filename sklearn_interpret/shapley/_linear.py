@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.gaussian_conditionals import gaussian_blocks
-from sklearn_interpret._core.statistics.weighted import shares_of
+from sklearn_interpret._core.statistics.weighted import Moments, shares_of
 from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.linear import (
@@ -137,6 +138,7 @@ class LinearSHAP(BaseReadPlayers):
     """
 
     _for_any_model = "KernelSHAP takes any model."
+    _takes_partitions = True
 
     _parameter_constraints = {
         **BaseReadPlayers._parameter_constraints,
@@ -146,16 +148,17 @@ class LinearSHAP(BaseReadPlayers):
     def _make_response(self):
         return explained_linear(self.estimator_, self.response_method, self.target)
 
-    def _prepare(self, background, weights, response):
+    def _prepare(self, background, response):
         del self.background_  # its mean and covariance are kept
         self._linear = response
-        response.check(background)
-        model, shares = response.model, shares_of(weights)
+        response.check(background.rows)
+        model = response.model
         player = self._players(model.columns)
-        mean = _mean(model, background, shares)
-        blocks = None
+        moments = background.map_reduce(partial(_mean, model), Moments.merge)
+        mean, blocks = moments.mean, None
         if self.perturbation == "correlation":
-            covariance = _covariance(model, background, shares, mean)
+            products = background.map_reduce(partial(_products, model, mean), np.add)
+            covariance = products / moments.weight
             rng = np.random.default_rng(
                 check_random_state(self.random_state).randint(2**31)
             )
@@ -237,27 +240,28 @@ def _derived_parts(model, rows):
         yield part, model.derived(rows.part(part).native)
 
 
-def _mean(model, background, shares):
-    """Weighted mean of the columns; exact for constant dense columns."""
+def _mean(model, background):
+    """Weight and mean of the columns; exact for constant dense columns."""
+    shares = shares_of(background.weights)
     mean, origin = np.zeros(len(model.columns)), 0.0
-    for part, derived in _derived_parts(model, background):
+    for part, derived in _derived_parts(model, background.rows):
         if not sparse.issparse(derived):
             origin = derived[0].copy() if part.start == 0 else origin
             derived = derived - origin
         mean += derived.T @ shares[part]
-    return mean + origin
+    return Moments(background.total_weight, mean + origin, np.zeros(len(mean)))
 
 
-def _covariance(model, background, shares, mean):
-    """Weighted covariance of the columns, (n_derived, n_derived)."""
+def _products(model, mean, background):
+    """Weighted products of the columns' deviations, (n_derived, n_derived)."""
     if len(mean) > _MOST_COLUMNS:
         raise ValueError(
             f'perturbation="correlation" needs the covariance of {len(mean)} columns; '
             f'at most {_MOST_COLUMNS} are taken. "interventional" has no such limit.'
         )
-    covariance = np.zeros((len(mean), len(mean)))
-    for part, derived in _derived_parts(model, background):
+    products, weights = np.zeros((len(mean), len(mean))), background.weights
+    for part, derived in _derived_parts(model, background.rows):
         derived = derived.toarray() if sparse.issparse(derived) else derived
-        deviations = (derived - mean) * np.sqrt(shares[part, None])
-        covariance += deviations.T @ deviations
-    return covariance
+        deviations = (derived - mean) * np.sqrt(weights[part, None])
+        products += deviations.T @ deviations
+    return products

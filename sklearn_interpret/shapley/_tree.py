@@ -30,6 +30,7 @@ from sklearn_interpret._model.parallel import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
+from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.shapley._base import InteractionValuesMixin
 
 # Bytes of the background's tables that are kept even with no working memory.
@@ -199,23 +200,29 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
                 )
         return trees
 
-    def _prepare(self, background, weights, response):
+    def _prepare(self, background, response):
         self._trees = response
-        self._shares = None
+        self._shares, rows = None, background.rows
         if self.perturbation == "interventional":
-            self._shares = shares_of(weights)
-        self._follows_trees = response.agrees(background)
+            if not isinstance(background, Sample):
+                raise ValueError(
+                    'perturbation="interventional" needs its background in memory, and '
+                    "X is in partitions: pass background, a sample of the rows, or "
+                    'perturbation="path_dependent".'
+                )
+            self._shares = shares_of(background.weights)
+        self._follows_trees = response.agrees(rows)
         if self._shares is None:
             del self.background_
             self._cached_plan = self._make()
             _, game = self._cached_plan
             return game.base_values()
-        codes = response.codes(background).held()
+        codes = response.codes(rows).held()
         self._cached_plan = self._make(codes)
         total = np.zeros(response.ensemble.n_outputs)
-        asks = self._asks_model(background)
-        for part in slices(background.n_rows, batch_rows(background.row_bytes)):
-            for batch, found in self._predictions(background, part, codes[part], asks):
+        asks = self._asks_model(rows)
+        for part in slices(rows.n_rows, batch_rows(rows.row_bytes)):
+            for batch, found in self._predictions(rows, part, codes[part], asks):
                 if found.dtype != np.float64:  # the precision of explanations
                     found = response.of_codes(codes[batch])
                 total += self._shares[batch] @ found
@@ -236,6 +243,7 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
         game = InterventionalGame(trees, plan.paths, codes, self._shares, most_kept)
         return plan, game
 
+    _takes_partitions = True
     _caches = (*BaseReadPlayers._caches, "_cached_plan")
 
     def _plan_and_game(self):

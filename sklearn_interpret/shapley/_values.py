@@ -206,7 +206,7 @@ class ShapleyValues(InteractionValuesMixin, BasePlayers):
         affordable = 2 ** len(players) <= min(budget, 2**MOST_PLAYERS)
         return "exact" if affordable else "kernel"
 
-    def _prepare(self, background, weights, response):
+    def _prepare(self, background, response):
         inspector = KINDS[self.algorithm_](
             FrozenEstimator(self.estimator_),
             feature_groups=self.feature_groups,
@@ -217,7 +217,7 @@ class ShapleyValues(InteractionValuesMixin, BasePlayers):
             n_jobs=self.n_jobs,
         )
         inspector.set_params(**self._budgeted())
-        inspector.fit(background.native, sample_weight=weights)
+        inspector.fit(background.rows.native, sample_weight=background.weights)
         self.inspector_, self._response_name = inspector, inspector._response_name
         return np.atleast_1d(inspector.base_values_)
 

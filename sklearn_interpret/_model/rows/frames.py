@@ -58,7 +58,7 @@ class PandasRows(Rows):
         return PandasRows(frame)
 
     def joined(self, others):
-        """These rows, then `others`, with their labels; categories are those of both."""
+        """These rows, then `others`; labels are kept, categories those of both."""
         pandas = sys.modules["pandas"]
         whole = []
         for (_, own), (_, below) in zip(
