@@ -159,9 +159,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     # What takes any model, a sentence for an UnreadableModelError.
     _for_any_model: ClassVar[str] = ""
 
-    # Whether `fit` takes rows in partitions; what to say if it does not.
+    # Whether `fit` takes rows in partitions.
     _takes_partitions = False
-    _no_partitions = "needs all rows in memory"
 
     # Whether standard errors use the sum of the weights as the number of rows.
     _errors_count_rows = False
@@ -246,11 +245,14 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_partitions(self, partitions):
         """Inspect a frozen model on rows in partitions."""
         given, name = self._get_estimator(), type(self).__name__
-        if not self._takes_partitions or getattr(self, "subsample", None) is not None:
+        subsample = getattr(self, "subsample", None)
+        if not self._takes_partitions or subsample is not None:
+            drawn = f" to draw subsample={subsample!r}" if subsample else ""
             raise TypeError(
-                f"{name} {self._no_partitions}. X is a {type(partitions).__name__}, "
-                "rows in partitions: pass a sample of them that fits in memory; "
-                "transform and explain take each partition in turn."
+                f"{name} needs all rows in memory{drawn}. X is a "
+                f"{type(partitions).__name__}, rows in partitions: pass a sample of "
+                "them that fits in memory; transform takes each partition in turn, and "
+                "so does explain."
             )
         if not isinstance(given, FrozenEstimator):
             raise TypeError(

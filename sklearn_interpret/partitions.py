@@ -153,7 +153,8 @@ class RowBatches(Partitions):
         if self._n_batches:
             batches = counted(batches, self._n_batches)
         for index, batch in enumerate(batches):
-            state, n_batches = merge(state, function(index, *batch)), index + 1
+            found = function(index, *batch)
+            state, n_batches = merge(state, found) if index else found, index + 1
         self._n_batches = n_batches
         return state
 

@@ -310,17 +310,14 @@ class _Reader:
 
     def sample(self, rows, y, sample_weight):
         """The rows of positive weight; None if there are none."""
-        columns, names = self.columns, self.names
-        if columns is None:
-            columns = range(len(names))
-        elif rows.n_columns == len(names):
-            rows = rows.keep_columns(columns)
-        names = [names[j] for j in columns]
-        if rows.names != names and (rows.named or rows.n_columns != len(names)):
+        columns = range(len(self.names)) if self.columns is None else self.columns
+        given, names = rows.names, [self.names[j] for j in columns]
+        if rows.n_columns == len(self.names):
+            rows = rows if self.columns is None else rows.keep_columns(columns)
+        if rows.n_columns != len(names) or (rows.named and rows.names != names):
             raise ValueError(
-                f"A partition has {rows.n_columns} columns, the first ones "
-                f"{rows.names[:5]!r}; the first partition has {len(names)}, the first "
-                f"ones {names[:5]!r}."
+                f"A partition has the columns {given[:5]!r}, {len(given)} in all; the "
+                f"first one has {self.names[:5]!r}, {len(self.names)} in all."
             )
         places = {k: self.dtypes[j] for k, j in enumerate(columns) if j in self.dtypes}
         rows = rows.conformed(places)
