@@ -18,6 +18,7 @@ _submodules = [
     "influence",
     "interactions",
     "linear",
+    "partitions",
     "prototypes",
     "rules",
     "shapley",

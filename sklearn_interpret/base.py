@@ -62,7 +62,7 @@ from sklearn_interpret._model.validation import (
     check_weights,
 )
 from sklearn_interpret.exceptions import RefitWarning, UnreadableModelError
-from sklearn_interpret.partitions import as_partitions
+from sklearn_interpret.partitions import Partitions
 
 __all__ = ["BaseInspector", "Sample"]
 
@@ -218,7 +218,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_predictor(self._get_estimator())
         self._reset()
-        partitions = as_partitions(X, y, sample_weight)
+        partitions = Partitions.of(X, y, sample_weight)
         if partitions is not None:
             return self._fit_partitions(partitions)
         rows = self._check_rows(X, reset=True)
@@ -249,10 +249,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if not self._takes_partitions or subsample is not None:
             drawn = f" to draw subsample={subsample!r}" if subsample else ""
             raise TypeError(
-                f"{name} needs all rows in memory{drawn}. X is a "
-                f"{type(partitions).__name__}, rows in partitions: pass a sample of "
-                "them that fits in memory; transform takes each partition in turn, and "
-                "so does explain."
+                f"{name} needs all rows in memory{drawn}, and those of X are in "
+                "partitions: pass a sample of them that fits in memory; transform and "
+                "explain take each partition in turn."
             )
         if not isinstance(given, FrozenEstimator):
             raise TypeError(

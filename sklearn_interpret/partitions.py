@@ -14,7 +14,7 @@ from sklearn_interpret._model.rows.lazy import is_dask
 
 __all__ = ["Partitions", "RowBatches"]
 
-State = TypeVar("State")
+_State = TypeVar("_State")
 
 # Rows in a batch of a pyarrow dataset: more cost memory, fewer cost time.
 _BATCH_ROWS = 2**17
@@ -49,10 +49,10 @@ class Partitions(ABC):
     @abstractmethod
     def map_reduce(
         self,
-        function: Callable[..., State | None],
-        merge: Callable[[State | None, State | None], State | None],
+        function: Callable[..., _State | None],
+        merge: Callable[[_State | None, _State | None], _State | None],
         columns: Sequence[str] | None = None,
-    ) -> State | None:
+    ) -> _State | None:
         """Merge the results of a function of each partition.
 
         Parameters
@@ -74,6 +74,31 @@ class Partitions(ABC):
         object
             The merged result; None if there is no partition.
         """
+
+    @staticmethod
+    def of(X: Any, y: Any = None, sample_weight: Any = None) -> Partitions | None:
+        """Take partitions or a Dask collection as partitions.
+
+        Parameters
+        ----------
+        X : object
+            What was passed to `fit`.
+        y, sample_weight : dask collection of one axis, default=None
+            Targets and weights of a Dask collection, with the same partitions.
+
+        Returns
+        -------
+        Partitions or None
+            None for anything else: rows in memory.
+        """
+        if not isinstance(X, Partitions):
+            return _DaskPartitions(X, y, sample_weight) if is_dask(X) else None
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "y and sample_weight belong to the partitions: give RowBatches the "
+                "names of their columns, or tuples (X, y, sample_weight)."
+            )
+        return X
 
     def head(self) -> Any:
         """First rows, from the first partition that has any.
@@ -128,10 +153,10 @@ class RowBatches(Partitions):
 
     def map_reduce(
         self,
-        function: Callable[..., State | None],
-        merge: Callable[[State | None, State | None], State | None],
+        function: Callable[..., _State | None],
+        merge: Callable[[_State | None, _State | None], _State | None],
         columns: Sequence[str] | None = None,
-    ) -> State | None:
+    ) -> _State | None:
         """Merge the results of a function of each batch, see `Partitions`.
 
         Parameters
@@ -206,7 +231,7 @@ class RowBatches(Partitions):
         return X[[name for name in X.columns if name not in given]], *taken
 
 
-class DaskPartitions(Partitions):
+class _DaskPartitions(Partitions):
     """Partitions of a Dask data frame or array.
 
     Parameters
@@ -238,10 +263,10 @@ class DaskPartitions(Partitions):
 
     def map_reduce(
         self,
-        function: Callable[..., State | None],
-        merge: Callable[[State | None, State | None], State | None],
+        function: Callable[..., _State | None],
+        merge: Callable[[_State | None, _State | None], _State | None],
         columns: Sequence[str] | None = None,
-    ) -> State | None:
+    ) -> _State | None:
         """Merge the results of a function of each partition, by a tree of tasks."""
         delayed, X = sys.modules["dask"].delayed, self.X
         if hasattr(X, "chunks"):
@@ -263,18 +288,6 @@ class DaskPartitions(Partitions):
             pairs = zip(states[::2], [*states[1::2], None], strict=False)
             states = [a if b is None else merged(a, b) for a, b in pairs]
         return states[0].compute() if states else None
-
-
-def as_partitions(X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """`X` as `Partitions`; None if its rows are in memory."""
-    if isinstance(X, Partitions):
-        if y is not None or sample_weight is not None:
-            raise ValueError(
-                "y and sample_weight belong to the partitions: give RowBatches the "
-                "names of their columns, or tuples (X, y, sample_weight)."
-            )
-        return X
-    return DaskPartitions(X, y, sample_weight) if is_dask(X) else None
 
 
 def _identity(shared):

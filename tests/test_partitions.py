@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.importance import PermutationImportance
-from sklearn_interpret.partitions import Partitions, RowBatches, as_partitions
+from sklearn_interpret.partitions import Partitions, RowBatches
 from sklearn_interpret.shapley import TreeSHAP
 from tests.partitions import in_batches
 
@@ -147,7 +147,7 @@ def test_a_lost_worker_changes_nothing(tmp_path):
         ) as local,
         distributed.Client(local),
     ):
-        partitions = as_partitions(array.from_array(rows, chunks=(5, 2)))
+        partitions = Partitions.of(array.from_array(rows, chunks=(5, 2)))
         assert partitions.map_reduce(summed, add) == rows.sum()
     assert (tmp_path / "ended").exists()
 

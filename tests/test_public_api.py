@@ -78,6 +78,7 @@ def test_public_modules():
         "sklearn_interpret.influence",
         "sklearn_interpret.interactions",
         "sklearn_interpret.linear",
+        "sklearn_interpret.partitions",
         "sklearn_interpret.prototypes",
         "sklearn_interpret.rules",
         "sklearn_interpret.shapley",

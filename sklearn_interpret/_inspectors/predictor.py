@@ -19,7 +19,7 @@ from sklearn_interpret._model.sklearn_bases import (
     ClassifierMixin,
     fit_context,
 )
-from sklearn_interpret.partitions import as_partitions
+from sklearn_interpret.partitions import Partitions
 
 # Largest size of targets whose weighted squares can be summed.
 _LARGEST = 1e75
@@ -60,7 +60,7 @@ class BasePredictor(CallbackSupportMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        partitions = as_partitions(X, y, sample_weight)
+        partitions = Partitions.of(X, y, sample_weight)
         if partitions is not None:
             self._fit(self._sample_of(partitions))
             return self
@@ -76,9 +76,8 @@ class BasePredictor(CallbackSupportMixin, BaseEstimator):
         """A sample of rows in partitions, if `fit` takes them."""
         if not self._takes_partitions:
             raise TypeError(
-                f"{type(self).__name__} needs all rows in memory. X is a "
-                f"{type(partitions).__name__}, rows in partitions: pass a sample of "
-                "them."
+                f"{type(self).__name__} needs all rows in memory, and those of X are "
+                "in partitions: pass a sample of them that fits in memory."
             )
         head = partitions.head()
         if head is None:

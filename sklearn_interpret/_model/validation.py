@@ -329,34 +329,99 @@ class Sample:
         return everything if positive.all() else everything._take(positive.nonzero()[0])
 
     def map_reduce(self, function, merge, columns=None):
-        """The function of this sample: that of rows in one partition.
+        """Merged results of a function of parts of the rows: here of all in one.
 
-        Rows in several have a `PartitionedSample`, which says what arguments mean.
+        Parameters
+        ----------
+        function : callable
+            Takes a `Sample`.
+        merge : callable
+            Merges the results of two neighbouring parts of rows in partitions.
+        columns : sequence of int, default=None
+            The only columns that the function reads; None for all.
+
+        Returns
+        -------
+        object
+            The result.
         """
         return function(self)
 
     def summarised(self, quantiles, level_sets, most_distinct):
-        """This sample, which knows all values of its columns."""
+        """The sample with `values_of` some columns and `levels_of` some sets of them.
+
+        Parameters
+        ----------
+        quantiles : dict of int to array-like or None
+            For each numeric column, the quantiles that `values_of` must give exactly;
+            None asks for all values.
+        level_sets : iterable of tuple of int
+            Columns of each set.
+        most_distinct : int
+            Up to this number of distinct values all are kept.
+
+        Returns
+        -------
+        Sample
+            Here the sample itself, which has all values.
+        """
         return self
 
     def values_of(self, j):
-        """Numbers of a column, NaN left out, and their weights."""
+        """Numbers of a column, NaN left out, and their weights.
+
+        Parameters
+        ----------
+        j : int
+            The column.
+
+        Returns
+        -------
+        values, weights : ndarray of shape (n_known,)
+            Those of the rows.
+        """
         values, weights = self.rows.numbers(j), self.weights
         known = ~np.isnan(values)
         return (values, weights) if known.all() else (values[known], weights[known])
+
+    def levels_of(self, columns):
+        """Distinct joint values of columns.
+
+        Parameters
+        ----------
+        columns : tuple of int
+            The columns.
+
+        Returns
+        -------
+        labels : list
+            In their natural order.
+        levels : tuple of native vectors
+            For each column.
+        """
+        return observed_levels(self.rows, columns)
+
+    def n_distinct(self, columns, most):
+        """Number of distinct joint values of columns, at most `most`.
+
+        Parameters
+        ----------
+        columns : tuple of int
+            The columns.
+        most : int
+            Result if there are more.
+
+        Returns
+        -------
+        int
+            The number.
+        """
+        return min(most, int(self.rows.encode(columns)[0].max()) + 1)
 
     @property
     def total_weight(self):
         """Sum of the weights."""
         return self.weights.sum()
-
-    def n_distinct(self, columns, most):
-        """Number of distinct joint values of columns, or `most` if there are more."""
-        return min(most, int(self.rows.encode(columns)[0].max()) + 1)
-
-    def levels_of(self, columns):
-        """Labels of the joint values of columns, and native vectors of these."""
-        return observed_levels(self.rows, columns)
 
     def distinct(self):
         """The distinct rows with their targets, sorted, and weighted by their copies.

@@ -176,7 +176,8 @@ class Explanation(BaseExplanation):
         if not given:
             raise ValueError("explanations is empty: there is nothing to join.")
         parts = [part for part in given if len(part)] or given[:1]
-        first, joined = parts[0], {}
+        first = parts[0]
+        joined: dict[str, Any] = {}
         for part in parts:
             for name in ("feature_names", "output_names"):
                 own, expected = list(getattr(part, name)), list(getattr(first, name))

@@ -80,17 +80,9 @@ class PartitionedSample:
         return found
 
     def summarised(self, quantiles, level_sets, most_distinct):
-        """The sample with `values_of` some columns and `levels_of` some sets of them.
+        """The sample with `values_of` and `levels_of` columns, see `Sample`.
 
-        Parameters
-        ----------
-        quantiles : dict of int to array-like or None
-            For each numeric column, the quantiles that must be exact; None asks for all
-            values. If the quantiles are one value, all values are kept, too.
-        level_sets : iterable of tuple of int
-            Columns of each set.
-        most_distinct : int
-            Up to this number all distinct values are kept.
+        If all quantiles of a column are one value, all of its values are kept, too.
         """
         columns = sorted({*quantiles, *(j for some in level_sets for j in some)})
         if not columns:
