@@ -125,7 +125,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
     # The dispersion takes the sum of the weights for the number of rows.
-    _weights_count_rows = _errors_count_rows = True
+    _weights_count_rows = _errors_count_rows = _takes_partitions = True
     # Whether weights are numbers of trials, and targets shares of these.
     _trials = False
     # Labels that each have a model, None if targets are numbers.
@@ -181,7 +181,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
             # Few rows have many exact fits: their order would decide for one.
             sample = sample.distinct()
         self._offset, self._names = reader.offset, list(sample.rows.names)
-        terms, bins = reader.terms(found.summaries, sample)
+        known = sample.summarised(reader.quantiles(), (), 1)
+        terms, bins = reader.terms(found.summaries, known)
         signs = self._signs(sample.rows, terms)
         parts = made_of(sample, Coder(terms, bins, self._offset, self._model_labels))
         self._fit_models(self._problems(parts, terms, bins), parts, signs)

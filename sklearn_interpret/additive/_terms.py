@@ -529,11 +529,7 @@ class TermReader:
             center = summary.total / summary.weight
             reach = max(column.high - center, center - column.low)
             return LineBasis(center, reach or 1.0)
-        n_splines = self._n_splines.get(entry)
-        if n_splines is None:
-            n_splines = self.parameters.n_splines
-            n_splines = 20 if isinstance(n_splines, Mapping) else n_splines
-            n_splines = min(n_splines, _OF_PAIRS) if len(entry) == 2 else n_splines
+        n_splines = self._n_splines_of(entry)
         extrapolation = self.parameters.extrapolation
         return SplineBasis(
             self._breaks(column, kind, n_splines, sample),
@@ -541,6 +537,24 @@ class TermReader:
             extrapolation="linear" if extrapolation == "error" else extrapolation,
             missing=column.missing,
         )
+
+    def _n_splines_of(self, entry):
+        """Number of splines of each column of a term."""
+        if entry in self._n_splines:
+            return self._n_splines[entry]
+        n_splines = self.parameters.n_splines
+        n_splines = 20 if isinstance(n_splines, Mapping) else n_splines
+        return min(n_splines, _OF_PAIRS) if len(entry) == 2 else n_splines
+
+    def quantiles(self):
+        """Shares of the rows below breaks, by column, where these are quantiles."""
+        found = {}
+        for entry, _ in self.entries if self.parameters.knots == "quantile" else ():
+            shares = _shares(self._n_splines_of(entry))
+            for j, kind in self._taken(entry):
+                if kind == "spline":
+                    found[j] = np.union1d(found.get(j, ()), shares)
+        return found
 
     def _breaks(self, column, kind, n_splines, sample):
         """Points where the pieces of splines meet."""
@@ -551,8 +565,13 @@ class TermReader:
         if low == high:
             margin = max(1.0, abs(low)) / 2
             low, high = low - margin, high + margin
-        shares = np.linspace(0, 1, n_splines - 2)
+        shares = _shares(n_splines)
         if self.parameters.knots == "quantile" and column.low < column.high:
             values, weights = sample.values_of(column.position)
             return np.unique(weighted_quantile(values, shares, weights))
         return low + (high - low) * shares
+
+
+def _shares(n_splines):
+    """Shares of a range, or of rows, below each break."""
+    return np.linspace(0, 1, n_splines - 2)

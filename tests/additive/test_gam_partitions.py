@@ -16,46 +16,24 @@ from sklearn.base import clone
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample
+from sklearn_interpret.partitions import RowBatches
+from tests.partitions import in_batches
 from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 from sklearn_interpret.exceptions import OverdispersionWarning, SeparationWarning
 
 N_ROWS = 3000
 
 
-@dataclass
-class Parts:
-    samples: list
-
-    @property
-    def rows(self):
-        return self.samples[0].rows
-
+class Counted(RowBatches):
     def map_reduce(self, function, merge, columns=None):
         self.n_passes = getattr(self, "n_passes", 0) + 1
         function = pickle.loads(pickle.dumps(function))
-        found = [function(sample) for sample in self.samples if sample.rows.n_rows]
-        return reduce(merge, pickle.loads(pickle.dumps(found)))
-
-    def values_of(self, j):
-        pairs = [sample.values_of(j) for sample in self.samples]
-        return tuple(map(np.concatenate, zip(*pairs, strict=True)))
+        return super().map_reduce(function, merge, columns)
 
 
 def in_parts(model, X, y, weights, n_parts):
-    """The model of rows in partitions of unequal sizes."""
-    model = clone(model)
-    rng = np.random.default_rng(n_parts)
-    weights = np.ones(len(y)) if weights is None else weights
-    cuts = np.sort(rng.integers(1, len(y), n_parts - 1))
-    y = np.asarray(y)
-    samples = []
-    for a, b in zip([0, *cuts], [*cuts, len(y)], strict=True):
-        part = X.iloc[a:b] if hasattr(X, "iloc") else X[a:b]
-        samples.append(Sample.of(as_rows(part), y[a:b], weights[a:b]))
-    model._check_rows(samples[0].rows.native, reset=True)
-    parts = Parts(samples)
-    model._fit(parts)
-    return model, parts.n_passes
+    parts = Counted(in_batches(X, y, weights, n_parts, n_parts).source)
+    return clone(model).fit(parts), parts.n_passes
 
 
 def table():

@@ -15,6 +15,7 @@ from scipy.linalg import block_diag
 
 from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis, SplineBasis
 from sklearn_interpret._core.additive.terms import Term
+from sklearn_interpret._core.statistics.grids import search_sorted
 
 # Largest number of distinct values of a column: the error of a curve by rounding to
 # means of bins falls with its square.
@@ -41,27 +42,37 @@ class Bins:
 
     @cached_property
     def _starts(self):
-        """Least value of each bin but the first."""
+        """Least number of each bin but the first."""
         if self.values is not None:
-            return self.values[1:]
-        # Equal parts of each interval between breaks; NaN comes after all.
+            return self.values[1 : self.n_bins - self.has_nan]
+        # Equal parts of each interval between breaks.
         breaks = self.basis.breaks
         n_intervals = len(breaks) - 1
-        n_edges = -(-MOST_VALUES // n_intervals) * n_intervals
-        edges = np.linspace(0, n_intervals, n_edges + 1)[1:-1]
-        return np.append(np.interp(edges, np.arange(len(breaks)), breaks), np.inf)
+        edges = np.linspace(0, n_intervals, self.n_bins - self.has_nan + 1)[1:-1]
+        return np.interp(edges, np.arange(len(breaks)), breaks)
+
+    @property
+    def has_nan(self):
+        """Whether the last bin is that of NaN."""
+        return getattr(self.basis, "missing", False)
 
     @property
     def n_bins(self):
         """Number of bins."""
-        return len(self._starts) + 1
+        if self.values is not None:
+            return len(self.values)
+        n_intervals = len(self.basis.breaks) - 1
+        return -(-MOST_VALUES // n_intervals) * n_intervals + self.has_nan
 
     def codes(self, x):
         """The bin of each value."""
         if isinstance(self.basis, LevelBasis):
             return x.astype(np.intp)
-        x = x if self.values is not None else self.basis.inside(x)
-        return np.searchsorted(self._starts, x, "right")
+        inside = x if self.values is not None else self.basis.inside(x)
+        codes = search_sorted(self._starts, inside, "right")
+        if self.has_nan:
+            codes[np.isnan(x)] = self.n_bins - 1
+        return codes
 
     def sums(self, x, codes, weights):
         """Weighted sum of the values in each bin."""
