@@ -49,6 +49,7 @@ from sklearn_interpret.additive._passes import (
     made_of,
     offsets_of,
     targets_of,
+    with_columns,
     with_design,
 )
 from sklearn_interpret.additive._terms import FittedTerm, TermReader
@@ -146,7 +147,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             )
         rows = super()._check_rows(X, reset=reset)
         if not reset:
-            self._values_check(rows)
+            self._values_check(rows, range(rows.n_columns))
         return rows
 
     @property
@@ -167,24 +168,31 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return targets_of(self._model_labels, y)
 
     def _fit(self, sample):
-        reader = TermReader(self, sample.rows)
-        needed = self._values_check, self._labels_reader(), reader.needed
-        found = sample.map_reduce(partial(Observed.of, *needed), Observed.merge)
+        reader, in_memory = TermReader(self, sample.rows), isinstance(sample, Sample)
+        columns = range(sample.rows.n_columns) if in_memory else reader.columns
+        function = partial(
+            Observed.of,
+            self._values_check,
+            self._labels_reader(),
+            columns,
+            reader.needed,
+        )
+        rows = with_columns(sample, columns)
+        found = rows.map_reduce(function, Observed.merge)
         if found.n_rows < 2:
             raise ValueError(
                 f"Found array with {found.n_rows} sample(s) of positive weight "
                 f"while a minimum of 2 is required by {type(self).__name__}."
             )
         self._set_models(found.labels)
-        few = found.n_rows <= _FEW_ROWS and not self._trials
-        if few and isinstance(sample, Sample):
+        if in_memory and found.n_rows <= _FEW_ROWS and not self._trials:
             # Few rows have many exact fits: their order would decide for one.
-            sample = sample.distinct()
+            sample = rows = sample.distinct()
         self._offset, self._names = reader.offset, list(sample.rows.names)
         known = sample.summarised(reader.quantiles(), (), 1)
         terms, bins = reader.terms(found.summaries, known)
         signs = self._signs(sample.rows, terms)
-        parts = made_of(sample, Coder(terms, bins, self._offset, self._model_labels))
+        parts = made_of(rows, Coder(terms, bins, self._offset, self._model_labels))
         self._fit_models(self._problems(parts, terms, bins), parts, signs)
 
     def _problems(self, parts, terms, bins):
@@ -566,9 +574,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return pandas.DataFrame(columns, index=names)
 
 
-def _check_values(estimator_name, missing, rows):
+def _check_values(estimator_name, missing, rows, columns):
     """Refuse infinite numbers; of missing ones, name the parameter that takes them."""
-    for j in range(rows.n_columns):
+    for j in columns:
         values = rows.values(j)
         if values.dtype.kind == "f" and missing == "error" and np.isnan(values).any():
             raise ValueError(

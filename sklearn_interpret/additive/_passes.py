@@ -11,6 +11,7 @@ import numpy as np
 
 from sklearn_interpret._core.additive.fitting import TargetRows
 from sklearn_interpret._core.additive.gram import CodedTerm, RoundedRows
+from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.additive._terms import Summary, merged_extents
 
@@ -34,10 +35,10 @@ class Observed:
     summaries: dict
 
     @classmethod
-    def of(cls, check, read_labels, needed, sample):
-        """Those of a sample, after checks of its values and targets."""
+    def of(cls, check, read_labels, columns, needed, sample):
+        """Those of a sample, after checks of some columns and the targets."""
         rows, weights = sample.rows, sample.weights
-        check(rows)
+        check(rows, columns)
         labels = read_labels(sample.y)
         summaries = {key: Summary.of(rows, weights, *key) for key in needed}
         return cls(rows.n_rows, labels, summaries)
@@ -156,6 +157,42 @@ def offsets_of(column, rows):
     return offsets.astype(np.float64)
 
 
+@dataclass(frozen=True)
+class _SomeColumns:
+    """Some columns of rows, at their places in the whole table."""
+
+    rows: Rows
+    names: list
+    places: dict
+
+    @property
+    def n_rows(self):
+        return self.rows.n_rows
+
+    def values(self, j):
+        return self.rows.values(self.places[j])
+
+    def categories(self, j):
+        return self.rows.categories(self.places[j])
+
+    def encode_column(self, j):
+        return self.rows.encode_column(self.places[j])
+
+
+def _with_columns(names, columns, sample):
+    places = {j: place for place, j in enumerate(columns)}
+    rows = _SomeColumns(sample.rows.keep_columns(columns), names, places)
+    return replace(sample, rows=rows)
+
+
+def with_columns(sample, columns):
+    """The sample for passes that read some columns only."""
+    if isinstance(sample, Sample):
+        return sample
+    make = partial(_with_columns, sample.rows.names, columns)
+    return _Made(sample, make, [columns])
+
+
 def made_of(parts, make):
     """What a function makes of parts of the rows: kept of a sample in memory.
 
@@ -182,9 +219,11 @@ class _Made:
 
     parts: Any
     make: Callable
+    options: list = ()
 
     def map_reduce(self, function, merge):
-        return self.parts.map_reduce(partial(_chained, self.make, function), merge)
+        function = partial(_chained, self.make, function)
+        return self.parts.map_reduce(function, merge, *self.options)
 
 
 def _chained(make, function, part):

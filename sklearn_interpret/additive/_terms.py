@@ -199,9 +199,9 @@ class Summary:
         """The summary of both."""
         labels = declared = few = None
         if self.labels is not None:
-            if self.declared is not None and other.declared is not None:
-                declared = list(dict.fromkeys([*self.declared, *other.declared]))
             both = {label_key(label): label for label in [*self.labels, *other.labels]}
+            # Dtypes that differ have no common order.
+            declared = self.declared if self.declared == other.declared else None
             labels = order_labels(list(both.values()), declared)
         if self.few is not None and other.few is not None:
             few = _few(np.concatenate([self.few, other.few]))
@@ -470,6 +470,12 @@ class TermReader:
     def needed(self):
         """Columns of all terms, each with the kind that a term takes it as."""
         return {key for entry, _ in self.entries for key in self._taken(entry)}
+
+    @property
+    def columns(self):
+        """Increasing positions of the columns that are read."""
+        own = {j for j, _ in self.needed}
+        return sorted(own if self.offset is None else own | {self.offset})
 
     def terms(self, summaries, sample):
         """Terms, not centred, of columns without gaps; and the bins of their columns.
