@@ -46,10 +46,9 @@ from sklearn_interpret.additive._passes import (
     Coder,
     Observed,
     Totals,
-    made_of,
     offsets_of,
+    rows_of,
     targets_of,
-    with_columns,
     with_design,
 )
 from sklearn_interpret.additive._terms import FittedTerm, TermReader
@@ -147,13 +146,10 @@ class BaseGAM(TransformerMixin, BasePredictor):
             )
         rows = super()._check_rows(X, reset=reset)
         if not reset:
-            self._values_check(rows, range(rows.n_columns))
+            _check_values(
+                type(self).__name__, self.missing, rows, range(rows.n_columns)
+            )
         return rows
-
-    @property
-    def _values_check(self):
-        """Function that checks the values of rows; it can be pickled."""
-        return partial(_check_values, type(self).__name__, self.missing)
 
     @abstractmethod
     def _labels_reader(self):
@@ -170,15 +166,10 @@ class BaseGAM(TransformerMixin, BasePredictor):
     def _fit(self, sample):
         reader, in_memory = TermReader(self, sample.rows), isinstance(sample, Sample)
         columns = range(sample.rows.n_columns) if in_memory else reader.columns
-        function = partial(
-            Observed.of,
-            self._values_check,
-            self._labels_reader(),
-            columns,
-            reader.needed,
-        )
-        rows = with_columns(sample, columns)
-        found = rows.map_reduce(function, Observed.merge)
+        check = partial(_check_values, type(self).__name__, self.missing)
+        settings = check, self._labels_reader(), columns, reader.needed
+        rows = rows_of(sample, columns)
+        found = rows.sum(partial(Observed.of, *settings))
         if found.n_rows < 2:
             raise ValueError(
                 f"Found array with {found.n_rows} sample(s) of positive weight "
@@ -187,27 +178,28 @@ class BaseGAM(TransformerMixin, BasePredictor):
         self._set_models(found.labels)
         if in_memory and found.n_rows <= _FEW_ROWS and not self._trials:
             # Few rows have many exact fits: their order would decide for one.
-            sample = rows = sample.distinct()
+            sample = sample.distinct()
+            rows = rows_of(sample, columns)
         self._offset, self._names = reader.offset, list(sample.rows.names)
         known = sample.summarised(reader.quantiles(), (), 1)
         terms, bins = reader.terms(found.summaries, known)
         signs = self._signs(sample.rows, terms)
-        parts = made_of(rows, Coder(terms, bins, self._offset, self._model_labels))
-        self._fit_models(self._problems(parts, terms, bins), parts, signs)
+        rows = rows.made(Coder(terms, bins, self._offset, self._model_labels))
+        self._fit_models(self._problems(rows, terms, bins), rows, signs)
 
-    def _problems(self, parts, terms, bins):
-        """The problem of each model, of coded rows in parts."""
-        totals = parts.map_reduce(partial(Totals.of, terms), Totals.merge)
+    def _problems(self, rows, terms, bins):
+        """The problem of each model, of coded rows."""
+        totals = rows.sum(partial(Totals.of, terms))
         design = RoundedDesign([term.term for term in terms], bins, totals.histograms)
-        self._terms = list(
-            map(FittedTerm.finished, terms, design.terms, totals.extents)
-        )
+        finished = map(FittedTerm.finished, terms, design.terms, totals.extents)
+        self._terms = list(finished)
         n_rows, weight, targets, offset = totals.sums
+        rows = rows.made(partial(with_design, design))
         return [
             AdditiveProblem(
                 design,
                 Likelihood(self._family, self._link, self._trials, model),
-                made_of(parts, partial(with_design, design)),
+                rows,
                 self._start(mean) - offset / weight,
                 float(n_rows if self._trials else weight),
             )
@@ -222,7 +214,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             raise ValueError(f"y has no logarithm of its mean: {what}.")
         return LINKS[self._link].of_mean(mean)
 
-    def _fit_models(self, problems, parts, signs):
+    def _fit_models(self, problems, rows, signs):
         """Fit the model of each problem."""
         smoothing, separated, fits = self.smoothing, set(), []
         if not isinstance(smoothing, str):
@@ -234,7 +226,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
                 separated |= set(separated_terms(fit))
             without = fit.start_deviance
             if self._offset is not None:
-                without = self._deviance_without_terms(fit, parts)
+                without = self._deviance_without_terms(fit, rows)
             deviance = fit.evaluation.deviance
             fits.append((fit, tests, 1 - deviance / without if without > 0 else 0.0))
         if not all(fit.converged for fit, *_ in fits):
@@ -246,11 +238,11 @@ class BaseGAM(TransformerMixin, BasePredictor):
         self._keep(fits)
         self._warn_of_separation(separated)
 
-    def _deviance_without_terms(self, fit, parts):
-        """Deviance of a model of the intercept and the offset."""
+    def _deviance_without_terms(self, fit, rows):
+        """Deviance of a model of the intercept and the offset, of coded rows."""
         design = RoundedDesign([], [], [])
-        parts = made_of(parts, partial(with_design, design))
-        null = replace(fit.problem, design=design, parts=parts)
+        rows = rows.made(partial(with_design, design))
+        null = replace(fit.problem, design=design, rows=rows)
         return iterated(null, 0.0, self.max_iter).evaluation.deviance
 
     def _warn_of_separation(self, separated):

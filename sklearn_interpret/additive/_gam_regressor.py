@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import partial
-from operator import and_
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -230,7 +229,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         if family.kurtosis is None or self.dispersion_ < _DISPERSED:
             return
         # Zeros and ones have the variance of their mean: no overdispersion.
-        if fit.problem.parts.map_reduce(_are_zeros_and_ones, and_):
+        if not fit.problem.rows.sum(_n_others):
             return
         pvalue = max(overdispersion_pvalue(fit), 1e-300)
         if pvalue < _SIGNIFICANT:
@@ -321,8 +320,9 @@ def _check_domain(family_name, y):
     return np.empty(0)
 
 
-def _are_zeros_and_ones(rows):
-    return bool(((rows.targets == 0) | (rows.targets == 1)).all())
+def _n_others(rows):
+    """Number of targets that are neither zero nor one."""
+    return np.count_nonzero((rows.targets != 0) & (rows.targets != 1))
 
 
 def _quantiles(family, shares, mean, error, scale, variance, residual_dof):

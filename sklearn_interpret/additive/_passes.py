@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from sklearn_interpret._core.additive.fitting import TargetRows
 from sklearn_interpret._core.additive.gram import CodedTerm, RoundedRows
-from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.additive._terms import Summary, merged_extents
 
@@ -43,10 +43,10 @@ class Observed:
         summaries = {key: Summary.of(rows, weights, *key) for key in needed}
         return cls(rows.n_rows, labels, summaries)
 
-    def merge(self, other):
+    def __add__(self, other):
         """Those of both."""
         labels = np.union1d(self.labels, other.labels)
-        summaries = {k: s.merge(other.summaries[k]) for k, s in self.summaries.items()}
+        summaries = {k: s + other.summaries[k] for k, s in self.summaries.items()}
         return Observed(self.n_rows + other.n_rows, labels, summaries)
 
 
@@ -80,7 +80,7 @@ class Totals:
         ]
         return cls([*sums, rows.offset @ weights], histograms, extents)
 
-    def merge(self, other):
+    def __add__(self, other):
         """Those of both."""
         pairs = zip(self.histograms, other.histograms, strict=True)
         histograms = [_each(np.add, first, second) for first, second in pairs]
@@ -157,74 +157,68 @@ def offsets_of(column, rows):
     return offsets.astype(np.float64)
 
 
-@dataclass(frozen=True)
-class _SomeColumns:
-    """Some columns of rows, at their places in the whole table."""
-
-    rows: Rows
-    names: list
-    places: dict
-
-    @property
-    def n_rows(self):
-        return self.rows.n_rows
-
-    def values(self, j):
-        return self.rows.values(self.places[j])
-
-    def categories(self, j):
-        return self.rows.categories(self.places[j])
-
-    def encode_column(self, j):
-        return self.rows.encode_column(self.places[j])
-
-
-def _with_columns(names, columns, sample):
-    places = {j: place for place, j in enumerate(columns)}
-    rows = _SomeColumns(sample.rows.keep_columns(columns), names, places)
-    return replace(sample, rows=rows)
-
-
-def with_columns(sample, columns):
-    """The sample for passes that read some columns only."""
+def rows_of(sample, columns):
+    """The rows of a sample for passes that read some columns."""
     if isinstance(sample, Sample):
-        return sample
-    make = partial(_with_columns, sample.rows.names, columns)
-    return _Made(sample, make, [columns])
-
-
-def made_of(parts, make):
-    """What a function makes of parts of the rows: kept of a sample in memory.
-
-    Of rows in partitions, each pass calls it for each partition.
-    """
-    if isinstance(parts, Sample | _Whole):
-        return _Whole(parts.map_reduce(make, None))
-    return _Made(parts, make)
+        return _Whole(sample)
+    names = sample.rows.names
+    return _Parts(sample, columns, (partial(_with_columns, names, columns),))
 
 
 @dataclass(frozen=True)
 class _Whole:
-    """All rows, as one part."""
+    """Rows in memory, and what is made of them."""
 
-    part: Any
+    rows: Any
 
-    def map_reduce(self, function, merge):
-        return function(self.part)
+    def sum(self, function):
+        """The function of the rows."""
+        return function(self.rows)
+
+    def made(self, make):
+        """What a function makes of the rows, which is kept."""
+        return _Whole(make(self.rows))
 
 
 @dataclass(frozen=True)
-class _Made:
-    """Parts that are made of others in each pass."""
+class _Parts:
+    """Rows in partitions, and functions that make something of each in each pass."""
 
-    parts: Any
-    make: Callable
-    options: list = ()
+    sample: PartitionedSample
+    columns: list
+    makes: tuple
 
-    def map_reduce(self, function, merge):
-        function = partial(_chained, self.make, function)
-        return self.parts.map_reduce(function, merge, *self.options)
+    def sum(self, function):
+        """Sum of the results of a function of each partition."""
+        function = partial(_chained, (*self.makes, function))
+        return self.sample.map_reduce(function, add, self.columns)
+
+    def made(self, make):
+        """What a function makes of each partition."""
+        return replace(self, makes=(*self.makes, make))
 
 
-def _chained(make, function, part):
-    return function(make(part))
+def _chained(functions, part):
+    return reduce(lambda made, function: function(made), functions, part)
+
+
+class _SomeColumns:
+    """Some columns of rows, at their places in the whole table."""
+
+    def __init__(self, rows, names, columns):
+        self._rows, self.names, self.n_rows = rows, names, rows.n_rows
+        self._places = {j: place for place, j in enumerate(columns)}
+
+    def values(self, j):
+        return self._rows.values(self._places[j])
+
+    def categories(self, j):
+        return self._rows.categories(self._places[j])
+
+    def encode_column(self, j):
+        return self._rows.encode_column(self._places[j])
+
+
+def _with_columns(names, columns, sample):
+    rows = _SomeColumns(sample.rows.keep_columns(columns), names, columns)
+    return replace(sample, rows=rows)

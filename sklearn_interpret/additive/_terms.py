@@ -195,7 +195,7 @@ class Summary:
         few = _few(x) if _few(x[:2000]) is not None else None
         return cls(None, None, low, high, missing, few)
 
-    def merge(self, other):
+    def __add__(self, other):
         """The summary of both."""
         labels = declared = few = None
         if self.labels is not None:

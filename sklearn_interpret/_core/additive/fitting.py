@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -87,17 +86,9 @@ class Likelihood:
         """Whether the fit is a single least squares problem."""
         return self.link is families.LINKS["identity"]
 
-    def predicted(self, coefficients, rows):
-        """Targets of rows, and their expectations."""
-        scores = rows.design.predictor(coefficients) + rows.offset
-        return rows.targets[self.model], self.link.mean(scores)
-
+    @np.errstate(all="ignore")  # of means that are out of bounds
     def evaluated(self, coefficients, equations, rows):
         """The `Evaluation` of coefficients at rows, perhaps without the equations."""
-        with np.errstate(all="ignore"):  # of means that are out of bounds
-            return self._evaluated(coefficients, equations, rows)
-
-    def _evaluated(self, coefficients, equations, rows):
         family, link, y = self.family, self.link, rows.targets[self.model]
         predictor = rows.design.predictor(coefficients)
         scores = predictor + rows.offset
@@ -110,31 +101,30 @@ class Likelihood:
         total = weights.sum()
         center = weights @ working / (total or 1.0)
         working -= center
-        return Evaluation(
-            deviance,
-            total,
-            center,
-            rows.design.products(weights),
-            rows.design.sums(weights * working),
-            weights @ working**2,
-        )
+        products = rows.design.products(weights)
+        sums, square = rows.design.sums(weights * working), weights @ working**2
+        return Evaluation(deviance, total, center, products, sums, square)
+
+    def _means(self, coefficients, rows):
+        """Expected targets of rows."""
+        return self.link.mean(rows.design.predictor(coefficients) + rows.offset)
 
     def log_likelihood(self, coefficients, dispersion, rows):
         """Logarithm of the likelihood of rows."""
-        y, means = self.predicted(coefficients, rows)
+        y, means = rows.targets[self.model], self._means(coefficients, rows)
         return rows.weights @ self.family.log_likelihood(y, means, dispersion)
 
     def pearson_variance(self, coefficients, rows):
-        """Part of rows in the variance of Pearson's statistic."""
-        _, means = self.predicted(coefficients, rows)
+        """Variance of Pearson's statistic of rows, as small means increase it."""
+        means = self._means(coefficients, rows)
         copies = rows.weights if self.trials else np.ones_like(means)
         variances = 2 + self.family.kurtosis(means) / copies
         return rows.weights / copies @ variances
 
     def effects(self, coefficients, rows):
-        """The terms at rows, and behind them the targets."""
+        """List of one table: the terms at rows, and behind them the targets."""
         effects = rows.design.effects(coefficients)
-        return np.column_stack([effects, rows.targets[self.model]])
+        return [np.column_stack([effects, rows.targets[self.model]])]
 
 
 @dataclass(frozen=True)
@@ -159,7 +149,7 @@ class Evaluation:
     sums: np.ndarray | None = None
     square: float = 0.0
 
-    def merge(self, other):
+    def __add__(self, other):
         """That of the rows of both (Chan, Golub & LeVeque 1983)."""
         deviance = self.deviance + other.deviance
         if self.products is None or other.products is None:
@@ -184,9 +174,8 @@ class AdditiveProblem:
         The terms.
     likelihood : Likelihood
         The distribution of the targets.
-    parts : object
-        Its ``map_reduce(function, merge)`` merges what a function returns for each part
-        of the rows, which are `TargetRows`.
+    rows : object
+        Its ``sum(function)`` adds up the results of a function of `TargetRows`.
     start : float
         The intercept of a model without terms.
     n_rows : float
@@ -195,7 +184,7 @@ class AdditiveProblem:
 
     design: RoundedDesign
     likelihood: Likelihood
-    parts: Any
+    rows: Any
     start: float
     n_rows: float
 
@@ -203,10 +192,13 @@ class AdditiveProblem:
         """The problem of negative binomial targets of a shape."""
         return replace(self, likelihood=replace(self.likelihood, shape=shape))
 
+    def sum(self, function, *arguments):
+        """Sum over the rows of a function of `Likelihood`."""
+        return self.rows.sum(partial(function, self.likelihood, *arguments))
+
     def at(self, coefficients, equations=True):
         """The `Evaluation` of coefficients, perhaps without the equations."""
-        function = partial(self.likelihood.evaluated, coefficients, equations)
-        return self.parts.map_reduce(function, Evaluation.merge)
+        return self.sum(Likelihood.evaluated, coefficients, equations)
 
     def equations(self, evaluation, without=None):
         """The least squares problem; the coefficients of a term may be held at zero."""
@@ -223,32 +215,6 @@ class AdditiveProblem:
             self.design.penalties,
             self.likelihood.family.dispersion,
         )
-
-    def log_likelihood(self, coefficients, dispersion, deviance):
-        """Logarithm of the likelihood of coefficients of some deviance."""
-        family, unit = self.likelihood.family, 1.0
-        if self.likelihood.is_least_squares:
-            unit = 2 * np.pi
-        elif family.log_likelihood is not None:
-            function = partial(self.likelihood.log_likelihood, coefficients, dispersion)
-            return self.parts.map_reduce(function, add)
-        scale = self.n_rows * np.log(unit * dispersion)
-        return -(deviance / dispersion + scale) / 2
-
-    def pearson_variance(self, coefficients):
-        """Variance of Pearson's statistic, with that which small means give it."""
-        function = partial(self.likelihood.pearson_variance, coefficients)
-        return self.parts.map_reduce(function, add)
-
-    def effects(self, coefficients):
-        """The terms at all rows, (n_rows, n_terms), and the targets."""
-        function = partial(self.likelihood.effects, coefficients)
-        found = self.parts.map_reduce(function, _stacked)
-        return found[:, :-1], found[:, -1]
-
-
-def _stacked(above, below):
-    return np.vstack([above, below])
 
 
 @dataclass(frozen=True)
@@ -300,14 +266,24 @@ class AdditiveFit:
         """The dispersion: known, or estimated."""
         return self.problem.likelihood.family.dispersion or self.pearson_dispersion
 
+    def _log_likelihood(self, phi):
+        """Logarithm of the likelihood at a dispersion."""
+        problem, unit = self.problem, 1.0
+        if problem.likelihood.is_least_squares:
+            unit = 2 * np.pi
+        elif problem.likelihood.family.log_likelihood is not None:
+            return problem.sum(Likelihood.log_likelihood, self.coefficients, phi)
+        deviance = self.evaluation.deviance
+        return -(deviance / phi + problem.n_rows * np.log(unit * phi)) / 2
+
     @cached_property
     def restricted_likelihood(self):
         """Logarithm of the restricted likelihood (Laplace's approximation)."""
-        last, deviance = self.last, self.evaluation.deviance
+        last = self.last
         phi = last.dispersion
-        likelihood = self.problem.log_likelihood(self.coefficients, phi, deviance)
         free = last.n_free * np.log(2 * np.pi * phi)
-        return likelihood - (last.penalty / phi + last.log_ratio - free) / 2
+        penalties = last.penalty / phi + last.log_ratio - free
+        return self._log_likelihood(phi) - penalties / 2
 
 
 def fit_additive(problem, smoothing, signs, max_iter):
@@ -366,10 +342,10 @@ def _best_shape(fit):
 
     def loss(log_shape):
         problem = fit.problem.of_shape(np.exp(log_shape))
-        evaluation = problem.at(fit.coefficients)
-        last = PenalisedFit(problem.equations(evaluation), fit.last.log_smoothing)
-        likelihood = problem.log_likelihood(fit.coefficients, 1.0, evaluation.deviance)
-        return last.log_determinant - 2 * likelihood
+        equations = problem.equations(problem.at(fit.coefficients))
+        ratio = PenalisedFit(equations, fit.last.log_smoothing).log_determinant
+        likelihood = problem.sum(Likelihood.log_likelihood, fit.coefficients, 1.0)
+        return ratio - 2 * likelihood
 
     return np.exp(minimize_scalar(loss, bounds=_LOG_SHAPES, method="bounded").x)
 

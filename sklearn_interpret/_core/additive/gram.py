@@ -44,25 +44,18 @@ class Bins:
     def _starts(self):
         """Least number of each bin but the first."""
         if self.values is not None:
-            return self.values[1 : self.n_bins - self.has_nan]
+            return self.values[~np.isnan(self.values)][1:]
         # Equal parts of each interval between breaks.
         breaks = self.basis.breaks
         n_intervals = len(breaks) - 1
-        edges = np.linspace(0, n_intervals, self.n_bins - self.has_nan + 1)[1:-1]
+        n_edges = -(-MOST_VALUES // n_intervals) * n_intervals
+        edges = np.linspace(0, n_intervals, n_edges + 1)[1:-1]
         return np.interp(edges, np.arange(len(breaks)), breaks)
 
     @property
-    def has_nan(self):
-        """Whether the last bin is that of NaN."""
-        return getattr(self.basis, "missing", False)
-
-    @property
     def n_bins(self):
-        """Number of bins."""
-        if self.values is not None:
-            return len(self.values)
-        n_intervals = len(self.basis.breaks) - 1
-        return -(-MOST_VALUES // n_intervals) * n_intervals + self.has_nan
+        """Number of bins, the last of which is for NaN where the basis allows it."""
+        return len(self._starts) + 1 + getattr(self.basis, "missing", False)
 
     def codes(self, x):
         """The bin of each value."""
@@ -70,7 +63,7 @@ class Bins:
             return x.astype(np.intp)
         inside = x if self.values is not None else self.basis.inside(x)
         codes = search_sorted(self._starts, inside, "right")
-        if self.has_nan:
+        if self.basis.missing:
             codes[np.isnan(x)] = self.n_bins - 1
         return codes
 

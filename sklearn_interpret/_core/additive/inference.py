@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 from scipy.stats import chi2, f, norm
 
-from sklearn_interpret._core.additive.fitting import fit_without
+from sklearn_interpret._core.additive.fitting import Likelihood, fit_without
 from sklearn_interpret._core.additive.smoothing import PenalisedFit, bounds
 from sklearn_interpret._core.statistics.separation import rising_direction
 
@@ -72,7 +72,8 @@ def separated_terms(fit):
     counts = link == "log" and family.variance(0.0) == 0
     if not (counts or link == "logit"):
         return []
-    effects, y = fit.problem.effects(fit.coefficients)
+    found = np.vstack(fit.problem.sum(Likelihood.effects, fit.coefficients))
+    effects, y = found[:, :-1], found[:, -1]
     sizes = np.abs(effects).max(axis=0)
     shown = np.flatnonzero(sizes > _SMALL * sizes.max(initial=0))
     effects = np.column_stack([np.ones(len(effects)), effects[:, shown]])
@@ -88,7 +89,8 @@ def overdispersion_pvalue(fit):
     By its normal approximation, with the variance that small means give it.
     """
     excess = (fit.pearson_dispersion - 1) * fit.residual_dof
-    return norm.sf(excess / np.sqrt(fit.problem.pearson_variance(fit.coefficients)))
+    variance = fit.problem.sum(Likelihood.pearson_variance, fit.coefficients)
+    return norm.sf(excess / np.sqrt(variance))
 
 
 def term_test(fit, part, dispersion, residual_dof):
