@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -16,7 +17,12 @@ from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS
-from sklearn_interpret._core.additive.fitting import Targets, fit_additive
+from sklearn_interpret._core.additive.fitting import (
+    AdditiveProblem,
+    Likelihood,
+    fit_additive,
+    iterated,
+)
 from sklearn_interpret._core.additive.gram import RoundedDesign
 from sklearn_interpret._core.additive.inference import (
     separated_terms,
@@ -35,8 +41,17 @@ from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import empty_for_no_rows
-from sklearn_interpret.additive._terms import TermReader
+from sklearn_interpret._model.validation import Sample, empty_for_no_rows
+from sklearn_interpret.additive._passes import (
+    Coder,
+    Observed,
+    Totals,
+    offsets_of,
+    rows_of,
+    targets_of,
+    with_design,
+)
+from sklearn_interpret.additive._terms import FittedTerm, TermReader
 from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
 from sklearn_interpret.explanations import Explanation
 
@@ -57,7 +72,7 @@ _MOST_NAMED = 5
 class BaseGAM(TransformerMixin, BasePredictor):
     """Base of both: terms, their fit, effects and tests.
 
-    A subclass sets `_family` and `_link`, names, at the latest in `_read_targets`.
+    A subclass sets `_family` and `_link`, names, at the latest in `_set_models`.
     """
 
     terms: dict[Any, str] | list[Any] | None = None
@@ -110,9 +125,11 @@ class BaseGAM(TransformerMixin, BasePredictor):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
     # The dispersion takes the sum of the weights for the number of rows.
-    _weights_count_rows = _errors_count_rows = True
+    _weights_count_rows = _errors_count_rows = _takes_partitions = True
     # Whether weights are numbers of trials, and targets shares of these.
     _trials = False
+    # Labels that each have a model, None if targets are numbers.
+    _model_labels: ClassVar[Any] = None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -128,75 +145,108 @@ class BaseGAM(TransformerMixin, BasePredictor):
                 "X.toarray() is dense."
             )
         rows = super()._check_rows(X, reset=reset)
-        for j in range(rows.n_columns):
-            values = rows.values(j)
-            if values.dtype.kind == "f" and self.missing == "error":
-                _refuse_missing(rows.names[j], np.isnan(values).any())
-            if values.dtype.kind in "fc":
-                assert_all_finite(
-                    values,
-                    allow_nan=self.missing == "level",
-                    estimator_name=type(self).__name__,
-                    input_name="X",
-                )
+        if not reset:
+            _check_values(
+                type(self).__name__, self.missing, rows, range(rows.n_columns)
+            )
         return rows
 
     @abstractmethod
-    def _read_targets(self, sample):
-        """Set the family, and classes; refuse targets that it does not take."""
+    def _labels_reader(self):
+        """Function that checks targets and returns their labels; it can be pickled."""
 
     @abstractmethod
+    def _set_models(self, labels):
+        """Set the family, and classes by the labels of all targets."""
+
     def _known_targets(self, y):
-        """Numbers of each model: (n_rows,) of one, (n_models, n_rows) of several."""
+        """Numbers of each model: (n_models, n_rows)."""
+        return targets_of(self._model_labels, y)
 
     def _fit(self, sample):
-        if sample.rows.n_rows < 2:
+        reader, in_memory = TermReader(self, sample.rows), isinstance(sample, Sample)
+        columns = range(sample.rows.n_columns) if in_memory else reader.columns
+        check = partial(_check_values, type(self).__name__, self.missing)
+        settings = check, self._labels_reader(), columns, reader.needed
+        rows = rows_of(sample, columns)
+        found = rows.sum(partial(Observed.of, *settings))
+        if found.n_rows < 2:
             raise ValueError(
-                f"Found array with {sample.rows.n_rows} sample(s) of positive weight "
+                f"Found array with {found.n_rows} sample(s) of positive weight "
                 f"while a minimum of 2 is required by {type(self).__name__}."
             )
-        self._read_targets(sample)
-        if sample.rows.n_rows <= _FEW_ROWS and not self._trials:
+        self._set_models(found.labels)
+        if in_memory and found.n_rows <= _FEW_ROWS and not self._trials:
             # Few rows have many exact fits: their order would decide for one.
             sample = sample.distinct()
-        self._fit_models(sample, np.atleast_2d(self._known_targets(sample.y)))
+            rows = rows_of(sample, columns)
+        self._offset, self._names = reader.offset, list(sample.rows.names)
+        known = sample.summarised(reader.quantiles(), (), 1)
+        terms, bins = reader.terms(found.summaries, known)
+        signs = self._signs(sample.rows, terms)
+        rows = rows.made(Coder(terms, bins, self._offset, self._model_labels))
+        self._fit_models(self._problems(rows, terms, bins), rows, signs)
 
-    def _fit_models(self, sample, targets):
-        """Fit a model to each of the targets of the rows."""
-        rows, weights = sample.rows, sample.weights
-        reader = TermReader(self, rows, weights)
-        terms, columns = reader.read()
-        self._offset = reader.offset
-        signs = self._signs(rows, terms)
-        offset = self._offsets(rows)
-        design = RoundedDesign([term.term for term in terms], columns, weights)
-        self._terms = [
-            replace(term, term=centred)
-            for term, centred in zip(terms, design.terms, strict=True)
+    def _problems(self, rows, terms, bins):
+        """The problem of each model, of coded rows."""
+        totals = rows.sum(partial(Totals.of, terms))
+        design = RoundedDesign([term.term for term in terms], bins, totals.histograms)
+        finished = map(FittedTerm.finished, terms, design.terms, totals.extents)
+        self._terms = list(finished)
+        n_rows, weight, targets, offset = totals.sums
+        rows = rows.made(partial(with_design, design))
+        return [
+            AdditiveProblem(
+                design,
+                Likelihood(self._family, self._link, self._trials, model),
+                rows,
+                self._start(mean) - offset / weight,
+                float(n_rows if self._trials else weight),
+            )
+            for model, mean in enumerate(targets / weight)
         ]
-        self._names = list(rows.names)
-        family, link = FAMILIES[self._family], LINKS[self._link]
-        smoothing = self.smoothing
+
+    def _start(self, mean):
+        """The linear predictor of a model without terms."""
+        if self._link == "log" and not mean > 0:
+            known = FAMILIES[self._family].dispersion
+            what = "all targets are zero" if known else "the mean is not > 0"
+            raise ValueError(f"y has no logarithm of its mean: {what}.")
+        return LINKS[self._link].of_mean(mean)
+
+    def _fit_models(self, problems, rows, signs):
+        """Fit the model of each problem."""
+        smoothing, separated, fits = self.smoothing, set(), []
         if not isinstance(smoothing, str):
             smoothing = np.log(smoothing)
-        separated, fits, null = set(), [], RoundedDesign([], [], weights)
-        for y in targets:
-            task = Targets(y, weights, offset, family, link, self._trials)
-            fit = fit_additive(design, task, smoothing, signs, self.max_iter)
-            tests, uninformed = term_tests(design, fit, self._parts(), self.max_iter)
+        for problem in problems:
+            fit = fit_additive(problem, smoothing, signs, self.max_iter)
+            tests, uninformed = term_tests(fit, self._parts(), self.max_iter)
             if uninformed:
-                separated |= set(separated_terms(design, fit))
-            without = fit_additive(null, fit.targets, 0.0, [], self.max_iter).deviance
-            fits.append(
-                (fit, tests, 1 - fit.deviance / without if without > 0 else 0.0)
-            )
+                separated |= set(separated_terms(fit))
+            without = fit.start_deviance
+            if self._offset is not None:
+                without = self._deviance_without_terms(fit, rows)
+            deviance = fit.evaluation.deviance
+            fits.append((fit, tests, 1 - deviance / without if without > 0 else 0.0))
         if not all(fit.converged for fit, *_ in fits):
             warn(
                 "Raise max_iter: the fit still changed after "
                 f"max_iter={self.max_iter} iterations.",
                 ConvergenceWarning,
             )
-        self._keep(design, fits)
+        self._keep(fits)
+        self._warn_of_separation(separated)
+
+    def _deviance_without_terms(self, fit, rows):
+        """Deviance of a model of the intercept and the offset, of coded rows."""
+        design = RoundedDesign([], [], [])
+        rows = rows.made(partial(with_design, design))
+        null = replace(fit.problem, design=design, rows=rows)
+        return iterated(null, 0.0, self.max_iter).evaluation.deviance
+
+    def _warn_of_separation(self, separated):
+        """Warn of terms, by their positions, that separate the targets."""
         if separated:
             names = self.term_names_[sorted(separated)].tolist()
             what = "classes" if self._link == "logit" else "zeros from positive targets"
@@ -208,7 +258,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
                 SeparationWarning,
             )
 
-    def _keep(self, design, fits):
+    def _keep(self, fits):
         """Set the attributes, without an axis of models where there is one."""
         found = [
             self._results(fit, tests) | {"deviance_explained_": share}
@@ -264,16 +314,6 @@ class BaseGAM(TransformerMixin, BasePredictor):
                     f"monotonic_cst is for terms 'spline'; {rows.names[j]!r} has none."
                 )
         return [signs.get(j, 0) for j in splines]
-
-    def _offsets(self, rows):
-        """Known parts of the linear predictor."""
-        if self._offset is None:
-            return np.zeros(rows.n_rows)
-        offsets = rows.values(self._offset)
-        name = rows.names[self._offset]
-        if offsets.dtype.kind not in "iuf" or not np.isfinite(offsets).all():
-            raise ValueError(f"offset takes a column of finite numbers, not {name!r}.")
-        return offsets.astype(np.float64)
 
     def _term_names(self, names):
         return np.array([term.name(names) for term in self._terms], dtype=object)
@@ -343,7 +383,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
                 design = np.hstack(design)
                 for error, covariance in zip(errors, self._covariances, strict=True):
                     error[part] = _standard_errors(design, covariance)
-        predictor = effects.sum(axis=2) + coefficients[:, :1] + self._offsets(rows)
+        predictor = effects.sum(axis=2) + coefficients[:, :1]
+        predictor += offsets_of(self._offset, rows)
         return predictor, effects, errors
 
     @empty_for_no_rows
@@ -525,13 +566,22 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return pandas.DataFrame(columns, index=names)
 
 
-def _refuse_missing(name, is_missing):
-    """Refuse missing values, and name the parameter that takes them."""
-    if is_missing:
-        raise ValueError(
-            f"Input X contains NaN: the feature {name!r} has missing values; "
-            "missing='level' makes them a level of their own."
-        )
+def _check_values(estimator_name, missing, rows, columns):
+    """Refuse infinite numbers; of missing ones, name the parameter that takes them."""
+    for j in columns:
+        values = rows.values(j)
+        if values.dtype.kind == "f" and missing == "error" and np.isnan(values).any():
+            raise ValueError(
+                f"Input X contains NaN: the feature {rows.names[j]!r} has missing "
+                "values; missing='level' makes them a level of their own."
+            )
+        if values.dtype.kind in "fc":
+            assert_all_finite(
+                values,
+                allow_nan=missing == "level",
+                estimator_name=estimator_name,
+                input_name="X",
+            )
 
 
 def _standard_errors(design, covariance):

@@ -172,20 +172,25 @@ class GAMClassifier(MostProbableClassMixin, BaseGAM):
 
     _family, _link = "binomial", "logit"
 
-    def _read_targets(self, sample):
-        check_classification_targets(sample.y)
-        self.classes_ = np.unique(sample.y)
-        if len(self.classes_) < 2:
+    def _labels_reader(self):
+        return _labels_of
+
+    def _set_models(self, labels):
+        self.classes_ = labels
+        if len(labels) < 2:
             raise ValueError(
-                f"y has one class only, {self.classes_.tolist()[0]!r}, among rows of "
+                f"y has one class only, {labels.tolist()[0]!r}, among rows of "
                 "positive weight; a classifier needs two."
             )
+
+    @property
+    def _model_labels(self):
+        return self.classes_[1:] if len(self.classes_) == 2 else self.classes_
 
     def _known_targets(self, y):
         if unknown := set(y.tolist()) - set(self.classes_.tolist()):
             raise ValueError(f"y has {unknown.pop()!r}, which is no class of `fit`.")
-        labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        return (y == labels[:, None]).astype(np.float64)
+        return super()._known_targets(y)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Log-odds.
@@ -217,3 +222,9 @@ class GAMClassifier(MostProbableClassMixin, BaseGAM):
             Probabilities, in the order of `classes_`.
         """
         return one_vs_rest_shares(self.decision_function(X))
+
+
+def _labels_of(y):
+    """Distinct labels of targets."""
+    check_classification_targets(y)
+    return np.unique(y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from functools import partial
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -206,38 +207,31 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         "link": [StrOptions(set(LINKS)), None],
     }
 
-    def _read_targets(self, sample):
+    def _labels_reader(self):
         family = FAMILIES[self.family]
         if self.link not in (None, *family.links):
             raise ValueError(
                 f"link={self.link!r} does not go with family={self.family!r}; accepted "
                 f"are {', '.join(map(repr, family.links))}."
             )
-        self._family, self._link = self.family, self.link or family.links[0]
-        self._trials = self.family.endswith("binomial") and self._link == "logit"
-        if not family.holds(sample.y).all():
-            wrong = sample.y[~family.holds(sample.y)][0]
-            raise ValueError(
-                f"y has the value {wrong:g}; family={self.family!r} takes "
-                f"{family.domain}."
-            )
-        if self._link == "log" and not sample.weights @ sample.y > 0:
-            what = (
-                "all targets are zero" if family.dispersion else "the mean is not > 0"
-            )
-            raise ValueError(f"y has no logarithm of its mean: {what}.")
+        return partial(_check_domain, self.family)
 
-    def _keep(self, design, fits):
-        super()._keep(design, fits)
+    def _set_models(self, labels):
+        self._family = self.family
+        self._link = self.link or FAMILIES[self.family].links[0]
+        self._trials = self.family.endswith("binomial") and self._link == "logit"
+
+    def _keep(self, fits):
+        super()._keep(fits)
         ((fit, *_),) = fits
-        family, y = fit.targets.family, fit.targets.y
+        family = fit.problem.likelihood.family
         self.theta_ = family.shape
+        if family.kurtosis is None or self.dispersion_ < _DISPERSED:
+            return
         # Zeros and ones have the variance of their mean: no overdispersion.
-        if family.kurtosis is None or ((y == 0) | (y == 1)).all():
+        if not fit.problem.rows.sum(_n_others):
             return
-        if self.dispersion_ < _DISPERSED:
-            return
-        pvalue = max(overdispersion_pvalue(design, fit), 1e-300)
+        pvalue = max(overdispersion_pvalue(fit), 1e-300)
         if pvalue < _SIGNIFICANT:
             other = " or 'negative_binomial'" if self.family == "poisson" else ""
             warn(
@@ -247,9 +241,6 @@ class GAMRegressor(RegressorMixin, BaseGAM):
                 "and p-values are too small.",
                 OverdispersionWarning,
             )
-
-    def _known_targets(self, y):
-        return y
 
     @overload
     def predict(
@@ -316,6 +307,22 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             self._family, tails, mean, error, self.scale_, variance, self.residual_dof_
         )
         return low, high
+
+
+def _check_domain(family_name, y):
+    """Refuse targets that a family does not take; they have no labels."""
+    family = FAMILIES[family_name]
+    if not (holds := family.holds(y)).all():
+        raise ValueError(
+            f"y has the value {y[~holds][0]:g}; family={family_name!r} takes "
+            f"{family.domain}."
+        )
+    return np.empty(0)
+
+
+def _n_others(rows):
+    """Number of targets that are neither zero nor one."""
+    return np.count_nonzero((rows.targets != 0) & (rows.targets != 1))
 
 
 def _quantiles(family, shares, mean, error, scale, variance, residual_dof):

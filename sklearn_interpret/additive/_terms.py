@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from numbers import Integral, Real
 
 import numpy as np
 
 from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis, SplineBasis
+from sklearn_interpret._core.additive.gram import MOST_VALUES, Bins
 from sklearn_interpret._core.additive.terms import (
     Term,
     single_term,
@@ -17,7 +18,7 @@ from sklearn_interpret._core.additive.terms import (
     varying_term,
 )
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
-from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.base import is_missing, label_key, order_labels
 from sklearn_interpret._model.rows.features import feature_index, resolve_keys
 
 _KINDS = ("auto", "spline", "linear", "category", "cyclic")
@@ -55,28 +56,6 @@ class Column:
     missing: bool = False
     gaps: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
 
-    @classmethod
-    def of(cls, rows, j, kind):
-        """A column of the rows, as a term of some kind takes it, and its values."""
-        if kind == "category":
-            codes, labels = rows.encode_column(j)
-            used, codes = np.unique(codes, return_inverse=True)
-            labels = [labels[code] for code in used]
-            missing = any(map(is_missing, labels))
-            return cls(j, labels, missing=missing), codes.astype(np.float64)
-        x = _numbers(rows, j)
-        if np.isnan(x).all():
-            raise ValueError(f"The feature {rows.names[j]!r} has missing values only.")
-        values = x[~np.isnan(x)]
-        low, high = values.min(), values.max()
-        if low < high and not 1 / _WIDEST < high - low < _WIDEST:
-            raise ValueError(
-                f"The feature {rows.names[j]!r} has values from {low:g} to {high:g}; "
-                f"accepted are ranges from {1 / _WIDEST:g} to {_WIDEST:g}: rescale it."
-            )
-        gaps = _wide_gaps(values, low, high)
-        return cls(j, None, low, high, len(values) < len(x), gaps), x
-
     def is_extrapolated(self, values):
         """Whether numbers are beyond those of `fit`, or in a wide gap of them."""
         margin = _WIDE_GAP * (self.high - self.low)
@@ -104,18 +83,50 @@ class Column:
         name = rows.names[self.position]
         if self.labels is None:
             values = _numbers(rows, self.position)
-            outside = (values < self.low) | (values > self.high)
-            if extrapolation == "error" and outside.any():
-                raise ValueError(
-                    f"The feature {name!r} has the value {values[outside][0]:g}, and "
-                    f"extrapolation='error': fit saw {self.low:g} to {self.high:g}."
-                )
+            if extrapolation == "error":
+                self._refuse_outside(values, name)
         else:
             codes, labels = rows.encode_column(self.position)
             values = self.encode(labels)[codes]
         if handle_unknown == "error":
             self.refuse_unknown(values, rows.values(self.position), name)
         return values
+
+    def _refuse_outside(self, values, name):
+        """Refuse numbers that are beyond those of `fit`."""
+        outside = (values < self.low) | (values > self.high)
+        if outside.any():
+            raise ValueError(
+                f"The feature {name!r} has the value {values[outside][0]:g}, and "
+                f"extrapolation='error': fit saw {self.low:g} to {self.high:g}."
+            )
+
+    def extents(self, values):
+        """Smallest and largest number in each bin of the range, (2, n_bins).
+
+        Bins have half the width of a wide gap, so that one without numbers is in each
+        gap; None for numbers that fill all.
+        """
+        if self.labels is not None:
+            return None
+        values = values[~np.isnan(values)]
+        n_bins = round(2 / _WIDE_GAP)
+        width = max(self.high - self.low, 1e-300)
+        bins = ((values - self.low) / width * n_bins).astype(np.intp)
+        if np.bincount(bins, minlength=n_bins)[:n_bins].all():
+            return None
+        ends = np.repeat([[np.inf], [-np.inf]], n_bins + 1, axis=1)
+        np.minimum.at(ends[0], bins, values)
+        np.maximum.at(ends[1], bins, values)
+        return ends
+
+    def with_gaps(self, extents):
+        """The column with the wide gaps between its numbers."""
+        if extents is None:
+            return self
+        low, high = extents[:, extents[0] <= extents[1]]
+        wide = np.flatnonzero(low[1:] - high[:-1] > _WIDE_GAP * (self.high - self.low))
+        return replace(self, gaps=np.stack([high[wide], low[wide + 1]], axis=1))
 
     def refuse_unknown(self, encoded, values, name):
         """Refuse values, encoded as in `encode`, that were not seen."""
@@ -131,16 +142,97 @@ class Column:
             )
 
 
-def _wide_gaps(values, low, high):
-    """Ends of gaps that are wider than a share of the range, (n_gaps, 2)."""
-    # A wide gap contains a bin of half its width: without an empty bin, no sorting.
-    n_bins = round(2 / _WIDE_GAP)
-    bins = ((values - low) / max(high - low, 1e-300) * n_bins).astype(np.intp)
-    if np.bincount(bins, minlength=n_bins)[:n_bins].all():
-        return np.empty((0, 2))
-    values = np.sort(values)
-    wide = np.flatnonzero(np.diff(values) > _WIDE_GAP * (high - low))
-    return np.stack([values[wide], values[wide + 1]], axis=1)
+def merged_extents(first, second):
+    """Extents of the numbers of both."""
+    if first is None or second is None:
+        return None
+    return np.stack([np.minimum(first[0], second[0]), np.maximum(first[1], second[1])])
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What rows hold in a column, for terms of it.
+
+    Parameters
+    ----------
+    labels, declared : list or None
+        Levels of a category, and those that its dtype declares.
+    low, high : float
+        Smallest and largest number.
+    missing : bool
+        Whether some are missing.
+    few : ndarray or None
+        Distinct numbers, NaN last; None if they are many.
+    weight, total : float
+        Sum of the weights, and weighted sum of the numbers of a straight line.
+    """
+
+    labels: list | None = None
+    declared: list | None = None
+    low: float = 0.0
+    high: float = 0.0
+    missing: bool = False
+    few: np.ndarray | None = None
+    weight: float = 1.0
+    total: float = 0.0
+
+    @classmethod
+    def of(cls, rows, weights, j, kind):
+        """The summary of rows, for a term of some kind."""
+        if kind == "category":
+            codes, labels = rows.encode_column(j)
+            labels = [labels[code] for code in np.unique(codes)]
+            missing = any(map(is_missing, labels))
+            return cls(labels, rows.categories(j), missing=missing)
+        x = _numbers(rows, j)
+        # NaN is neither smallest nor largest.
+        low, high = np.fmin.reduce(x), np.fmax.reduce(x)
+        missing = bool(np.isnan(x).any())
+        if kind == "linear":
+            total = weights @ x
+            return cls(None, None, low, high, missing, None, weights.sum(), total)
+        # Some rows often show that there are many: no need to sort all.
+        few = _few(x) if _few(x[:2000]) is not None else None
+        return cls(None, None, low, high, missing, few)
+
+    def __add__(self, other):
+        """The summary of both."""
+        labels = declared = few = None
+        if self.labels is not None:
+            both = {label_key(label): label for label in [*self.labels, *other.labels]}
+            # Dtypes that differ have no common order.
+            declared = self.declared if self.declared == other.declared else None
+            labels = order_labels(list(both.values()), declared)
+        if self.few is not None and other.few is not None:
+            few = _few(np.concatenate([self.few, other.few]))
+        return Summary(
+            labels,
+            declared,
+            np.fmin(self.low, other.low),
+            np.fmax(self.high, other.high),
+            self.missing or other.missing,
+            few,
+            self.weight + other.weight,
+            self.total + other.total,
+        )
+
+    def column(self, j, name):
+        """The column at a position, without its gaps."""
+        low, high = self.low, self.high
+        if np.isnan(low):
+            raise ValueError(f"The feature {name!r} has missing values only.")
+        if low < high and not 1 / _WIDEST < high - low < _WIDEST:
+            raise ValueError(
+                f"The feature {name!r} has values from {low:g} to {high:g}; "
+                f"accepted are ranges from {1 / _WIDEST:g} to {_WIDEST:g}: rescale it."
+            )
+        return Column(j, self.labels, low, high, self.missing)
+
+
+def _few(x):
+    """Distinct values, None if they are many."""
+    values = np.unique(x)
+    return values if len(values) <= MOST_VALUES else None
 
 
 def _numbers(rows, j):
@@ -213,6 +305,11 @@ class FittedTerm:
                 column.refuse_unknown(columns[-1], part, names[column.position])
         return self.term.evaluate(columns[::-1] if self.kind == "by" else columns)
 
+    def finished(self, term, extents):
+        """The term after it is centred, its columns with gaps by their extents."""
+        columns = map(Column.with_gaps, self.columns, extents)
+        return replace(self, columns=tuple(columns), term=term)
+
     def is_extrapolated(self, values):
         """Whether the values of its columns are where `fit` saw none."""
         outside = np.zeros(len(values[0]), dtype=bool)
@@ -243,13 +340,11 @@ class TermReader:
         Has `terms`, `n_splines`, `knots`, `by`, `periods`, `offset`, `shrinkage` and
         `extrapolation`.
     rows : Rows
-        The table.
-    weights : ndarray of shape (n_rows,)
-        Weights of its rows, all positive.
+        Rows of the table, for names and dtypes.
     """
 
-    def __init__(self, parameters, rows, weights):
-        self.parameters, self.rows, self.weights = parameters, rows, weights
+    def __init__(self, parameters, rows):
+        self.parameters, self.rows = parameters, rows
         self.offset = None
         if parameters.offset is not None:
             self.offset = self._index(parameters.offset, "offset")
@@ -356,77 +451,118 @@ class TermReader:
         names = [self.rows.names[j] for j in entry]
         return repr(names[0]) if len(names) == 1 else repr(tuple(names))
 
-    def read(self):
-        """The terms, and the values of the columns of each."""
-        terms, values = zip(*map(self._term, self.entries), strict=True)
-        return list(terms), list(values)
-
-    def _term(self, entry):
-        entry, kind = entry
-        shrinkage = self.parameters.shrinkage
+    def _taken(self, entry):
+        """Columns of a term, as its bases take them, each with the kind."""
         if len(entry) == 2:
-            columns, bases, values = self._parts(entry, entry)
-            own = tuple(j in self.kinds and j not in self._by for j in entry)
-            term = tensor_term(bases, own, shrinkage)
-            return FittedTerm(columns, "tensor", term), values
+            # Surfaces need bases that contain the constant.
+            kinds = [self.kinds.get(j) or self._kind(j) for j in entry]
+            kinds = ["spline" if kind == "linear" else kind for kind in kinds]
+            return list(zip(entry, kinds, strict=True))
         (j,) = entry
-        kind = self.kinds[j]
+        own = [(j, self.kinds[j])]
         if j not in self._by:
-            columns, bases, values = self._parts(entry, entry)
-            return FittedTerm(columns, kind, single_term(*bases, shrinkage)), values
+            return own
         other = self._by[j]
-        columns, bases, values = self._parts((other, j), entry, line=True)
-        lines = self.kinds.get(other) in ("spline", "linear") and other not in self._by
-        return FittedTerm(columns, "by", varying_term(*bases, lines, shrinkage)), values
+        kind = self.kinds.get(other) or self._kind(other)
+        return [(other, kind if kind == "category" else "linear"), *own]
 
-    def _parts(self, positions, entry, line=False):
-        """Columns, bases and values of a term's features."""
-        parts = []
-        for place, j in enumerate(positions):
-            kind = self.kinds.get(j) or self._kind(j)
-            if line and place == 0 and kind != "category":
-                kind = "linear"
-            elif kind == "linear" and len(entry) == 2:
-                # Surfaces need bases that contain the constant.
-                kind = "spline"
-            column, x = Column.of(self.rows, j, kind)
-            if column.missing and self.parameters.missing == "error":
-                raise ValueError(
-                    f"The feature {self.rows.names[j]!r} has missing values; "
-                    "missing='level' makes them a level."
-                )
-            parts.append((column, self._basis(column, x, kind, entry), x))
-        return tuple(zip(*parts, strict=True))
+    @property
+    def needed(self):
+        """Columns of all terms, each with the kind that a term takes it as."""
+        return {key for entry, _ in self.entries for key in self._taken(entry)}
 
-    def _basis(self, column, x, kind, entry):
-        """The functions of a column."""
+    @property
+    def columns(self):
+        """Increasing positions of the columns that are read."""
+        own = {j for j, _ in self.needed}
+        return sorted(own if self.offset is None else own | {self.offset})
+
+    def terms(self, summaries, sample):
+        """Terms, not centred, of columns without gaps; and the bins of their columns.
+
+        Parameters
+        ----------
+        summaries : dict
+            The `Summary` of each needed column.
+        sample : Sample or PartitionedSample
+            All rows.
+        """
+        made = [self._term(entry, summaries, sample) for entry, _ in self.entries]
+        return list(map(list, zip(*made, strict=True)))
+
+    def _term(self, entry, summaries, sample):
+        shrinkage = self.parameters.shrinkage
+        columns, bases, bins = [], [], []
+        for j, kind in self._taken(entry):
+            summary = summaries[j, kind]
+            columns.append(summary.column(j, self.rows.names[j]))
+            self._refuse_missing(columns[-1], kind)
+            bases.append(self._basis(columns[-1], summary, kind, entry, sample))
+            few = np.arange(len(summary.labels)) if kind == "category" else summary.few
+            bins.append(None if kind == "linear" else Bins(bases[-1], few))
+        (j, *others), kind = entry, self.kinds.get(entry[0])
+        if others:
+            kind = "tensor"
+            own = tuple(j in self.kinds and j not in self._by for j in entry)
+            term = tensor_term(tuple(bases), own, shrinkage)
+        elif j in self._by:
+            kind, by = "by", self._by[j]
+            lines = self.kinds.get(by) in ("spline", "linear") and by not in self._by
+            term = varying_term(*bases, lines, shrinkage)
+        else:
+            term = single_term(*bases, shrinkage)
+        return FittedTerm(tuple(columns), kind, term), bins
+
+    def _refuse_missing(self, column, kind):
+        """Refuse missing values that the term has no level for."""
+        name = self.rows.names[column.position]
+        if column.missing and self.parameters.missing == "error":
+            raise ValueError(
+                f"The feature {name!r} has missing values; missing='level' makes them "
+                "a level."
+            )
+        if column.missing and kind == "linear":
+            raise ValueError(
+                f"The feature {name!r} has missing values: a straight line has no "
+                "level for them."
+            )
+
+    def _basis(self, column, summary, kind, entry, sample):
+        """The functions of a column, a straight line in units of its reach."""
         if kind == "category":
             return LevelBasis(len(column.labels))
         if kind == "linear":
-            if column.missing:
-                raise ValueError(
-                    f"The feature {self.rows.names[column.position]!r} has missing "
-                    "values: a straight line has no level for them."
-                )
-            center = np.average(x, weights=self.weights)
-            reach = np.abs(x - center).max() or 1.0
-            squares = ((x - center) / reach) ** 2
-            spread = reach * np.sqrt(np.average(squares, weights=self.weights))
-            return LineBasis(center, spread or 1.0)
-        n_splines = self._n_splines.get(entry)
-        if n_splines is None:
-            n_splines = self.parameters.n_splines
-            n_splines = 20 if isinstance(n_splines, Mapping) else n_splines
-            n_splines = min(n_splines, _OF_PAIRS) if len(entry) == 2 else n_splines
+            center = summary.total / summary.weight
+            reach = max(column.high - center, center - column.low)
+            return LineBasis(center, reach or 1.0)
+        n_splines = self._n_splines_of(entry)
         extrapolation = self.parameters.extrapolation
         return SplineBasis(
-            self._breaks(column, x, kind, n_splines),
+            self._breaks(column, kind, n_splines, sample),
             cyclic=kind == "cyclic",
             extrapolation="linear" if extrapolation == "error" else extrapolation,
             missing=column.missing,
         )
 
-    def _breaks(self, column, x, kind, n_splines):
+    def _n_splines_of(self, entry):
+        """Number of splines of each column of a term."""
+        if entry in self._n_splines:
+            return self._n_splines[entry]
+        n_splines = self.parameters.n_splines
+        n_splines = 20 if isinstance(n_splines, Mapping) else n_splines
+        return min(n_splines, _OF_PAIRS) if len(entry) == 2 else n_splines
+
+    def quantiles(self):
+        """Shares of the rows below breaks, by column, where these are quantiles."""
+        found = {}
+        for entry, _ in self.entries if self.parameters.knots == "quantile" else ():
+            shares = _shares(self._n_splines_of(entry))
+            for j, kind in self._taken(entry):
+                if kind == "spline":
+                    found[j] = np.union1d(found.get(j, ()), shares)
+        return found
+
+    def _breaks(self, column, kind, n_splines, sample):
         """Points where the pieces of splines meet."""
         low, high = column.low, column.high
         if kind == "cyclic":
@@ -435,8 +571,13 @@ class TermReader:
         if low == high:
             margin = max(1.0, abs(low)) / 2
             low, high = low - margin, high + margin
-        shares = np.linspace(0, 1, n_splines - 2)
+        shares = _shares(n_splines)
         if self.parameters.knots == "quantile" and column.low < column.high:
-            known = ~np.isnan(x)
-            return np.unique(weighted_quantile(x[known], shares, self.weights[known]))
+            values, weights = sample.values_of(column.position)
+            return np.unique(weighted_quantile(values, shares, weights))
         return low + (high - low) * shares
+
+
+def _shares(n_splines):
+    """Shares of a range, or of rows, below each break."""
+    return np.linspace(0, 1, n_splines - 2)

@@ -2,46 +2,128 @@
 
 Columns are rounded to some hundreds of values. A product of two terms is a sum over
 pairs of values, weighted by their joint histogram (Wood, Li, Shaddick & Augustin 2017):
-memory and time per coefficient do not grow with the number of rows.
+memory and time per coefficient do not grow with the number of rows. Histograms of parts
+of the rows add up to that of all.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 
 import numpy as np
 from scipy.linalg import block_diag
 
-from sklearn_interpret._core.additive.bases import LineBasis, SplineBasis
+from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis, SplineBasis
+from sklearn_interpret._core.additive.terms import Term
+from sklearn_interpret._core.statistics.grids import search_sorted
 
 # Largest number of distinct values of a column: the error of a curve by rounding to
 # means of bins falls with its square.
-_MOST_VALUES = 256
+MOST_VALUES = 256
 # Up to this number of rows one product of the whole design is quicker than histograms
 # of pairs of columns.
 _FEW_ROWS = 1000
 
 
-def _rounded(basis, x, weights):
-    """A few values of a column, and the position of each row's among them."""
-    # Some rows often show that there are many values: no need to sort all.
-    most = _MOST_VALUES if isinstance(basis, SplineBasis) else np.inf
-    if len(np.unique(x[:2000])) <= most:
-        values, codes = np.unique(x, return_inverse=True)
-        if len(values) <= most:
-            return values, codes
-    breaks = basis.breaks
-    x = basis.inside(x)
-    # Equal parts of each interval between breaks; NaN comes after all.
-    n_intervals = len(breaks) - 1
-    n_edges = -(-_MOST_VALUES // n_intervals) * n_intervals
-    edges = np.linspace(0, n_intervals, n_edges + 1)[1:-1]
-    edges = np.interp(edges, np.arange(len(breaks)), breaks)
-    codes = np.searchsorted(np.append(edges, np.inf), x, "right")
-    sizes = np.bincount(codes, weights)
-    used = sizes > 0
-    means = np.bincount(codes, weights * x)[used] / sizes[used]
-    return means, (np.cumsum(used) - 1)[codes]
+@dataclass(frozen=True)
+class Bins:
+    """Bins of a column, each of which is rounded to one value.
+
+    Parameters
+    ----------
+    basis : SplineBasis or LevelBasis
+        Functions of the column.
+    values : ndarray or None
+        Its distinct values, NaN last, where they are few.
+    """
+
+    basis: SplineBasis | LevelBasis
+    values: np.ndarray | None = None
+
+    @cached_property
+    def _starts(self):
+        """Least number of each bin but the first."""
+        if self.values is not None:
+            return self.values[~np.isnan(self.values)][1:]
+        # Equal parts of each interval between breaks.
+        breaks = self.basis.breaks
+        n_intervals = len(breaks) - 1
+        n_edges = -(-MOST_VALUES // n_intervals) * n_intervals
+        edges = np.linspace(0, n_intervals, n_edges + 1)[1:-1]
+        return np.interp(edges, np.arange(len(breaks)), breaks)
+
+    @property
+    def n_bins(self):
+        """Number of bins, the last of which is for NaN where the basis allows it."""
+        return len(self._starts) + 1 + getattr(self.basis, "missing", False)
+
+    def codes(self, x):
+        """The bin of each value."""
+        if isinstance(self.basis, LevelBasis):
+            return x.astype(np.intp)
+        inside = x if self.values is not None else self.basis.inside(x)
+        codes = search_sorted(self._starts, inside, "right")
+        if self.basis.missing:
+            codes[np.isnan(x)] = self.n_bins - 1
+        return codes
+
+    def sums(self, x, codes, weights):
+        """Weighted sum of the values in each bin."""
+        return np.bincount(codes, weights * self.basis.inside(x), self.n_bins)
+
+    def table(self, sizes, sums):
+        """The functions at the value of each bin, from weights and sums of values."""
+        values = self.values
+        if values is None:
+            # Empty bins, which no row has, get any value.
+            values = np.full(self.n_bins, self.basis.breaks[0])
+            np.divide(sums, sizes, out=values, where=sizes > 0)
+        return self.basis.evaluate(values)
+
+
+@dataclass(frozen=True)
+class CodedTerm:
+    """The columns of a term at some rows.
+
+    Parameters
+    ----------
+    term : Term
+        The term.
+    bins : list of Bins or None
+        Of each column, None of a straight line.
+    columns : list of ndarray of shape (n_rows,)
+        Their values.
+    """
+
+    term: Term
+    bins: list
+    columns: list
+
+    @cached_property
+    def codes(self):
+        """Bins of each column that has some."""
+        pairs = zip(self.bins, self.columns, strict=True)
+        return [bins.codes(x) for bins, x in pairs if bins is not None]
+
+    def histogram(self, weights):
+        """Weight of each bin, or pair of bins; and sums over the rows of each column.
+
+        The sums are those of the values in bins, or of the squares of a straight line.
+        """
+        sizes, codes, sums = [], np.zeros(len(weights), dtype=np.intp), []
+        own = iter(self.codes)
+        for basis, bins, x in zip(
+            self.term.bases, self.bins, self.columns, strict=True
+        ):
+            if bins is None:
+                sums.append(weights @ basis.evaluate(x)[:, 0] ** 2)
+                continue
+            sizes.append(bins.n_bins)
+            codes = codes * bins.n_bins + (each := next(own))
+            few = bins.values is not None
+            sums.append(0.0 if few else bins.sums(x, each, weights))
+        counts = np.bincount(codes, weights, int(np.prod(sizes)))
+        return counts.reshape(sizes), *sums
 
 
 @dataclass(frozen=True)
@@ -77,17 +159,13 @@ class _Piece:
 class _RoundedTerm:
     """The products of a term's functions at the rows."""
 
-    def __init__(self, term, columns, weights):
-        bases = term.bases
-        self._line = None
-        if isinstance(bases[0], LineBasis):
-            self._line, bases = bases[0].evaluate(columns[0])[:, 0], bases[1:]
-            columns = columns[1:]
-        rounded = [_rounded(b, x, weights) for b, x in zip(bases, columns, strict=True)]
-        self._codes = [codes for _, codes in rounded]
-        self._tables = [b.evaluate(x) for b, (x, _) in zip(bases, rounded, strict=True)]
-        if not bases:
-            self._codes, self._tables = [np.zeros(len(weights), int)], [np.ones((1, 1))]
+    def __init__(self, term, tables, coded):
+        self._tables, self._codes, self._line = tables, coded.codes, None
+        if isinstance(term.bases[0], LineBasis):
+            self._line = term.bases[0].evaluate(coded.columns[0])[:, 0]
+        if not tables:
+            codes = np.zeros(len(self._line), dtype=np.intp)
+            self._codes, self._tables = [codes], [np.ones((1, 1))]
 
     def pieces(self):
         """The pieces of the term."""
@@ -113,52 +191,84 @@ class _RoundedTerm:
 
 
 class RoundedDesign:
-    """The terms at the rows, of columns rounded to a few values, and an intercept.
+    """The terms, of columns rounded to a few values, and an intercept.
 
     Parameters
     ----------
     terms : list of Term
-        Terms, not centred.
-    columns : list of tuple of ndarray of shape (n_rows,)
-        The columns of each term.
-    weights : ndarray of shape (n_rows,)
-        Weights of rows, over which terms are centred.
+        Terms, not centred; straight lines in units of their reach.
+    bins : list of list of Bins or None
+        Bins of the columns of each term, None of straight lines.
+    histograms : list of tuple
+        Of each term, over all rows, as `CodedTerm.histogram` has them.
 
     Attributes
     ----------
     terms : list of Term
-        The terms, centred.
+        The terms, centred; straight lines in units of their standard deviation.
+    tables : list of list of ndarray of shape (n_bins, n_functions)
+        Functions of each column at the values of its bins.
+    coordinates : ndarray of shape (n_products, n_coefficients)
+        Coordinates of all terms and the intercept, as columns.
     penalties : ndarray of shape (n_penalties, n_coefficients)
         Diagonals of the penalties of all terms; none is on the intercept.
     """
 
-    def __init__(self, terms, columns, weights):
-        self._parts = [
-            _RoundedTerm(term, xs, weights)
-            for term, xs in zip(terms, columns, strict=True)
-        ]
-        ones, zeros = np.ones((1, 1)), np.zeros(len(weights), dtype=np.intp)
+    def __init__(self, terms, bins, histograms):
+        rounded = list(map(_rounded, terms, bins, histograms))
+        self.terms = [term for term, _ in rounded]
+        self.tables = [tables for _, tables in rounded]
+        self.coordinates = block_diag(1.0, *(t.coordinates for t in self.terms))
+        penalties = [np.empty((0, 1)), *(term.penalties for term in self.terms)]
+        self.penalties = block_diag(*penalties)
+
+
+def _rounded(term, bins, histogram):
+    """The term, centred, and tables of the functions of its columns' bins."""
+    counts, *sums = histogram
+    total, tables, bases = counts.sum(), [], list(term.bases)
+    for axis, (own, summed) in enumerate(zip(bins, sums, strict=True)):
+        if own is None:
+            spread = bases[axis].scale * np.sqrt(summed / total)
+            bases[axis] = replace(bases[axis], scale=float(spread) or 1.0)
+            continue
+        others = 1 - len(tables) if counts.ndim == 2 else ()
+        tables.append(own.table(counts.sum(axis=others), summed))
+    term = replace(term, bases=tuple(bases))
+    means = reduce(
+        lambda left, table: np.tensordot(left, table, (0, 0)), tables, counts
+    )
+    return term.centred(means.ravel() / total), tables
+
+
+class RoundedRows:
+    """The functions of a design at some rows.
+
+    Parameters
+    ----------
+    design : RoundedDesign
+        The design.
+    coded : list of CodedTerm
+        The columns of each term.
+    n_rows : int
+        Number of rows.
+    """
+
+    def __init__(self, design, coded, n_rows):
+        self.design = design
+        self._parts = list(map(_RoundedTerm, design.terms, design.tables, coded))
+        ones, zeros = np.ones((1, 1)), np.zeros(n_rows, dtype=np.intp)
         self._pieces = [_Piece(lambda w: w, zeros, ones)]
         for part in self._parts:
             self._pieces += part.pieces()
-        widths = [piece.table.shape[1] for piece in self._pieces]
-        self._ends = np.cumsum([0, *widths])
-        means = self._sums(weights) / weights.sum()
-        ends = np.cumsum([1, *(len(term.coordinates) for term in terms)])
-        self.terms = [
-            term.centred(means[start:end])
-            for term, start, end in zip(terms, ends, ends[1:], strict=False)
-        ]
-        self._coordinates = block_diag(1.0, *(t.coordinates for t in self.terms))
-        penalties = [np.empty((0, 1)), *(term.penalties for term in self.terms)]
-        self.penalties = block_diag(*penalties)
+        self._ends = np.cumsum([0, *(piece.table.shape[1] for piece in self._pieces)])
 
     def _sums(self, weights):
         return np.concatenate([piece.sums(weights) for piece in self._pieces])
 
     def sums(self, weights):
         """Weighted sums of the coordinates over the rows, (n_coefficients,)."""
-        return self._sums(weights) @ self._coordinates
+        return self._sums(weights) @ self.design.coordinates
 
     def products(self, weights):
         """Weighted sums of products of two coordinates, a square matrix."""
@@ -171,12 +281,13 @@ class RoundedDesign:
                 block = self._pieces[i].products(weights, self._pieces[j])
                 sums[ends[i] : ends[i + 1], ends[j] : ends[j + 1]] = block
         sums = np.triu(sums) + np.triu(sums, 1).T
-        return self._coordinates.T @ sums @ self._coordinates
+        coordinates = self.design.coordinates
+        return coordinates.T @ sums @ coordinates
 
     @cached_property
     def _coordinates_of_rows(self):
         """The design, (n_rows, n_coefficients), where it is small."""
-        return np.hstack([p.values() for p in self._pieces]) @ self._coordinates
+        return np.hstack([p.values() for p in self._pieces]) @ self.design.coordinates
 
     def predictor(self, coefficients):
         """The linear predictor at the rows."""
@@ -191,7 +302,7 @@ class RoundedDesign:
 
     def _effects(self, coefficients):
         start = 1
-        for part, term in zip(self._parts, self.terms, strict=True):
+        for part, term in zip(self._parts, self.design.terms, strict=True):
             stop = start + term.coordinates.shape[1]
             yield part.values(term.coordinates @ coefficients[start:stop])
             start = stop

@@ -6,8 +6,7 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 from scipy.stats import chi2, f, norm
 
-from sklearn_interpret._core.additive.families import LINKS
-from sklearn_interpret._core.additive.fitting import fit_without
+from sklearn_interpret._core.additive.fitting import Likelihood, fit_without
 from sklearn_interpret._core.additive.smoothing import PenalisedFit, bounds
 from sklearn_interpret._core.statistics.separation import rising_direction
 
@@ -24,13 +23,11 @@ _SMALL = 1e-3
 _STEP, _RANGE = 1.0, 15.0
 
 
-def term_tests(design, fit, parts, max_iter):
+def term_tests(fit, parts, max_iter):
     """Score test of each term.
 
     Parameters
     ----------
-    design : RoundedDesign
-        The terms at the rows.
     fit : AdditiveFit
         The fit.
     parts : list of slice
@@ -46,15 +43,16 @@ def term_tests(design, fit, parts, max_iter):
         Terms that were left out and fitted without, since the fit has little
         information on them.
     """
-    known = fit.targets.family.dispersion is not None
+    likelihood = fit.problem.likelihood
+    known = likelihood.family.dispersion is not None
     residual_dof = np.inf if known else fit.residual_dof
-    is_glm = not fit.targets.is_least_squares
+    is_glm = not likelihood.is_least_squares
     first = PenalisedFit(fit.first, fit.last.log_smoothing) if is_glm else fit.last
     tests, uninformed = np.zeros((len(parts), 2)), []
     for k, part in enumerate(parts):
         last = fit.last
         if is_glm and _information(last, part) < _INFORMED * _information(first, part):
-            last = fit_without(design, fit, part, max_iter)
+            last = fit_without(fit, part, max_iter)
             uninformed.append(k)
         tests[k] = term_test(last, part, fit.dispersion, residual_dof)
     return tests, uninformed
@@ -65,36 +63,33 @@ def _information(fit, part):
     return np.trace(np.linalg.inv(fit.inverse[part, part])) - fit.sizes[part].sum()
 
 
-def separated_terms(design, fit):
+def separated_terms(fit):
     """Terms whose effects separate the targets: the likelihood grows with their size.
 
     The effects are those of the fit, each of which may grow.
     """
-    targets, effects = fit.targets, design.effects(fit.coefficients)
-    counts = targets.link is LINKS["log"] and targets.family.variance(0.0) == 0
-    if not (counts or targets.link is LINKS["logit"]):
+    family, link = fit.problem.likelihood.family, fit.problem.likelihood.link_name
+    counts = link == "log" and family.variance(0.0) == 0
+    if not (counts or link == "logit"):
         return []
+    found = np.vstack(fit.problem.sum(Likelihood.effects, fit.coefficients))
+    effects, y = found[:, :-1], found[:, -1]
     sizes = np.abs(effects).max(axis=0)
     shown = np.flatnonzero(sizes > _SMALL * sizes.max(initial=0))
     effects = np.column_stack([np.ones(len(effects)), effects[:, shown]])
-    y = targets.y
     inner = y > 0 if counts else (y > 0) & (y < 1)
     signs = np.where(y > 0, 1, -1)[:, None]
     direction = rising_direction((signs * effects)[~inner], effects[inner])
     return [] if direction is None else shown[np.abs(direction[1:]) > 0].tolist()
 
 
-def overdispersion_pvalue(design, fit):
+def overdispersion_pvalue(fit):
     """One-sided p-value of Pearson's statistic, where the dispersion is known to be 1.
 
     By its normal approximation, with the variance that small means give it.
     """
-    targets = fit.targets
-    means = targets.means(design.predictor(fit.coefficients))
-    copies = targets.weights if targets.trials else np.ones_like(means)
-    variances = 2 + targets.family.kurtosis(means) / copies
-    variance = targets.weights / copies @ variances
     excess = (fit.pearson_dispersion - 1) * fit.residual_dof
+    variance = fit.problem.sum(Likelihood.pearson_variance, fit.coefficients)
     return norm.sf(excess / np.sqrt(variance))
 
 

@@ -54,6 +54,11 @@ class NormalEquations:
         sizes = self.penalties @ np.maximum(sizes, 1e-9 * sizes.max())
         return np.log(sizes / self.penalties.sum(axis=1))
 
+    def residual(self, coefficients):
+        """The residual sum of squares at coefficients."""
+        left = 2 * self.sums - self.products @ coefficients
+        return max(self.square - left @ coefficients, 0.0)
+
 
 class PenalisedFit:
     """The solution of penalised normal equations at some smoothing parameters.

@@ -5,7 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis, SplineBasis
-from sklearn_interpret._core.additive.gram import RoundedDesign
+from sklearn_interpret._core.additive.gram import (
+    Bins,
+    CodedTerm,
+    RoundedDesign,
+    RoundedRows,
+)
 from sklearn_interpret._core.additive.terms import (
     single_term,
     tensor_term,
@@ -100,15 +105,24 @@ def test_products_and_sums_are_those_of_the_design(n_copies):
     terms, columns = zip(*TERMS.values(), strict=True)
     columns = [[np.tile(x, n_copies) for x in xs] for xs in columns]
     weights = RNG.random(60 * n_copies)
-    design = RoundedDesign(terms, columns, weights)
+    bins = [
+        [
+            None if basis is LINE else Bins(basis, np.unique(x))
+            for basis, x in zip(term.bases, xs, strict=True)
+        ]
+        for term, xs in zip(terms, columns, strict=True)
+    ]
+    coded = list(map(CodedTerm, terms, bins, columns))
+    design = RoundedDesign(terms, bins, [one.histogram(weights) for one in coded])
+    rows = RoundedRows(design, coded, len(weights))
     values = [t.evaluate(xs) for t, xs in zip(design.terms, columns, strict=True)]
     plain = np.column_stack([np.ones(len(weights)), *values])
-    assert_allclose(design.sums(weights), weights @ plain, atol=1e-9)
+    assert_allclose(rows.sums(weights), weights @ plain, atol=1e-9)
     products = (weights * plain.T) @ plain
-    assert_allclose(design.products(weights), products, rtol=1e-9, atol=1e-9)
+    assert_allclose(rows.products(weights), products, rtol=1e-9, atol=1e-9)
     coefficients = RNG.normal(size=plain.shape[1])
-    assert_allclose(design.predictor(coefficients), plain @ coefficients)
-    effects = design.effects(coefficients)
+    assert_allclose(rows.predictor(coefficients), plain @ coefficients)
+    effects = rows.effects(coefficients)
     assert_allclose(effects.sum(axis=1) + coefficients[0], plain @ coefficients)
     # Over the rows, but for products with a line, effects sum to zero.
     centred = [not name.startswith(("by a", "line")) for name in TERMS]

@@ -1,0 +1,224 @@
+"""Passes over the rows of an additive model, in memory or in partitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from sklearn_interpret._core.additive.fitting import TargetRows
+from sklearn_interpret._core.additive.gram import CodedTerm, RoundedRows
+from sklearn_interpret._model.rows.partitioned import PartitionedSample
+from sklearn_interpret._model.validation import Sample
+from sklearn_interpret.additive._terms import Summary, merged_extents
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What rows hold: the first pass.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    labels : ndarray
+        Distinct labels of a classifier.
+    summaries : dict
+        The `Summary` of each column and kind of term.
+    """
+
+    n_rows: int
+    labels: np.ndarray
+    summaries: dict
+
+    @classmethod
+    def of(cls, check, read_labels, columns, needed, sample):
+        """Those of a sample, after checks of some columns and the targets."""
+        rows, weights = sample.rows, sample.weights
+        check(rows, columns)
+        labels = read_labels(sample.y)
+        summaries = {key: Summary.of(rows, weights, *key) for key in needed}
+        return cls(rows.n_rows, labels, summaries)
+
+    def __add__(self, other):
+        """Those of both."""
+        labels = np.union1d(self.labels, other.labels)
+        summaries = {k: s + other.summaries[k] for k, s in self.summaries.items()}
+        return Observed(self.n_rows + other.n_rows, labels, summaries)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over rows that a design is made of: the second pass.
+
+    Parameters
+    ----------
+    sums : list
+        Number of rows, sums of the weights, of the targets and of the offset.
+    histograms : list of tuple
+        Of each term, as `CodedTerm.histogram` has them.
+    extents : list of tuple
+        Of each term, extents of its columns.
+    """
+
+    sums: list
+    histograms: list
+    extents: list
+
+    @classmethod
+    def of(cls, terms, rows):
+        """Those of `TargetRows` that are coded only."""
+        weights = rows.weights
+        sums = [len(weights), weights.sum(), rows.targets @ weights]
+        histograms = [coded.histogram(weights) for coded in rows.design]
+        extents = [
+            tuple(c.extents(x) for c, x in zip(t.columns, coded.columns, strict=True))
+            for t, coded in zip(terms, rows.design, strict=True)
+        ]
+        return cls([*sums, rows.offset @ weights], histograms, extents)
+
+    def __add__(self, other):
+        """Those of both."""
+        pairs = zip(self.histograms, other.histograms, strict=True)
+        histograms = [_each(np.add, first, second) for first, second in pairs]
+        pairs = zip(self.extents, other.extents, strict=True)
+        extents = [_each(merged_extents, first, second) for first, second in pairs]
+        return Totals(_each(np.add, self.sums, other.sums), histograms, extents)
+
+
+def _each(function, first, second):
+    return tuple(map(function, first, second))
+
+
+@dataclass(frozen=True)
+class Coder:
+    """Makes coded rows of a sample.
+
+    Parameters
+    ----------
+    terms : list of FittedTerm
+        The terms, not centred.
+    bins : list of list of Bins or None
+        Bins of the columns of each.
+    offset : int or None
+        Column that is added to the linear predictor.
+    labels : ndarray or None
+        Labels that each have a model; None if targets are numbers.
+    """
+
+    terms: list
+    bins: list
+    offset: int | None
+    labels: np.ndarray | None
+
+    def __call__(self, sample):
+        """`TargetRows` with a `CodedTerm` for each term in place of the design."""
+        # A column of several terms is read once.
+        columns = {_key(column): column for t in self.terms for column in t.columns}
+        values = {
+            key: column.read(sample.rows, "zero", "linear")
+            for key, column in columns.items()
+        }
+        coded = [
+            CodedTerm(t.term, bins, [values[_key(column)] for column in t.columns])
+            for t, bins in zip(self.terms, self.bins, strict=True)
+        ]
+        targets = targets_of(self.labels, sample.y)
+        offset = offsets_of(self.offset, sample.rows)
+        return TargetRows(coded, targets, sample.weights, offset)
+
+
+def _key(column):
+    return column.position, column.labels is None
+
+
+def with_design(design, rows):
+    """Coded rows with the functions of a design."""
+    coded = rows.design[: len(design.terms)]
+    return replace(rows, design=RoundedRows(design, coded, len(rows.weights)))
+
+
+def targets_of(labels, y):
+    """Numbers of each model: (n_models, n_rows)."""
+    return y[None] if labels is None else (y == labels[:, None]).astype(np.float64)
+
+
+def offsets_of(column, rows):
+    """Known parts of the linear predictor."""
+    if column is None:
+        return np.zeros(rows.n_rows)
+    offsets = rows.values(column)
+    if offsets.dtype.kind not in "iuf" or not np.isfinite(offsets).all():
+        name = rows.names[column]
+        raise ValueError(f"offset takes a column of finite numbers, not {name!r}.")
+    return offsets.astype(np.float64)
+
+
+def rows_of(sample, columns):
+    """The rows of a sample for passes that read some columns."""
+    if isinstance(sample, Sample):
+        return _Whole(sample)
+    names = sample.rows.names
+    return _Parts(sample, columns, (partial(_with_columns, names, columns),))
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """Rows in memory, and what is made of them."""
+
+    rows: Any
+
+    def sum(self, function):
+        """The function of the rows."""
+        return function(self.rows)
+
+    def made(self, make):
+        """What a function makes of the rows, which is kept."""
+        return _Whole(make(self.rows))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Rows in partitions, and functions that make something of each in each pass."""
+
+    sample: PartitionedSample
+    columns: list
+    makes: tuple
+
+    def sum(self, function):
+        """Sum of the results of a function of each partition."""
+        function = partial(_chained, (*self.makes, function))
+        return self.sample.map_reduce(function, add, self.columns)
+
+    def made(self, make):
+        """What a function makes of each partition."""
+        return replace(self, makes=(*self.makes, make))
+
+
+def _chained(functions, part):
+    return reduce(lambda made, function: function(made), functions, part)
+
+
+class _SomeColumns:
+    """Some columns of rows, at their places in the whole table."""
+
+    def __init__(self, rows, names, columns):
+        self._rows, self.names, self.n_rows = rows, names, rows.n_rows
+        self._places = {j: place for place, j in enumerate(columns)}
+
+    def values(self, j):
+        return self._rows.values(self._places[j])
+
+    def categories(self, j):
+        return self._rows.categories(self._places[j])
+
+    def encode_column(self, j):
+        return self._rows.encode_column(self._places[j])
+
+
+def _with_columns(names, columns, sample):
+    rows = _SomeColumns(sample.rows.keep_columns(columns), names, columns)
+    return replace(sample, rows=rows)
