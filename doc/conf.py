@@ -77,7 +77,7 @@ intersphinx_mapping = {
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "auto_examples",
-    "ignore_pattern": "quickstart",
+    "ignore_pattern": "quickstart|_partitions",
     "doc_module": ("sklearn_interpret",),
     "backreferences_dir": "generated/backreferences",
     "reset_modules": ("matplotlib", "gallery.strict"),

@@ -19,7 +19,7 @@ class RayPartitions(Partitions):
         self.blocks, self.y = dataset.to_pandas_refs(), y
 
     def map_reduce(self, function, merge, columns=None):
-        """Call the function for each block on the cluster, and merge the results."""
+        """Call the function for each block, and merge the results in order."""
 
         def of_block(function, index, block, y):
             target = None if y is None else block.pop(y)

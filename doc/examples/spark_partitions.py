@@ -20,7 +20,7 @@ class SparkPartitions(Partitions):
         self.frame, self.y = frame, y
 
     def map_reduce(self, function, merge, columns=None):
-        """Call the function for each partition on the cluster, and merge the results."""
+        """Call the function for each partition, and merge the results in order."""
         y, shared = self.y, self.frame.sparkSession.sparkContext.broadcast(function)
 
         def of_partition(batches):
