@@ -45,6 +45,7 @@ from sklearn_interpret._model.response import (
     weight_parameter,
 )
 from sklearn_interpret._model.rows.base import default_name
+from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
     CallbackSupportMixin,
@@ -61,6 +62,7 @@ from sklearn_interpret._model.validation import (
     check_weights,
 )
 from sklearn_interpret.exceptions import RefitWarning, UnreadableModelError
+from sklearn_interpret.partitions import as_partitions
 
 __all__ = ["BaseInspector", "Sample"]
 
@@ -157,6 +159,10 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     # What takes any model, a sentence for an UnreadableModelError.
     _for_any_model: ClassVar[str] = ""
 
+    # Whether `fit` takes rows in partitions; what to say if it does not.
+    _takes_partitions = False
+    _no_partitions = "needs all rows in memory"
+
     # Whether standard errors use the sum of the weights as the number of rows.
     _errors_count_rows = False
 
@@ -180,7 +186,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         ----------
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
             Rows to fit the estimator on, and to inspect it on. The model sees them,
-            and perturbed copies of them, in the container given here.
+            and perturbed copies of them, in the container given here. Methods that add
+            up over rows also take a Dask DataFrame or Array and
+            :class:`~sklearn_interpret.partitions.RowBatches`, with a frozen model.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Targets. Not needed if `estimator` is a
             :class:`~sklearn.frozen.FrozenEstimator`.
@@ -211,6 +219,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_predictor(self._get_estimator())
         self._reset()
+        partitions = as_partitions(X, y, sample_weight)
+        if partitions is not None:
+            return self._fit_partitions(partitions)
         rows = self._check_rows(X, reset=True)
         weights = check_weights(sample_weight, rows, count_rows=self._errors_count_rows)
         if y is not None:
@@ -221,12 +232,42 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             task = callback_subcontext(context, "fit-estimator")
             self._fit_estimator(rows.native, y, sample_weight, params, task)
             response = self._make_response()
-            self._response_name = getattr(response, "name", "response")
             self._target_name = getattr(y, "name", None) or None  # of a Series
             sample = self._choose_sample(rows, y, weights)
-            task = callback_subcontext(context, "inspect", max_subtasks=PERCENTS)
-            with callback_task(task, self), progress_of(self, "fit", task):
-                self._inspect(sample, response)
+            self._inspect_with_progress(sample, response, context)
+        return self
+
+    def _inspect_with_progress(self, sample, response, context):
+        self._response_name = getattr(response, "name", "response")
+        task = callback_subcontext(context, "inspect", max_subtasks=PERCENTS)
+        with callback_task(task, self), progress_of(self, "fit", task):
+            self._inspect(sample, response)
+
+    def _fit_partitions(self, partitions):
+        """Inspect a frozen model on rows in partitions."""
+        given, name = self._get_estimator(), type(self).__name__
+        if not self._takes_partitions or getattr(self, "subsample", None) is not None:
+            raise TypeError(
+                f"{name} {self._no_partitions}. X is a {type(partitions).__name__}, "
+                "rows in partitions: pass a sample of them that fits in memory; "
+                "transform and explain take each partition in turn."
+            )
+        if not isinstance(given, FrozenEstimator):
+            raise TypeError(
+                f"{name} fits no model to rows in partitions: pass a fitted one as "
+                "sklearn.frozen.FrozenEstimator(model)."
+            )
+        head = partitions.head()
+        if head is None:
+            raise ValueError(f"X has no rows, and {name} needs one.")
+        rows = self._check_rows(head, reset=True)
+        context = root_callback_context(self, max_subtasks=2)
+        with callback_task(context, self):
+            task = callback_subcontext(context, "fit-estimator")
+            self._fit_estimator(rows.native, None, None, {}, task)
+            response, self._target_name = self._make_response(), None
+            sample = PartitionedSample(partitions, rows)
+            self._inspect_with_progress(sample, response, context)
         return self
 
     @abstractmethod

@@ -84,7 +84,7 @@ def room(name):
     first, inside = parts[0], parts[1:]
     if first in ("_core", "_model", "_plotting", "_version", "exceptions"):
         return first, None
-    if first in ("base", "_inspectors", "explanations"):
+    if first in ("base", "_inspectors", "explanations", "partitions"):
         return "base", None
     if first == "estimator_checks":
         return "checks", None

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 
 from sklearn_interpret._model import validation
 from sklearn_interpret._model.progress import shows_progress
+from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
     CallbackSupportMixin,
     ClassifierMixin,
     fit_context,
 )
+from sklearn_interpret.partitions import as_partitions
 
 # Largest size of targets whose weighted squares can be summed.
 _LARGEST = 1e75
@@ -31,6 +34,8 @@ class BasePredictor(CallbackSupportMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
+    # Whether `fit` takes rows in partitions.
+    _takes_partitions = False
     # Whether standard errors take the sum of the weights for the number of rows.
     _errors_count_rows = False
 
@@ -55,6 +60,10 @@ class BasePredictor(CallbackSupportMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
+        partitions = as_partitions(X, y, sample_weight)
+        if partitions is not None:
+            self._fit(self._sample_of(partitions))
+            return self
         rows = self._check_rows(X, reset=True)
         y = self._check_targets(rows, y)
         weights = validation.check_weights(
@@ -62,6 +71,20 @@ class BasePredictor(CallbackSupportMixin, BaseEstimator):
         )
         self._fit(validation.Sample.of(rows, y, weights))
         return self
+
+    def _sample_of(self, partitions):
+        """A sample of rows in partitions, if `fit` takes them."""
+        if not self._takes_partitions:
+            raise TypeError(
+                f"{type(self).__name__} needs all rows in memory. X is a "
+                f"{type(partitions).__name__}, rows in partitions: pass a sample of "
+                "them."
+            )
+        head = partitions.head()
+        if head is None:
+            raise ValueError(f"X has no rows, and {type(self).__name__} needs one.")
+        rows = self._check_rows(head, reset=True)
+        return PartitionedSample(partitions, rows, partial(_checked, clone(self)))
 
     @abstractmethod
     def _fit(self, sample):
@@ -82,6 +105,12 @@ class BasePredictor(CallbackSupportMixin, BaseEstimator):
                 f"{_LARGEST:g}: rescale it."
             )
         return y
+
+
+def _checked(estimator, rows, y):
+    """Checked targets of a partition, whose rows are checked too."""
+    estimator._check_rows(rows.native, reset=True)
+    return estimator._check_targets(rows, y)
 
 
 class MostProbableClassMixin(ClassifierMixin):

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_interpret._model import response
 from sklearn_interpret._model._sklearn_compat import check_sample_weight, warn
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.base import Rows, is_missing
+from sklearn_interpret._model.rows.base import Rows, gather, is_missing
 from sklearn_interpret.exceptions import LowWeightWarning
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -228,6 +228,12 @@ def check_labels(estimator, rows, y):
     return np.unique(y, return_inverse=True)
 
 
+def observed_levels(rows, columns):
+    """Labels of the joint values of columns in rows, and native vectors of these."""
+    _, labels, first = rows.encode(columns)
+    return labels, tuple(gather(rows.column(j), first) for j in columns)
+
+
 def draw_rows(n_rows, subsample, *, stratify=None, random_state=None):
     """Increasing positions of rows, drawn without replacement.
 
@@ -320,6 +326,36 @@ class Sample:
         everything = cls(rows, None if y is None else np.asarray(y), weights)
         positive = weights > 0
         return everything if positive.all() else everything._take(positive.nonzero()[0])
+
+    def map_reduce(self, function, merge, columns=None):
+        """The function of this sample: that of rows in one partition.
+
+        Rows in several have a `PartitionedSample`, which says what arguments mean.
+        """
+        return function(self)
+
+    def summarised(self, quantiles, level_sets, most_distinct):
+        """This sample, which knows all values of its columns."""
+        return self
+
+    def values_of(self, j):
+        """Numbers of a column, NaN left out, and their weights."""
+        values, weights = self.rows.numbers(j), self.weights
+        known = ~np.isnan(values)
+        return (values, weights) if known.all() else (values[known], weights[known])
+
+    @property
+    def total_weight(self):
+        """Sum of the weights."""
+        return self.weights.sum()
+
+    def n_distinct(self, columns, most):
+        """Number of distinct joint values of columns, or `most` if there are more."""
+        return min(most, int(self.rows.encode(columns)[0].max()) + 1)
+
+    def levels_of(self, columns):
+        """Labels of the joint values of columns, and native vectors of these."""
+        return observed_levels(self.rows, columns)
 
     def distinct(self):
         """The distinct rows with their targets, sorted, and weighted by their copies.

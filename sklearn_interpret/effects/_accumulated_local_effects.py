@@ -18,6 +18,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import resolve_keys
+from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.effects._base import (
     CurveEffect,
     IntervalsMixin,
@@ -220,7 +221,7 @@ default="similarity"
         "n_bootstraps": [Interval(Integral, 1, None, closed="left")],
     }
 
-    _errors_count_rows = True
+    _errors_count_rows = _takes_partitions = True
 
     @property
     def _weights_count_rows(self):
@@ -228,7 +229,7 @@ default="similarity"
 
     def _size_of_axes(self, sample, parts):
         if self.n_intervals == "auto" and len(parts) == 1:
-            most = int(sample.weights.sum() / _ROWS_OF_NARROW)
+            most = int(sample.total_weight / _ROWS_OF_NARROW)
             return min(_MOST_NARROW, max(most, 1))
         return super()._size_of_axes(sample, parts)
 
@@ -281,7 +282,12 @@ default="similarity"
         bootstrap = (
             self.confidence_level is not None and self.confidence_method == "bootstrap"
         )
-        parts, outside, cells = local_effects(
+        if bootstrap and not isinstance(sample, Sample):
+            raise ValueError(
+                'confidence_method="bootstrap" draws from the differences of all rows, '
+                'which are in partitions here: "standard_error" is accepted.'
+            )
+        parts, state = local_effects(
             self.axes_,
             sample,
             response,
@@ -289,11 +295,11 @@ default="similarity"
             keep_rows=bootstrap,
             n_jobs=self.n_jobs,
         )
-        self.n_missing_ = np.array(outside)
+        self._sums, self.n_missing_ = state.sums, np.array(state.outside)
         self._warn_if_empty(parts)
         self._publish(parts)
         if self.confidence_level is not None:
-            self._set_intervals(parts, cells[:] if bootstrap else None, sample)
+            self._set_intervals(parts, state.cells[:] if bootstrap else None, sample)
         return len(self._effects[0])
 
     def _choose_intervals(self, sample, response):
@@ -304,7 +310,7 @@ default="similarity"
             if not others and not axis.categorical and axis.name not in self._custom
         ]
         axes = [self.axes_[entry] for entry in entries]
-        parts, *_ = local_effects(
+        parts, _ = local_effects(
             axes, sample, response, self.method, n_jobs=self.n_jobs
         )
         for entry, (axis,), part in zip(entries, axes, parts, strict=True):
@@ -373,6 +379,9 @@ default="similarity"
             draws.append(drawn.effect(centred=self.centered))
         tail = (1 - self.confidence_level) / 2
         return np.quantile(draws, [tail, 1 - tail], axis=0)
+
+    def _curves_and_sums(self, entry):
+        return self._effects[entry], self._sums[entry][:, :-1]
 
     def _effect_at(self, entry, rows):
         (axis,) = self.axes_[entry]

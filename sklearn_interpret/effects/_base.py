@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics import grids
-from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
@@ -89,8 +88,18 @@ class BaseEffect(TransformerMixin, SampleInspector):
         }
         made = {}
         self.axes_ = []
-        for entry in entries:
-            size = self._size_of_axes(sample, [columns[part] for part in entry])
+        sizes = [
+            self._size_of_axes(sample, [columns[part] for part in entry])
+            for entry in entries
+        ]
+        parts = [
+            (columns[part], size)
+            for entry, size in zip(entries, sizes, strict=True)
+            for part in entry
+            if custom.get(part) is None
+        ]
+        sample = self._summarised(sample, parts)
+        for entry, size in zip(entries, sizes, strict=True):
             for part in entry:
                 if (part, size) not in made:
                     name = part if isinstance(part, str) else names[part]
@@ -115,6 +124,25 @@ class BaseEffect(TransformerMixin, SampleInspector):
         self.output_names_ = response.output_names(n_outputs)
         if self._one_way:
             self.feature_importances_ = self._importances(sample)
+
+    def _summarised(self, sample, parts):
+        """The sample that knows what axes of parts, columns and a size, need."""
+        quantiles, level_sets, most_distinct = {}, [], 0
+        for columns, size in parts:
+            if self._is_level_axis(columns):
+                level_sets.append(columns)
+                continue
+            (j,) = columns
+            most_distinct = max(most_distinct, size)
+            wanted = self._quantiles_of(sample.rows, j, size)
+            given = quantiles.get(j, ())
+            whole = wanted is None or given is None
+            quantiles[j] = None if whole else np.union1d(given, wanted)
+        return sample.summarised(quantiles, level_sets, most_distinct)
+
+    @abstractmethod
+    def _quantiles_of(self, rows, column, size):
+        """Quantiles that make the axis of a numeric column; None for all values."""
 
     @abstractmethod
     def _size_of_axes(self, sample, parts):
@@ -223,18 +251,16 @@ class CurveEffect(BaseEffect):
 
     def _importances(self, sample):
         """Weighted standard deviation of each feature's effect over the rows."""
-        moments = {}
-        for part in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes)):
-            rows, weights = sample.rows.part(part), sample.weights[part]
-            for entry in self._one_way:
-                found = known_moments(self._effect_at(entry, rows), weights)
-                before = moments.get(entry)
-                moments[entry] = found if before is None else before.merge(found)
         importances = np.zeros(sample.rows.n_columns)
-        for entry, found in moments.items():
-            deviation = np.sqrt(found.variance).mean()
+        for entry in self._one_way:
+            curves, sums = self._curves_and_sums(entry)
+            deviation = np.sqrt(grids.variance_of_sums(curves, sums)).mean()
             importances[list(self.features_[entry])] = deviation
         return importances
+
+    @abstractmethod
+    def _curves_and_sums(self, entry):
+        """Curves (k, n_points) in the axis' order, and `grid_sums` of the rows."""
 
     @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -295,11 +321,10 @@ class IntervalsMixin:
 
     def _make_axis(self, sample, columns, name, size, custom):
         if self._is_level_axis(columns):
-            return level_axis(sample.rows, columns, name, custom=custom)
+            return level_axis(sample, columns, name, custom=custom)
         return interval_axis(
-            sample.rows,
+            sample,
             columns[0],
-            sample.weights,
             n_intervals=size,
             custom=custom,
             make_edges=self._make_edges,
@@ -312,9 +337,13 @@ class IntervalsMixin:
         if len(parts) == 1:
             return _MOST_INTERVALS
         # Distinct rows: weights and repeated rows must give the same cells.
-        n_distinct = sample.rows.encode(sum(parts, ()))[0].max() + 1
+        most = _MOST_INTERVALS**2 * _ROWS_PER_CELL
+        n_distinct = sample.n_distinct(sum(parts, ()), most)
         fewer = int(np.sqrt(n_distinct / _ROWS_PER_CELL))
         return min(_MOST_INTERVALS, max(fewer, _FEWEST_OF_A_PAIR))
+
+    def _quantiles_of(self, rows, column, size):
+        return np.arange(1, size + 1) / size
 
 
 class GridMixin:
@@ -329,13 +358,15 @@ class GridMixin:
     }
 
     def _size_of_axes(self, sample, parts):
+        self._check_percentiles()
         return self.grid_resolution
 
+    def _quantiles_of(self, rows, column, size):
+        return None if rows.is_integer(column) else self.percentiles
+
     def _make_axis(self, sample, columns, name, size, custom):
-        self._check_percentiles()
-        rows = sample.rows
         if self._is_level_axis(columns):
-            axis = level_axis(rows, columns, name, custom=custom)
+            axis = level_axis(sample, columns, name, custom=custom)
             if len(columns) > 1 and len(axis.values) > size:
                 raise ValueError(
                     f"The feature group {name!r} has {len(axis.values)} distinct joint "
@@ -344,9 +375,8 @@ class GridMixin:
                 )
             return axis
         return grid_axis(
-            rows,
+            sample,
             columns[0],
-            sample.weights,
             resolution=size,
             percentiles=self.percentiles,
             custom=custom,
@@ -374,11 +404,64 @@ def curve_at(axis, rows, curves):
     return grids.interpolate(numbers, axis.values[order], curves[:, order])
 
 
+def sums_of_entries(entries, of_pairs, sample):
+    """Sums of the rows along the axis of each entry; masses of pairs, or zero."""
+    total = [0.0] * len(entries)
+    for part in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes)):
+        rows, weights = sample.rows.part(part), sample.weights[part]
+        for entry, axes in enumerate(entries):
+            if len(axes) == 1:
+                total[entry] = total[entry] + _sums(axes[0], rows, weights)
+            elif of_pairs:
+                total[entry] = total[entry] + _masses(axes, rows, weights)
+    return total
+
+
+def _sums(axis, rows, weights):
+    """Sums of the rows by point of the sorted grid, missing values last."""
+    low, share = _position(axis, rows)
+    unknown = np.isnan(share)
+    if unknown.any():
+        low[unknown], share[unknown] = len(axis.values), 0.0
+    return grids.grid_sums(low, share, len(axis.values) + 1, weights)
+
+
+def _masses(axes, rows, weights):
+    """The rows' weight at each point of the grid of a pair."""
+    shape = tuple(len(axis.values) for axis in axes)
+    if 0 in shape:
+        return np.zeros(0)
+    lows, shares = zip(*(_position(axis, rows) for axis in axes), strict=True)
+    known = ~np.isnan(shares).any(axis=0)
+    lows, shares = ([part[known] for part in parts] for parts in (lows, shares))
+    masses = np.empty(shape)
+    places = np.ix_(*[axis.order for axis in axes])
+    masses[places] = grids.grid_masses(lows, shares, shape, weights[known])
+    return masses.ravel()
+
+
+def _position(axis, rows):
+    """Left neighbour of each row on a sorted axis, and its relative distance to it."""
+    if axis.categorical:
+        codes = axis.codes(rows)
+        return codes, np.where(codes >= 0, 0.0, np.nan)
+    if len(axis.values):
+        return grids.grid_position(
+            rows.numbers(axis.columns[0]), axis.values[axis.order]
+        )
+    return np.zeros(rows.n_rows, dtype=np.intp), np.full(rows.n_rows, np.nan)
+
+
 def distinct_axes(axes_of_entries):
     """Distinct axes of all entries, and the positions of each entry's axes."""
     axes = list({id(axis): axis for axes in axes_of_entries for axis in axes}.values())
     place = {id(axis): position for position, axis in enumerate(axes)}
     return axes, [[place[id(axis)] for axis in axes] for axes in axes_of_entries]
+
+
+def added(first, second):
+    """Sums of the members of two lists."""
+    return [own + more for own, more in zip(first, second, strict=True)]
 
 
 def one_or_pair(parts):

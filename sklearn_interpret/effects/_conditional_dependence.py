@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
     average_: list[NDArray[np.float64]] = field(init=False)
     standard_errors_: list[NDArray[np.float64]] = field(init=False)
 
-    _errors_count_rows = True
+    _errors_count_rows = _takes_partitions = True
     _make_edges = staticmethod(conditioning_edges)
 
     _parameter_constraints = {
@@ -148,38 +149,30 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
     }
 
     def _measure(self, sample, response):
-        responses = plain_responses(response, sample.rows)
-        n_outputs = responses.shape[1]
-        distinct, columns = distinct_axes(self.axes_)
-        cells = CellsOfRows(distinct, sample.rows)[:]
+        states = sample.map_reduce(partial(_states, self.axes_, response), _merged)
         self.edges_, self.centers_, self.n_missing_ = [], [], []
         self._averages, errors, self.interval_counts_ = [], [], []
-        for axes, own in zip(self.axes_, columns, strict=True):
+        for axes, (moments, own, outside) in zip(self.axes_, states, strict=True):
             shape = tuple(map(_n_cells, axes))
-            own_cells = cells.T[own]
-            inside = (own_cells >= 0).all(axis=0)
-            groups = np.zeros(inside.sum(), dtype=np.intp)
-            if len(groups):
-                # Masking one axis at a time is far faster than a two-dimensional mask.
-                groups += np.ravel_multi_index([c[inside] for c in own_cells], shape)
-            moments = Moments.of_groups(
-                responses[inside], groups, int(np.prod(shape)), sample.weights[inside]
-            )
             empty = moments.weight == 0
             mean = np.where(empty, np.nan, moments.mean)
             error = np.where(empty, np.nan, moments.standard_error)
+            n_outputs = mean.shape[1]
             self._averages.append(mean.T.reshape(n_outputs, *shape))
             errors.append(error.T.reshape(n_outputs, *shape))
             self.interval_counts_.append(moments.weight.reshape(shape))
-            self.n_missing_.append(sample.weights[~inside].sum())
+            self.n_missing_.append(outside)
             self.edges_.append(one_or_pair([axis.values for axis in axes]))
-            parts = zip(axes, own_cells, strict=True)
-            centers = [_centers(axis, cells, sample) for axis, cells in parts]
-            self.centers_.append(one_or_pair(centers))
+            self.centers_.append(one_or_pair(list(map(_centers, axes, own))))
         self.n_missing_ = np.array(self.n_missing_)
         self.average_ = [drop_single_output(average) for average in self._averages]
         self.standard_errors_ = [drop_single_output(error) for error in errors]
         return n_outputs
+
+    def _curves_and_sums(self, entry):
+        counts = self.interval_counts_[entry]
+        sums = np.stack([counts, 0 * counts, 0 * counts])
+        return np.nan_to_num(self._averages[entry]), sums
 
     def _effect_at(self, entry, rows):
         (axis,) = self.axes_[entry]
@@ -192,16 +185,69 @@ def _n_cells(axis):
     return max(len(axis.values) - 1, 0)
 
 
-def _centers(axis, cells, sample):
+def _states(entries, response, sample):
+    """For each entry, moments of responses by cell and of its features by interval.
+
+    The weight of the rows in no cell comes third. Levels have None for moments.
+    """
+    rows, weights = sample.rows, sample.weights
+    responses = plain_responses(response, rows)
+    distinct, columns = distinct_axes(entries)
+    cells = CellsOfRows(distinct, rows)[:]
+    states = []
+    for axes, own in zip(entries, columns, strict=True):
+        shape = tuple(map(_n_cells, axes))
+        own_cells = cells.T[own]
+        inside = (own_cells >= 0).all(axis=0)
+        groups = np.zeros(inside.sum(), dtype=np.intp)
+        if len(groups):
+            # Masking one axis at a time is far faster than a two-dimensional mask.
+            groups += np.ravel_multi_index([c[inside] for c in own_cells], shape)
+        moments = Moments.of_groups(
+            responses[inside], groups, int(np.prod(shape)), weights[inside]
+        )
+        features = [
+            _of_feature(*pair, sample) for pair in zip(axes, own_cells, strict=True)
+        ]
+        states.append((moments, features, weights[~inside].sum()))
+    return states
+
+
+def _of_feature(axis, cells, sample):
+    """Moments of a feature, in its unit, in each interval; None for levels."""
+    if axis.categorical:
+        return None
+    inside = cells >= 0
+    numbers = sample.rows.numbers(axis.columns[0])[inside]
+    numbers /= _size(axis)
+    cells, weights = cells[inside], sample.weights[inside]
+    return Moments.of_groups(numbers[:, None], cells, _n_cells(axis), weights)
+
+
+def _size(axis):
+    """Unit of a feature in which sums of huge numbers do not overflow."""
+    return max(np.abs(axis.values).max(initial=0.0), 1.0)
+
+
+def _merged(first, second):
+    """States of the rows of both."""
+    return [
+        (
+            moments.merge(others[0]),
+            [
+                None if own is None else own.merge(other)
+                for own, other in zip(features, others[1], strict=True)
+            ],
+            outside + others[2],
+        )
+        for (moments, features, outside), others in zip(first, second, strict=True)
+    ]
+
+
+def _centers(axis, moments):
     """Weighted mean of the feature in each interval, or the levels."""
     if axis.categorical:
         return axis.values
-    inside = cells >= 0
-    numbers = sample.rows.numbers(axis.columns[0])[inside]
-    cells, weights = cells[inside], sample.weights[inside]
-    total = np.bincount(cells, weights, _n_cells(axis))
-    # Normalise weights first: sums of huge numbers would overflow.
-    shares = weights / total[cells]
-    means = np.bincount(cells, shares * numbers, _n_cells(axis))
     low, high = axis.values[:-1], axis.values[1:]
-    return np.where(total > 0, means.clip(low, high), low / 2 + high / 2)
+    means = (moments.mean[:, 0] * _size(axis)).clip(low, high)
+    return np.where(moments.weight[:, 0] > 0, means, low / 2 + high / 2)

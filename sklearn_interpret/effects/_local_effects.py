@@ -1,7 +1,8 @@
 """Differences of the response over the steps of rows along axes."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +12,77 @@ from sklearn_interpret._core.effects.accumulation import (
     NodeAxis,
     StepMoments,
 )
-from sklearn_interpret._core.statistics.seriation import order_levels
+from sklearn_interpret._core.statistics.seriation import (
+    PERCENTILES,
+    cell_weights,
+    order_levels,
+    percentiles,
+)
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
-from sklearn_interpret._model.rows.axes import CellsOfRows
+from sklearn_interpret._model.rows.axes import CellsOfRows, level_axis
 from sklearn_interpret._model.rows.base import gather
-from sklearn_interpret.effects._base import distinct_axes, grid_replacement
+from sklearn_interpret.effects._base import (
+    added,
+    distinct_axes,
+    grid_replacement,
+    sums_of_entries,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalState:
+    """What local effects need to know of some rows.
+
+    Parameters
+    ----------
+    inside, outside : list
+        For each entry, the weight of the rows in each cell, and in none.
+    differences : list of StepMoments
+        For each entry.
+    sums : list of ndarray
+        For each entry, `grid_sums` along its axis; zero for pairs.
+    cells : ndarray or LazyRows of shape (n_rows, n_axes)
+        Cells of the rows along the distinct axes; None for rows of two states.
+    """
+
+    inside: list
+    outside: list
+    differences: list
+    sums: list
+    cells: Any = None
+
+    @classmethod
+    def of_sample(cls, axes, steps, response, method, keep_rows, n_jobs, sample):
+        """The state of the rows of a sample."""
+        distinct, _ = distinct_axes(axes)
+        cells = CellsOfRows(distinct, sample.rows).held()
+        inside, outside = _weights_in_cells(steps, cells, sample)
+        grids = [grid_replacement(of_entry) for of_entry in axes]
+        model = replaced(method, response, sample.rows, grids, additive=True)
+        blocks = model.differences(
+            steps,
+            cells,
+            partial(_step_moments, steps, sample.weights, keep_rows),
+            merge=StepMoments.merge,
+            n_jobs=n_jobs,
+        )
+        differences = [
+            found[0] if found else StepMoments.of_none(own, model.n_outputs)
+            for own, found in zip(steps, blocks, strict=True)
+        ]
+        sums = sums_of_entries(axes, False, sample)
+        return cls(inside, outside, differences, sums, cells)
+
+    def merge(self, other):
+        """The state of the rows of both."""
+        pairs = zip(self.differences, other.differences, strict=True)
+        return LocalState(
+            added(self.inside, other.inside),
+            added(self.outside, other.outside),
+            [own.merge(more) for own, more in pairs],
+            added(self.sums, other.sums),
+        )
 
 
 def local_effects(axes, sample, response, method, *, keep_rows=False, n_jobs=None):
@@ -39,32 +105,19 @@ def local_effects(axes, sample, response, method, *, keep_rows=False, n_jobs=Non
     -------
     parts : list of LocalEffects
         For each entry.
-    outside : list of float
-        For each entry, the weight of the rows in no cell.
-    cells : ndarray or LazyRows of shape (n_rows, n_axes)
-        Cells of the rows along the distinct axes.
+    state : LocalState
+        What they are made of.
     """
-    distinct, columns = distinct_axes(axes)
+    _, columns = distinct_axes(axes)
     steps = [
         NeighbourSteps(tuple(map(_node_axis, of_entry)), tuple(own))
         for of_entry, own in zip(axes, columns, strict=True)
     ]
-    cells = CellsOfRows(distinct, sample.rows).held()
-    inside, outside = _weights_in_cells(steps, cells, sample)
-    grids = [grid_replacement(of_entry) for of_entry in axes]
-    model = replaced(method, response, sample.rows, grids, additive=True)
-    blocks = model.differences(
-        steps,
-        cells,
-        partial(_step_moments, steps, sample.weights, keep_rows),
-        merge=StepMoments.merge,
-        n_jobs=n_jobs,
-    )
-    parts = []
-    for own, weights, found in zip(steps, inside, blocks, strict=True):
-        moments = found[0] if found else StepMoments.of_none(own, model.n_outputs)
-        parts.append(LocalEffects(own, weights, moments))
-    return parts, outside, cells
+    given = axes, steps, response, method, keep_rows, n_jobs
+    task = partial(LocalState.of_sample, *given)
+    state = sample.map_reduce(task, LocalState.merge)
+    entries = zip(steps, state.inside, state.differences, strict=True)
+    return [LocalEffects(*entry) for entry in entries], state
 
 
 def similar_levels_first(axis, sample, categorical):
@@ -76,15 +129,34 @@ def similar_levels_first(axis, sample, categorical):
     others = [j for j in range(rows.n_columns) if j not in axis.columns]
     # Columns of text or dates are compared as levels.
     flags = categorical | ~rows.are_numbers
-    order = order_levels(
-        axis.codes(rows),
-        len(axis.values),
-        [rows.numbers(j) for j in others if not flags[j]],
-        [rows.encode((j,))[0] for j in others if flags[j]],
-        sample.weights,
-    )
-    # With two levels there is nothing to order.
-    return reordered(axis, order, by_similarity=len(order) > 2)
+    if len(axis.values) < 3:
+        return axis
+    numbers = [j for j in others if not flags[j]]
+    levels = [(j,) for j in others if flags[j]]
+    wanted = dict.fromkeys(numbers, PERCENTILES)
+    sample = sample.summarised(wanted, levels, len(PERCENTILES))
+    points = {j: percentiles(*sample.values_of(j)) for j in numbers}
+    others = [level_axis(sample, columns, "") for columns in levels]
+    tables = sample.map_reduce(partial(_tables_by_level, axis, points, others), added)
+    n_levels, split = len(axis.values), len(numbers)
+    order = order_levels(n_levels, tables[:split], tables[split:])
+    return reordered(axis, order, by_similarity=True)
+
+
+def _tables_by_level(axis, points, others, sample):
+    """Weights of an axis' levels by percentiles, or levels, of each other feature."""
+    rows, weights, n_levels = sample.rows, sample.weights, len(axis.values)
+    codes, tables = axis.codes(rows), []
+    for j, ends in points.items():
+        values = rows.numbers(j)
+        known = ~np.isnan(values)
+        cells = np.searchsorted(ends, values[known])
+        size = n_levels, len(ends)
+        tables.append(cell_weights(codes[known], cells, size, weights[known]))
+    for other in others:
+        size = n_levels, len(other.values)
+        tables.append(cell_weights(codes, other.codes(rows), size, weights))
+    return tables
 
 
 def reordered(axis, order, *, by_similarity=False):

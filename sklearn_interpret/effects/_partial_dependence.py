@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._core.statistics.grids import (
-    grid_masses,
-    grid_position,
-    grid_sums,
-    masses_of_sums,
-    variance_of_sums,
-)
+from sklearn_interpret._core.statistics.grids import masses_of_sums
+from sklearn_interpret._core.statistics.weighted import Averages
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     recursion_partial_dependence,
 )
-from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.response import (
     drop_single_output,
@@ -31,9 +26,11 @@ from sklearn_interpret._model.response import (
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
+    added,
     curve_at,
     grid_replacement,
     one_or_pair,
+    sums_of_entries,
 )
 
 
@@ -107,8 +104,8 @@ class PartialDependence(GridMixin, CurveEffect):
     standard_errors_ : list of ndarray, or None
         Standard errors of the averages, of the same shapes, for rows drawn at random,
         with the sum of the weights as their number; None with "recursion". With trees
-        they cost more than the averages and are computed on first access, from rows
-        that are kept until then: those of `X` itself if they are many.
+        they cost more than the averages and are computed on first access, from the rows
+        of `fit`, which are not pickled.
     shape_standard_errors_ : list of ndarray or None, or None
         Standard errors of the curves' shapes: of the mean over rows of
         :math:`f(v, x_{i, -j}) - \\sum_g m_g f(g, x_{i, -j})`, with :math:`m_g` the
@@ -183,7 +180,8 @@ class PartialDependence(GridMixin, CurveEffect):
 
     missing_average_: list[float | NDArray[np.float64] | None] = field(init=False)
 
-    _errors_count_rows = True
+    _errors_count_rows = _takes_partitions = True
+    _caches = (*CurveEffect._caches, "_remaining_pass")
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
@@ -197,8 +195,9 @@ class PartialDependence(GridMixin, CurveEffect):
             one_or_pair([axis.values for axis in axes]) for axes in self.axes_
         ]
         # Kept, because standard errors are computed later, maybe after `set_params`.
-        self._point_averages, self._centred = None, self.centered
-        self._sums = [self._sums_of(axes, sample) for axes in self.axes_]
+        self._centred, self._has_errors = self.centered, False
+        self._errors, self._remaining_pass = None, None
+        self._sums, masses = self._sums_of_rows(sample)
         if self.method == "recursion":
             averages = self._by_recursion(sample)
             if is_classifier(self.estimator_):
@@ -206,8 +205,7 @@ class PartialDependence(GridMixin, CurveEffect):
                 self._response_name = raw.name
             missing = [None] * len(averages)
         else:
-            masses, self._point_averages = self._averaged(sample, response)
-            means = self._point_averages.means
+            means = self._averaged(sample, response, masses).means
             if self.centered:
                 pairs = zip(means, masses, strict=True)
                 means = [mean - mass @ mean for mean, mass in pairs]
@@ -225,21 +223,28 @@ class PartialDependence(GridMixin, CurveEffect):
     @property
     def standard_errors_(self) -> list[NDArray[np.float64]] | None:
         """Standard errors of the averages; with trees computed on first access."""
-        return self._errors(of_shape=False)
+        return self._errors_of(of_shape=False)
 
     @property
     def shape_standard_errors_(self) -> list[NDArray[np.float64] | None] | None:
         """Standard errors of the centred curves, computed like `standard_errors_`."""
-        return self._errors(of_shape=True)
+        return self._errors_of(of_shape=True)
 
-    def _errors(self, *, of_shape):
-        if "_point_averages" not in vars(self):
+    def _errors_of(self, *, of_shape):
+        if "_errors" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
-        if self._point_averages is None:
+        if not self._has_errors:
             return None
+        if self._errors is None:
+            if self._remaining_pass is None:
+                raise AttributeError(
+                    "Standard errors of trees are computed from the rows of fit, which "
+                    "are not pickled: read standard_errors_ before pickling."
+                )
+            self._errors = self._remaining_pass().standard_errors
         k, of_shape = len(self.output_names_), of_shape or self._centred
         outputs = slice(-k, None) if of_shape else slice(k)
-        pairs = zip(self.axes_, self._point_averages.standard_errors, strict=True)
+        pairs = zip(self.axes_, self._errors, strict=True)
         return [
             drop_single_output(_on_grid(axes, errors[:, outputs].T))
             if not of_shape or self._has_shape(axes)
@@ -253,46 +258,57 @@ class PartialDependence(GridMixin, CurveEffect):
 
     def _reset(self):
         super()._reset()
-        vars(self).pop("_point_averages", None)
+        vars(self).pop("_errors", None)
 
-    def _sums_of(self, axes, sample):
-        """Sums of the rows by grid point, missing values last; None for pairs."""
-        if len(axes) > 1:
-            return None
-        sums = _over_rows(_sums, axes, sample)
-        seen = not axes[0].categorical and self.method != "recursion"
-        return sums if seen and sums[0, -1] > 0 else sums[:, :-1]
+    def _sums_of_rows(self, sample):
+        """Sums of the rows by point, missing values last, and their masses.
 
-    def _averaged(self, sample, response):
-        """Masses and averages at all points of the grids, then at missing values."""
-        grids, masses = [], []
+        For each entry; None for pairs, but masses of pairs if curves are centred.
+        """
+        columns = {j for axes in self.axes_ for axis in axes for j in axis.columns}
+        task = partial(sums_of_entries, self.axes_, self.centered)
+        sums, masses = [], []
+        for axes, found in zip(
+            self.axes_, sample.map_reduce(task, added, columns), strict=True
+        ):
+            mass = None
+            if len(axes) > 1:
+                sums.append(None)
+                if self.centered:
+                    mass = found / (found.sum() or 1.0)
+            else:
+                seen = not axes[0].categorical and self.method != "recursion"
+                sums.append(found if seen and found[0, -1] > 0 else found[:, :-1])
+                mass, order = masses_of_sums(sums[-1]), axes[0].order
+                mass[order] = mass[: len(order)].copy()
+            masses.append(mass)
+        return sums, masses
+
+    def _averaged(self, sample, response, masses):
+        """Averages at all points of the grids, then at missing values."""
+        grids = []
         for axes, sums in zip(self.axes_, self._sums, strict=True):
             levels, axis, column = None, axes[0], axes[0].columns[0]
             if sums is not None and sums.shape[1] > len(axis.values):
                 levels = sample.rows.cast(column, np.append(axis.values, np.nan))
             together = self._has_shape(axes)
             grids.append(grid_replacement(axes, levels, together=together))
-            mass = None
-            if sums is not None:
-                mass, order = masses_of_sums(sums), axis.order
-                mass[order] = mass[: len(order)].copy()
-            elif self.centered:
-                mass = _over_rows(_masses, axes, sample)
-                mass = mass / (mass.sum() or 1.0)
-            masses.append(mass)
-        model = replaced(self.method, response, sample.rows, grids)
-        return masses, model.averages(sample.weights, masses, n_jobs=self.n_jobs)
+        task = partial(_averages, self.method, response, grids, masses, self.n_jobs)
+        averages = sample.map_reduce(partial(task, False), Averages.merge)
+        self._has_errors = True
+        if averages.with_errors:
+            self._errors = averages.standard_errors
+        else:
+            task = partial(task, True)
+            self._remaining_pass = partial(sample.map_reduce, task, Averages.merge)
+        return averages
 
-    def _importances(self, sample):
-        importances = np.zeros(sample.rows.n_columns)
-        for entry in self._one_way:
-            curves, missing = self._averages[entry], self._missing[entry]
-            curves = curves[:, self.axes_[entry][0].order]
-            if missing is not None:
-                curves = np.hstack([curves, missing[:, None]])
-            variances = variance_of_sums(curves, self._sums[entry])
-            importances[list(self.features_[entry])] = np.sqrt(variances).mean()
-        return importances
+    def _curves_and_sums(self, entry):
+        curves, missing = self._averages[entry], self._missing[entry]
+        curves = curves[:, self.axes_[entry][0].order]
+        if missing is not None:
+            curves = np.hstack([curves, missing[:, None]])
+        return curves, self._sums[entry]
 
     def _by_recursion(self, sample):
         model = unfrozen(self.estimator_)
@@ -301,7 +317,8 @@ class PartialDependence(GridMixin, CurveEffect):
                 'method="recursion" averages raw scores: response_method must be '
                 f'"auto" or "decision_function"; got {self.response_method!r}.'
             )
-        if np.ptp(sample.weights) > 0:
+        least, largest = sample.map_reduce(_range_of_weights, np.minimum, [0])
+        if least != -largest:
             raise ValueError(
                 'method="recursion" does not use the rows, and so ignores weights: '
                 'use method="brute" with sample_weight.'
@@ -334,6 +351,11 @@ class PartialDependence(GridMixin, CurveEffect):
         return values
 
 
+def _range_of_weights(sample):
+    """The smallest weight, and minus the largest."""
+    return np.array([sample.weights.min(), -sample.weights.max()])
+
+
 def _n_points(axes):
     return int(np.prod([len(axis.values) for axis in axes]))
 
@@ -350,42 +372,9 @@ def _at_missing(axes, values):
     return values[:, n_points] if values.shape[1] > n_points else None
 
 
-def _over_rows(function, axes, sample):
-    """Sum over the rows of ``function(axes, rows, weights)``."""
-    return sum(
-        function(axes, sample.rows.part(part), sample.weights[part])
-        for part in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes))
+def _averages(method, response, grids, masses, n_jobs, with_errors, sample):
+    """Averages over the rows of a sample."""
+    model = replaced(method, response, sample.rows, grids)
+    return model.averages(
+        sample.weights, masses, with_errors=with_errors, n_jobs=n_jobs
     )
-
-
-def _sums(axes, rows, weights):
-    """Sums of the rows by point of the sorted grid, missing values last."""
-    low, share = _position(axes[0], rows)
-    unknown = np.isnan(share)
-    if unknown.any():
-        low[unknown], share[unknown] = len(axes[0].values), 0.0
-    return grid_sums(low, share, len(axes[0].values) + 1, weights)
-
-
-def _masses(axes, rows, weights):
-    """The rows' weight at each point of the grid of a pair."""
-    shape = tuple(len(axis.values) for axis in axes)
-    if 0 in shape:
-        return np.zeros(0)
-    lows, shares = zip(*(_position(axis, rows) for axis in axes), strict=True)
-    known = ~np.isnan(shares).any(axis=0)
-    lows, shares = ([part[known] for part in parts] for parts in (lows, shares))
-    masses = np.empty(shape)
-    places = np.ix_(*[axis.order for axis in axes])
-    masses[places] = grid_masses(lows, shares, shape, weights[known])
-    return masses.ravel()
-
-
-def _position(axis, rows):
-    """Left neighbour of each row on a sorted axis, and its relative distance to it."""
-    if axis.categorical:
-        codes = axis.codes(rows)
-        return codes, np.where(codes >= 0, 0.0, np.nan)
-    if len(axis.values):
-        return grid_position(rows.numbers(axis.columns[0]), axis.values[axis.order])
-    return np.zeros(rows.n_rows, dtype=np.intp), np.full(rows.n_rows, np.nan)

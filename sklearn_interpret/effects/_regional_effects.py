@@ -284,8 +284,7 @@ class RegionalEffects(GridMixin, BaseEffect):
         if self.effect == "ice":
             return super()._make_axis(sample, columns, name, size, custom)
         if not self._is_level_axis(columns):
-            rows, weights, (column,) = sample.rows, sample.weights, columns
-            return interval_axis(rows, column, weights, n_intervals=size, custom=custom)
+            return interval_axis(sample, columns[0], n_intervals=size, custom=custom)
         axis = super()._make_axis(sample, columns, name, size, custom)
         if custom is not None or sample.rows.is_ordered(columns[0]):
             return axis
@@ -343,7 +342,7 @@ class RegionalEffects(GridMixin, BaseEffect):
 
     def _read_ale(self, sample, response):
         """Differences of rows, and functions from rows to their accumulated effect."""
-        parts, _, cells = local_effects(
+        parts, state = local_effects(
             self.axes_,
             sample,
             response,
@@ -353,7 +352,7 @@ class RegionalEffects(GridMixin, BaseEffect):
         )
         self.individual_ = None
         curves = [_differences(part, sample.weights) for part in parts]
-        table = cells[:]
+        table = state.cells[:]
         return curves, [partial(_ale, part, table, sample.weights) for part in parts]
 
     def _search(self, sample, curves, limits):

@@ -408,7 +408,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             places.append(codes)
             replacements.append(Replacement(columns, levels, variants))
         model = replaced(self.method, self._make_response(), background, replacements)
-        averages = model.averages(self._weights, n_jobs=self.n_jobs)
+        averages = model.averages(self._weights, with_errors=False, n_jobs=self.n_jobs)
         return [mean[codes] for mean, codes in zip(averages.means, places, strict=True)]
 
     def get_feature_names_out(

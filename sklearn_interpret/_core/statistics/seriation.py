@@ -13,7 +13,8 @@ MAX_OPTIMAL = 400
 # Rows whose distances to all centres are computed together.
 BLOCK = 1000
 
-_N_QUANTILES = 100
+# Quantiles of a numeric feature at which levels are compared.
+PERCENTILES = np.arange(1, 101) / 100
 
 
 def order_rows(values):
@@ -68,7 +69,7 @@ def _order_by_clustering(values):
     return leaves_list(tree).astype(np.intp)
 
 
-def order_levels(codes, n_levels, numeric, categorical, weights):
+def order_levels(n_levels, numeric, categorical):
     """Order levels so that neighbours have similar values of the other features.
 
     The distance of two levels is summed over the other features: the Kolmogorov-Smirnov
@@ -77,17 +78,19 @@ def order_levels(codes, n_levels, numeric, categorical, weights):
     gives the order (Apley & Zhu 2020); of its two directions the one that puts the
     first level, or else the first one off the middle, on the low side.
 
-    `codes` (n,) are the rows' levels; `numeric` and `categorical` are lists of values
-    (n,), NaN left out, and of codes (n,) of the other features; `weights` (n,) are
-    positive.
+    `numeric` and `categorical` are lists of tables (n_levels, n_cells): for another
+    feature, weights of the rows by level and by cells between percentiles, or by level
+    and the other feature's level.
     """
-    if n_levels < 3:
-        return np.arange(n_levels)
     distances = np.zeros((n_levels, n_levels))
-    for values in numeric:
-        distances += _kolmogorov_smirnov(codes, n_levels, values, weights)
-    for other_codes in categorical:
-        distances += _total_variation(codes, n_levels, other_codes, weights)
+    for table in numeric:
+        functions = np.cumsum(_shares_by_level(table), axis=1)
+        distances += np.stack(
+            [np.abs(functions - row).max(axis=1, initial=0) for row in functions]
+        )
+    for table in categorical:
+        shares = _shares_by_level(table)
+        distances += np.stack([np.abs(shares - row).sum(axis=1) / 2 for row in shares])
     # Rounded, so that ties do not depend on the last bits of sums.
     scores = _classical_scaling(distances.round(12)).round(12)
     # The sign of an eigenvector is arbitrary: choose it by the first level that is not
@@ -98,31 +101,21 @@ def order_levels(codes, n_levels, numeric, categorical, weights):
     return np.argsort(scores, kind="stable")
 
 
-def _kolmogorov_smirnov(codes, n_levels, values, weights):
-    """Largest distance of distribution functions, for all pairs of levels."""
-    known = np.isfinite(values)
-    values, codes, weights = values[known], codes[known], weights[known]
+def percentiles(values, weights):
+    """Distinct percentiles of known values (n,)."""
     if not len(values):
-        return np.zeros((n_levels, n_levels))
-    probabilities = np.arange(1, _N_QUANTILES + 1) / _N_QUANTILES
-    points = np.unique(weighted_quantile(values, probabilities, weights))
-    cells = np.searchsorted(points, values, side="left")
-    shares = _shares_by_level(codes, n_levels, cells, len(points), weights)
-    functions = np.cumsum(shares, axis=1)
-    return np.stack([np.abs(functions - row).max(axis=1) for row in functions])
+        return values
+    return np.unique(weighted_quantile(values, PERCENTILES, weights))
 
 
-def _total_variation(codes, n_levels, other_codes, weights):
-    """Half the summed difference of shares, for all pairs of levels."""
-    n_others = int(other_codes.max()) + 1
-    shares = _shares_by_level(codes, n_levels, other_codes, n_others, weights)
-    return np.stack([np.abs(shares - row).sum(axis=1) / 2 for row in shares])
+def cell_weights(codes, cells, shape, weights):
+    """Weights of rows by code and cell, of the shape given."""
+    flat = np.ravel_multi_index((codes, cells), shape)
+    return np.bincount(flat, weights, shape[0] * shape[1]).reshape(shape)
 
 
-def _shares_by_level(codes, n_levels, cells, n_cells, weights):
-    """Shares of each level's weight in the cells: (n_levels, n_cells)."""
-    flat = np.bincount(codes * n_cells + cells, weights, n_levels * n_cells)
-    table = flat.reshape(n_levels, n_cells)
+def _shares_by_level(table):
+    """Each level's shares in the cells."""
     total = table.sum(axis=1, keepdims=True)
     return table / np.where(total > 0, total, 1.0)
 

@@ -1,6 +1,6 @@
 """Weighted moments and quantiles; a weight of two counts as the row given twice."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtrit
@@ -145,30 +145,53 @@ def row_blocks(n_rows, n_columns):
 
 @dataclass(frozen=True)
 class Averages:
-    """Means over rows (n_points, k), for several grids of points, and their errors.
-
-    With masses, the errors of values centred by these follow: (n_points, 2 k).
+    """Means over rows of k values at each point of several grids, and their errors.
 
     Parameters
     ----------
-    means, standard_errors : list of ndarray
-        For each grid.
+    moments : list of Moments of shape (n_points, k) or (n_points, 2 k)
+        For each grid; with masses, those of values centred by these come second.
+    n_outputs : int
+        The number k.
+    with_errors : bool, default=True
+        Whether the moments have squares.
     """
 
-    means: list
-    standard_errors: list
+    moments: list
+    n_outputs: int
+    with_errors: bool = True
 
     @classmethod
-    def of_blocks(cls, blocks, k):
+    def of_blocks(cls, blocks, k, weight):
         """Averages from each grid's `Moments` by `RowMoments`, block by block."""
-        none = np.empty((0, k))
-        return cls(
-            [np.concatenate([none, *(b.mean[:, :k] for b in own)]) for own in blocks],
-            [
-                np.concatenate([b.standard_error for b in own] or [none])
-                for own in blocks
-            ],
-        )
+        none, moments = np.empty((0, k)), []
+        for own in blocks:
+            mean = np.concatenate([block.mean for block in own] or [none])
+            m2 = np.concatenate([block.m2 for block in own] or [none])
+            moments.append(Moments(np.asarray(weight), mean, m2))
+        return cls(moments, k)
+
+    @classmethod
+    def of_means(cls, means, weight):
+        """Averages without errors, from means (n_points, k)."""
+        weight = np.asarray(weight)
+        moments = [Moments(weight, mean, np.zeros_like(mean)) for mean in means]
+        return cls(moments, means[0].shape[1] if means else 0, with_errors=False)
+
+    @property
+    def means(self):
+        """For each grid, (n_points, k)."""
+        return [one.mean[:, : self.n_outputs] for one in self.moments]
+
+    @property
+    def standard_errors(self):
+        """For each grid, (n_points, k or 2 k)."""
+        return [one.standard_error for one in self.moments]
+
+    def merge(self, other):
+        """Averages over the rows of both."""
+        pairs = zip(self.moments, other.moments, strict=True)
+        return replace(self, moments=[own.merge(more) for own, more in pairs])
 
 
 class RowMoments:

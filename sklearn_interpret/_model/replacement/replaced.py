@@ -7,7 +7,7 @@ the trees of a model whose response is their sum or a function of it, and
 
 from collections import namedtuple
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain, pairwise
 
 import numpy as np
@@ -148,7 +148,7 @@ class ReplacedResponses:
             self._n_outputs = count_outputs(self._response, self._rows)
         return self._n_outputs
 
-    def averages(self, weights, masses=None, *, n_jobs=None):
+    def averages(self, weights, masses=None, *, with_errors=True, n_jobs=None):
         """Weighted means of the responses over the rows.
 
         Parameters
@@ -159,6 +159,9 @@ class ReplacedResponses:
             For each replacement, weights of the variants that sum to one: standard
             errors of responses less the row's mean by them are then given, too. The
             variants have to be together.
+        with_errors : bool, default=True
+            Whether standard errors are needed. They cost nothing here, but more than
+            the means for trees.
         n_jobs : int or None, default=None
             Workers.
 
@@ -166,9 +169,7 @@ class ReplacedResponses:
         -------
         Averages
         """
-        reduce = RowMoments(weights, masses)
-        blocks = self.responses(reduce, merge=Moments.merge, n_jobs=n_jobs)
-        return Averages.of_blocks(blocks, self.n_outputs)
+        return _averages_of_rows(self, weights, masses, n_jobs)
 
     def responses(self, reduce, *, merge=None, n_jobs=None):
         """Responses to all perturbed rows, reduced block by block.
@@ -379,24 +380,16 @@ class ReplacedTrees:
         n_responses = 0 if self._trees.additive else n_rows * n_points
         return sums_of_passes(ensemble, n_rows, n_pairs, n_pairs) + n_responses
 
-    def averages(self, weights, masses=None, *, n_jobs=None):
-        """Weighted means over the rows."""
-        if not self._trees.additive:
-            return self.averages_of_curves(weights, masses, n_jobs)
-        means = {}
+    def averages(self, weights, masses=None, *, with_errors=True, n_jobs=None):
+        """Weighted means over the rows; errors are from the curves of single rows."""
+        if with_errors or not self._trees.additive:
+            return _averages_of_rows(self, weights, masses, n_jobs)
+        means, total = {}, weights.sum()
         for which, effects in self._effects():
             leaf_weights = self._summed_leaf_weights(effects, weights, n_jobs)
-            averages = effects.averages(leaf_weights, weights.sum())
+            averages = effects.averages(leaf_weights, total)
             means.update(zip(which, averages, strict=True))
-        return TreeAverages(
-            [means[entry] for entry in sorted(means)], self, weights, masses
-        )
-
-    def averages_of_curves(self, weights, masses, n_jobs=None):
-        """Weighted means and standard errors, from the curves of single rows."""
-        reduce = RowMoments(weights, masses)
-        blocks = self.responses(reduce, merge=Moments.merge, n_jobs=n_jobs)
-        return Averages.of_blocks(blocks, self.n_outputs)
+        return Averages.of_means([means[entry] for entry in sorted(means)], total)
 
     def responses(self, reduce, *, merge=None, n_jobs=None):
         """Reduced responses to all replaced rows, in the order of the rows."""
@@ -475,23 +468,11 @@ class ReplacedTrees:
             yield codes, weights[piece].take(order)
 
 
-class TreeAverages:
-    """`Averages` of which the errors are computed at their first use, from curves."""
-
-    def __init__(self, means, model, weights, masses):
-        self.means = means
-        self._model, self._weights, self._masses = model, weights, masses
-
-    @cached_property
-    def standard_errors(self):
-        """Standard errors of the means."""
-        averages = self._model.averages_of_curves(self._weights, self._masses)
-        return averages.standard_errors
-
-    def __getstate__(self):
-        # A look at the errors is no change of state.
-        state = vars(self).items()
-        return {name: value for name, value in state if name != "standard_errors"}
+def _averages_of_rows(model, weights, masses, n_jobs):
+    """Weighted means over rows and their errors, from the responses of single rows."""
+    reduce = RowMoments(weights, masses)
+    blocks = model.responses(reduce, merge=Moments.merge, n_jobs=n_jobs)
+    return Averages.of_blocks(blocks, model.n_outputs, weights.sum())
 
 
 def _moved_features(trees, rows, replacements):

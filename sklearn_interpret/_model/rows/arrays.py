@@ -63,6 +63,16 @@ class ArrayRows(Rows):
             below = below.astype(object)
         return ArrayRows(np.concatenate([self.native, below]))
 
+    def dtype(self, j):
+        """The dtype of all columns."""
+        return self.native.dtype
+
+    def conformed(self, dtypes):
+        """The rows in the dtype of the columns."""
+        if all(dtype == self.native.dtype for dtype in dtypes.values()):
+            return self
+        return type(self)(self.native.astype(next(iter(dtypes.values()))))
+
     def blended(self, n_bases, donors, present):
         """Copies of the first rows, with some columns taken from a later row."""
         # Column by column: writes to contiguous memory are fastest.
@@ -114,6 +124,8 @@ class ArrayRows(Rows):
 
 class SparseRows(Rows):
     """Rows of a scipy sparse matrix or array."""
+
+    dtype, conformed = ArrayRows.dtype, ArrayRows.conformed
 
     def __init__(self, native):
         super().__init__(native)

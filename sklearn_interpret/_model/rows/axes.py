@@ -68,15 +68,15 @@ def labels_array(labels):
     return array
 
 
-def level_axis(rows, columns, name, *, custom=None):
+def level_axis(sample, columns, name, *, custom=None):
     """Axis over the levels of a categorical feature, or the joint levels of a group.
 
     Custom levels keep the order in which they are given; without any, the observed ones
     come in their natural order.
     """
-    _, labels, first = rows.encode(columns)
+    rows = sample.rows
     if custom is None:
-        levels = tuple(gather(rows.column(j), first) for j in columns)
+        labels, levels = sample.levels_of(tuple(columns))
         return Axis(name, tuple(columns), labels_array(labels), levels, True)
     custom = _custom_levels(custom, len(columns), name)
     parts = [custom] if len(columns) == 1 else list(zip(*custom, strict=True))
@@ -114,11 +114,12 @@ def _custom_levels(custom, n_columns, name):
     return levels
 
 
-def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
+def grid_axis(sample, column, *, resolution, percentiles, custom=None):
     """Axis over a grid of a numeric feature; empty if all of its values are missing.
 
     Custom values keep the order in which they are given.
     """
+    rows = sample.rows
 
     def grid(values, weights):
         whole = rows.is_integer(column)
@@ -126,7 +127,7 @@ def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
             values, weights, resolution, percentiles, observed_only=whole
         )
 
-    values = _numeric_values(rows, column, weights, grid, custom, smallest=1)
+    values = _numeric_values(sample, column, grid, custom, smallest=1)
     levels = rows.cast(column, values)
     # The cast may round (to float32): report the values that the model sees, once.
     seen = np.asarray(levels, dtype=np.float64)
@@ -136,14 +137,15 @@ def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
 
 
 def interval_axis(
-    rows, column, weights, *, n_intervals, custom=None, make_edges=grids.interval_edges
+    sample, column, *, n_intervals, custom=None, make_edges=grids.interval_edges
 ):
     """Axis over interval edges of a numeric feature; empty if all are missing."""
+    rows = sample.rows
 
     def edges(values, weights):
         return make_edges(values, weights, n_intervals)
 
-    values = _numeric_values(rows, column, weights, edges, custom, smallest=2)
+    values = _numeric_values(sample, column, edges, custom, smallest=2)
     if custom is not None and np.any(np.diff(values) <= 0):
         raise ValueError(
             f"custom_values for the feature {rows.names[column]!r} must increase, as "
@@ -154,15 +156,11 @@ def interval_axis(
     return Axis(rows.names[column], (column,), seen, (levels,), False)
 
 
-def _numeric_values(rows, column, weights, choose, custom, smallest):
+def _numeric_values(sample, column, choose, custom, smallest):
     """Custom numbers, or the result of ``choose(values, weights)`` for known values."""
     if custom is not None:
-        return _custom_numbers(custom, rows.names[column], smallest)
-    values = rows.numbers(column)
-    known = ~np.isnan(values)
-    if not known.all():
-        values = values[known]
-        weights = None if weights is None else weights[known]
+        return _custom_numbers(custom, sample.rows.names[column], smallest)
+    values, weights = sample.values_of(column)
     return choose(values, weights) if len(values) else values
 
 

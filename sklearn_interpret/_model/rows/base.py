@@ -155,6 +155,18 @@ class Rows(ABC):
         column's dtype cannot hold.
         """
 
+    def joined(self, others):
+        """These rows, then `others`, in dtypes that hold the values of both."""
+        return self.followed_by(others)
+
+    @abstractmethod
+    def dtype(self, j):
+        """Native dtype of column `j`."""
+
+    @abstractmethod
+    def conformed(self, dtypes):
+        """The rows with some columns, a dict, cast to native dtypes."""
+
     def blended(self, n_bases, donors, present):
         """Copies of the first rows, with some columns taken from a later row.
 

@@ -57,6 +57,35 @@ class PandasRows(Rows):
         frame.columns = self.native.columns
         return PandasRows(frame)
 
+    def joined(self, others):
+        """These rows, then `others`; categories are those of both."""
+        pandas = sys.modules["pandas"]
+        whole = []
+        for (_, own), (_, below) in zip(
+            self.native.items(), others.native.items(), strict=True
+        ):
+            both = own.dtype, below.dtype
+            if both[0] != both[1] and all(dtype == "category" for dtype in both):
+                joined = pandas.api.types.union_categoricals([own, below])
+                whole.append(pandas.Series(joined))
+            else:
+                whole.append(pandas.concat([own, below], ignore_index=True))
+        frame = pandas.concat(whole, axis=1)
+        frame.columns = self.native.columns
+        return PandasRows(frame)
+
+    def dtype(self, j):
+        """The dtype of a column."""
+        return self.native.dtypes.iloc[j]
+
+    def conformed(self, dtypes):
+        """The rows with some columns cast."""
+        names = self.native.columns
+        others = {
+            names[j]: dtype for j, dtype in dtypes.items() if self.dtype(j) != dtype
+        }
+        return PandasRows(self.native.astype(others)) if others else self
+
     def column(self, j):
         """Column `j` as pandas' own array, with its dtype."""
         return self.native.iloc[:, j].array
@@ -221,6 +250,21 @@ class PolarsRows(Rows):
             pair = own.to_frame(), below.to_frame()
             whole.append(polars.concat(pair, how="vertical_relaxed").to_series())
         return PolarsRows(polars.DataFrame(whole))
+
+    def joined(self, others):
+        """These rows, then `others`; categories are those of both."""
+        polars = sys.modules["polars"]
+        pair = self.native, others.native
+        return PolarsRows(polars.concat(pair, how="vertical_relaxed"))
+
+    def dtype(self, j):
+        """The dtype of a column."""
+        return self.native.dtypes[j]
+
+    def conformed(self, dtypes):
+        """The rows with some columns cast."""
+        casts = {self.names[j]: dtype for j, dtype in dtypes.items()}
+        return PolarsRows(self.native.cast(casts))
 
     def column(self, j):
         """Column `j` as a Series."""

@@ -6,7 +6,23 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_interpret._core.statistics.seriation import order_levels
+from sklearn_interpret._core.statistics import seriation
+
+
+def order_levels(codes, n_levels, numeric, categorical, weights):
+    """The order of levels, from the values of rows."""
+    tables = []
+    for values in numeric:
+        known = np.isfinite(values)
+        ends = seriation.percentiles(values[known], weights[known])
+        given = codes[known], np.searchsorted(ends, values[known])
+        shape = n_levels, len(ends)
+        tables.append(seriation.cell_weights(*given, shape, weights[known]))
+    others = [
+        seriation.cell_weights(codes, other, (n_levels, other.max() + 1), weights)
+        for other in categorical
+    ]
+    return seriation.order_levels(n_levels, tables, others)
 
 
 def sample(n=400, n_levels=5, seed=0):

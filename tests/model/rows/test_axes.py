@@ -14,6 +14,7 @@ from sklearn_interpret._model.rows.axes import (
     level_axis,
 )
 from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.validation import Sample
 from tests.model.containers import CONTAINERS, cells
 
 GRID = {"resolution": 100, "percentiles": (0.05, 0.95)}
@@ -22,6 +23,11 @@ GRID = {"resolution": 100, "percentiles": (0.05, 0.95)}
 def keys(labels):
     """Labels made comparable, missing ones too."""
     return list(map(label_key, labels))
+
+
+def sample_of(rows, weights=None):
+    """The rows as a sample."""
+    return Sample(rows, None, np.ones(rows.n_rows) if weights is None else weights)
 
 
 def column_of(rows, name):
@@ -35,7 +41,7 @@ def test_levels_of_every_column_of_every_container(kind):
     container = CONTAINERS[kind]()
     rows, source = as_rows(container), cells(container)
     for j in range(rows.n_columns):
-        axis = level_axis(rows, (j,), rows.names[j])
+        axis = level_axis(sample_of(rows), (j,), rows.names[j])
         assert axis.categorical
         assert keys(axis.values) == keys(axis.levels[0])
         codes = axis.codes(rows)
@@ -47,7 +53,7 @@ def test_levels_of_every_column_of_every_container(kind):
 def test_levels_of_a_group_are_those_that_occur_together(kind):
     container = CONTAINERS[kind]()
     rows, source = as_rows(container), cells(container)
-    axis = level_axis(rows, (2, 0), "both")
+    axis = level_axis(sample_of(rows), (2, 0), "both")
     seen = [(row[2], row[0]) for row in source]
     assert set(keys(axis.values)) == set(keys(seen))
     assert keys(axis.values[axis.codes(rows)]) == keys(seen)
@@ -73,7 +79,7 @@ def test_levels_of_a_group_are_those_that_occur_together(kind):
 def test_levels_of_ones_own_in_ones_own_order(kind, column, custom):
     rows = as_rows(CONTAINERS[kind]())
     j = column_of(rows, column)
-    axis = level_axis(rows, (j,), rows.names[j], custom=custom)
+    axis = level_axis(sample_of(rows), (j,), rows.names[j], custom=custom)
     assert keys(axis.values) == keys(axis.levels[0]) == keys(custom)
     expected = [
         keys(custom).index(label_key(row[j]))
@@ -86,13 +92,13 @@ def test_levels_of_ones_own_in_ones_own_order(kind, column, custom):
 
 def test_rows_of_an_unknown_level_have_no_code():
     fitted = as_rows(np.array([["a"], ["b"]], dtype=object))
-    axis = level_axis(fitted, (0,), "x0")
+    axis = level_axis(sample_of(fitted), (0,), "x0")
     later = as_rows(np.array([["b"], ["c"], [None], ["a"]], dtype=object))
     assert_array_equal(axis.codes(later), [1, -1, -1, 0])
 
 
 def test_missing_is_a_level_of_its_own():
-    axis = level_axis(as_rows(CONTAINERS["polars"]()), (2,), "text")
+    axis = level_axis(sample_of(as_rows(CONTAINERS["polars"]())), (2,), "text")
     assert keys(axis.values) == ["a", "b", label_key(None)]
     later = as_rows(np.array([[np.nan], [None], ["a"]], dtype=object))
     moved = type(axis)(axis.name, (0,), axis.values, axis.levels, True)
@@ -117,12 +123,12 @@ def test_missing_is_a_level_of_its_own():
 def test_bad_levels_of_ones_own(columns, custom, message):
     rows = as_rows(CONTAINERS["pandas_categories"]())
     with pytest.raises(ValueError, match=message):
-        level_axis(rows, columns, "f", custom=custom)
+        level_axis(sample_of(rows), columns, "f", custom=custom)
 
 
 def test_groups_take_tuples_of_ones_own():
     rows = as_rows(CONTAINERS["pandas_categories"]())
-    axis = level_axis(rows, (0, 1), "f", custom=[("c", "mid"), ["b", "low"]])
+    axis = level_axis(sample_of(rows), (0, 1), "f", custom=[("c", "mid"), ["b", "low"]])
     assert keys(axis.values) == [("c", "mid"), ("b", "low")]
     assert_array_equal(axis.codes(rows), [1, -1, -1, 1, -1, -1])
 
@@ -131,7 +137,7 @@ def test_groups_take_tuples_of_ones_own():
 def test_grids_of_every_numeric_column_are_its_few_values(kind):
     rows = as_rows(CONTAINERS[kind]())
     for j in np.flatnonzero(~rows.detected_categorical):
-        axis = grid_axis(rows, j, None, **GRID)
+        axis = grid_axis(sample_of(rows), j, **GRID)
         numbers = rows.numbers(j)
         assert_array_equal(axis.values, np.unique(numbers[~np.isnan(numbers)]))
         assert not axis.categorical
@@ -143,7 +149,7 @@ def test_grids_of_every_numeric_column_are_its_few_values(kind):
 def test_intervals_of_every_numeric_column_hold_its_rows(kind):
     rows = as_rows(CONTAINERS[kind]())
     for j in np.flatnonzero(~rows.detected_categorical):
-        axis = interval_axis(rows, j, None, n_intervals=3)
+        axis = interval_axis(sample_of(rows), j, n_intervals=3)
         numbers = rows.numbers(j)
         edges = axis.values
         for value, cell in zip(numbers, axis.cells(rows), strict=True):
@@ -156,7 +162,7 @@ def test_intervals_of_every_numeric_column_hold_its_rows(kind):
 
 def test_whole_numbers_are_asked_at_whole_numbers():
     rows = as_rows(np.arange(1000)[:, None] * 3)
-    axis = grid_axis(rows, 0, None, resolution=7, percentiles=(0.1, 0.9))
+    axis = grid_axis(sample_of(rows), 0, resolution=7, percentiles=(0.1, 0.9))
     assert len(axis.values) == 7
     assert (axis.values % 3 == 0).all()
     assert axis.levels[0].dtype == rows.native.dtype
@@ -164,7 +170,7 @@ def test_whole_numbers_are_asked_at_whole_numbers():
 
 def test_single_precision_is_reported_as_the_model_sees_it():
     values = np.random.default_rng(0).normal(size=(500, 1)).astype(np.float32)
-    axis = grid_axis(as_rows(values), 0, None, resolution=10, percentiles=(0, 1))
+    axis = grid_axis(sample_of(as_rows(values)), 0, resolution=10, percentiles=(0, 1))
     assert axis.levels[0].dtype == np.float32
     assert_array_equal(axis.values, axis.levels[0].astype(np.float64))
 
@@ -175,7 +181,9 @@ def test_points_that_single_precision_cannot_tell_apart_are_one():
     high = np.nextafter(low, np.float32(np.inf))
     tails = np.linspace(0, 1e9, 30).astype(np.float32)
     values = np.concatenate([np.full(400, low), np.full(400, high), tails])[:, None]
-    axis = grid_axis(as_rows(values), 0, None, resolution=10, percentiles=(0.2, 0.8))
+    axis = grid_axis(
+        sample_of(as_rows(values)), 0, resolution=10, percentiles=(0.2, 0.8)
+    )
     assert_array_equal(axis.values, [low, high])
     assert_array_equal(axis.levels[0], [low, high])
 
@@ -188,11 +196,11 @@ def test_weights_count_as_repeated_rows():
     rows, weights = as_rows(values), weights.astype(float)
     for make in (
         lambda rows, weights: grid_axis(
-            rows, 0, weights, resolution=9, percentiles=(0.1, 0.7)
+            sample_of(rows, weights), 0, resolution=9, percentiles=(0.1, 0.7)
         ),
-        lambda rows, weights: interval_axis(rows, 0, weights, n_intervals=9),
+        lambda rows, weights: interval_axis(sample_of(rows, weights), 0, n_intervals=9),
         lambda rows, weights: interval_axis(
-            rows, 0, weights, n_intervals=9, make_edges=conditioning_edges
+            sample_of(rows, weights), 0, n_intervals=9, make_edges=conditioning_edges
         ),
     ):
         assert_array_equal(make(rows, weights).values, make(again, None).values)
@@ -211,24 +219,26 @@ def test_without_any_observed_value_there_is_no_point(kind):
         container = polars.DataFrame({"a": [None] * 4}, schema={"a": polars.Int64})
     rows = as_rows(container)
     for axis in (
-        grid_axis(rows, 0, None, **GRID),
-        interval_axis(rows, 0, None, n_intervals=5),
+        grid_axis(sample_of(rows), 0, **GRID),
+        interval_axis(sample_of(rows), 0, n_intervals=5),
     ):
         assert len(axis.values) == len(axis.levels[0]) == 0
 
 
 def test_a_constant_has_one_point():
     rows = as_rows(np.full((5, 1), 2.5))
-    assert_array_equal(grid_axis(rows, 0, None, **GRID).values, [2.5])
-    axis = interval_axis(rows, 0, None, n_intervals=5)
+    assert_array_equal(grid_axis(sample_of(rows), 0, **GRID).values, [2.5])
+    axis = interval_axis(sample_of(rows), 0, n_intervals=5)
     assert_array_equal(axis.values, [2.5])
 
 
 def test_points_and_edges_of_ones_own():
     rows = as_rows(np.arange(10.0)[:, None])
     custom = [2.5, -1, 40]
-    assert_array_equal(grid_axis(rows, 0, None, **GRID, custom=custom).values, custom)
-    axis = interval_axis(rows, 0, None, n_intervals=5, custom=[2, 4, 7])
+    assert_array_equal(
+        grid_axis(sample_of(rows), 0, **GRID, custom=custom).values, custom
+    )
+    axis = interval_axis(sample_of(rows), 0, n_intervals=5, custom=[2, 4, 7])
     assert_array_equal(axis.values, [2.0, 4.0, 7.0])
     assert_array_equal(axis.cells(rows), [-1, -1, 0, 0, 0, 1, 1, 1, -1, -1])
 
@@ -248,27 +258,27 @@ def test_points_and_edges_of_ones_own():
 )
 def test_bad_points_of_ones_own(custom, message):
     with pytest.raises(ValueError, match=message):
-        grid_axis(as_rows(np.zeros((2, 1))), 0, None, **GRID, custom=custom)
+        grid_axis(sample_of(as_rows(np.zeros((2, 1)))), 0, **GRID, custom=custom)
 
 
 def test_edges_of_ones_own_are_two_at_least():
     rows = as_rows(np.zeros((2, 1)))
     with pytest.raises(ValueError, match="at least 2 finite numbers"):
-        interval_axis(rows, 0, None, n_intervals=3, custom=[1.0])
+        interval_axis(sample_of(rows), 0, n_intervals=3, custom=[1.0])
     with pytest.raises(ValueError, match="must increase, as edges of intervals do"):
-        interval_axis(rows, 0, None, n_intervals=3, custom=[2.0, 1.0])
+        interval_axis(sample_of(rows), 0, n_intervals=3, custom=[2.0, 1.0])
 
 
 def test_points_of_ones_own_must_fit_the_dtype():
     with pytest.raises(ValueError, match="'x0' has dtype int64"):
-        grid_axis(as_rows(np.arange(4)[:, None]), 0, None, **GRID, custom=[0.5])
+        grid_axis(sample_of(as_rows(np.arange(4)[:, None])), 0, **GRID, custom=[0.5])
 
 
 def test_text_has_no_grid():
     rows = as_rows(CONTAINERS["object_text"]())
     for make in (
-        lambda: grid_axis(rows, 0, None, **GRID),
-        lambda: interval_axis(rows, 0, None, n_intervals=3),
+        lambda: grid_axis(sample_of(rows), 0, **GRID),
+        lambda: interval_axis(sample_of(rows), 0, n_intervals=3),
     ):
         with pytest.raises(ValueError, match="is not numeric"):
             make()

@@ -1,0 +1,127 @@
+"""Order statistics of a column in partitions, exact, without all values in memory.
+
+A first pass adds up weights in bins between values of a sample. A second one collects
+the distinct values of the bins that hold the quantiles; of other bins the largest value
+stands for all. Weighted quantiles of what is left are those of the column.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_interpret._core.statistics.grids import search_sorted
+from sklearn_interpret._core.statistics.weighted import weighted_quantile
+
+# Relative rounding of cumulated weights, with a margin.
+_ROUNDING = 1e-9
+# Values that a partition adds to the sample, and most values of the sample.
+_SAMPLED, _MOST_SAMPLED = 2**10, 2**13
+# With a larger share of the weight in the bins to collect, the sample was a bad one.
+_MOST_COLLECTED = 1 / 8
+
+
+@dataclass(frozen=True)
+class DistinctValues:
+    """Distinct values in increasing order, with the summed weights of each."""
+
+    values: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of_rows(cls, values, weights):
+        """Those of values (n,) without NaN."""
+        distinct, codes = np.unique(values, return_inverse=True)
+        return cls(distinct, np.bincount(codes, weights, len(distinct)))
+
+    def quantiles(self, probabilities):
+        """Weighted quantiles."""
+        return weighted_quantile(self.values, probabilities, self.weights)
+
+    def merge(self, other):
+        """Those of both."""
+        values = np.concatenate([self.values, other.values])
+        return self.of_rows(values, np.concatenate([self.weights, other.weights]))
+
+
+@dataclass(frozen=True)
+class BinnedColumn:
+    """Weights of a column's values in the bins up to each edge, and beyond the last.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (m,)
+        Increasing values of the column.
+    weights : ndarray of shape (m + 1,)
+        Weight of the values in (edges[i - 1], edges[i]].
+    few : DistinctValues or None
+        All distinct values; None where they are more than a limit.
+    sample : ndarray
+        Some of the values.
+    """
+
+    edges: np.ndarray
+    weights: np.ndarray
+    few: DistinctValues | None
+    sample: np.ndarray
+
+    @classmethod
+    def of_rows(cls, values, weights, edges, most_distinct):
+        """The column's state for some of its values (n,) without NaN."""
+        few = None
+        if len(np.unique(values[: 4 * most_distinct])) <= most_distinct:
+            few = _at_most(DistinctValues.of_rows(values, weights), most_distinct)
+        bins = search_sorted(edges, values)
+        sizes = np.bincount(bins, weights, len(edges) + 1)
+        step = max(1, len(values) // _SAMPLED)
+        return cls(edges, sizes, few, values[::step])
+
+    def merge(self, other, most_distinct):
+        """The state of the values of both."""
+        few = None
+        if self.few is not None and other.few is not None:
+            few = _at_most(self.few.merge(other.few), most_distinct)
+        sample = np.concatenate([self.sample, other.sample])
+        step = -(-len(sample) // _MOST_SAMPLED)
+        return BinnedColumn(
+            self.edges, self.weights + other.weights, few, sample[:: max(step, 1)]
+        )
+
+    def bins_of(self, probabilities, most_distinct):
+        """Mask of the bins that hold the quantiles, the smallest and largest value.
+
+        All bins without probabilities, or if they are so few that their number says
+        little about that of the distinct values.
+        """
+        if probabilities is None or len(self.edges) <= most_distinct:
+            return self.weights > 0
+        ends = np.cumsum(self.weights)
+        starts, targets = ends - self.weights, np.multiply(probabilities, ends[-1])
+        margin = _ROUNDING * ends[-1]
+        first = np.searchsorted(ends, targets - margin)
+        last = np.searchsorted(starts, targets + margin, side="right")
+        changes = np.bincount(first, minlength=len(ends) + 1)
+        changes = changes - np.bincount(last, minlength=len(ends) + 1)
+        held = np.cumsum(changes)[:-1] > 0
+        filled = np.flatnonzero(self.weights)
+        held[filled[[0, -1]]] = held[-1] = True
+        return held & (self.weights > 0)
+
+    def is_uneven(self, bins):
+        """Whether other edges, from the sample, would leave less to collect."""
+        return self.weights[bins].sum() > _MOST_COLLECTED * self.weights.sum()
+
+    def completed(self, bins, collected):
+        """Distinct values of some bins, and an edge in the place of each other bin."""
+        left = np.flatnonzero((self.weights > 0) & ~bins)
+        lumps = DistinctValues(self.edges[left], self.weights[left])
+        return lumps.merge(collected)
+
+
+def values_in_bins(values, weights, edges, bins):
+    """Distinct values (n,) in the bins of a mask."""
+    inside = bins[search_sorted(edges, values)]
+    return DistinctValues.of_rows(values[inside], weights[inside])
+
+
+def _at_most(distinct, most):
+    return distinct if len(distinct.values) <= most else None

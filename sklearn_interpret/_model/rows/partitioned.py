@@ -1,0 +1,340 @@
+"""A sample whose rows are in partitions: passes over them, and what columns hold."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import add
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+
+from sklearn_interpret._core.statistics.order_statistics import (
+    BinnedColumn,
+    values_in_bins,
+)
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret._model.validation import (
+    Sample,
+    check_known,
+    check_weights,
+    observed_levels,
+)
+
+# Rows whose values are the first edges of bins.
+_FIRST_ROWS = 2**12
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedSample:
+    """Rows in partitions, with the passes over them of a `Sample`.
+
+    Parameters
+    ----------
+    partitions : Partitions
+        The rows, with their targets and weights.
+    rows : Rows
+        The first rows: names, dtypes, and number of columns.
+    check : callable, default=None
+        Checks ``(rows, y)`` of each partition, and returns `y`.
+    values : dict of int to tuple of ndarray
+        Of some columns, what `values_of` returns.
+    levels : dict of tuple to Rows
+        Of some sets of columns, rows with each of their joint values.
+    dtypes : dict
+        Of some columns, the dtypes that hold the values of all partitions.
+    """
+
+    partitions: Any
+    rows: Rows
+    check: Callable | None = None
+    values: dict = field(default_factory=dict)
+    levels: dict = field(default_factory=dict)
+    dtypes: dict = field(default_factory=dict)
+
+    def map_reduce(self, function, merge, columns=None):
+        """Merged results of ``function(sample)`` for the partitions, in their order.
+
+        Partitions without rows of positive weight are left out.
+
+        Parameters
+        ----------
+        function : callable
+            Picklable; gets the `Sample` of a partition.
+        merge : callable
+            Merges the results of two neighbours.
+        columns : sequence of int, default=None
+            The only columns that the function reads, so that others need not be loaded;
+            None for all.
+        """
+        names = None
+        if columns is not None:
+            columns = sorted(columns)
+            names = [self.rows.names[j] for j in columns]
+        reader = _Reader(self.rows.names, self.dtypes, self.check, columns)
+        task = partial(reader.result, function)
+        found = self.partitions.map_reduce(task, partial(merge_known, merge), names)
+        if found is None:
+            raise ValueError("X has no rows of positive weight in any partition.")
+        return found
+
+    def summarised(self, quantiles, level_sets, most_distinct):
+        """The sample with `values_of` some columns and `levels_of` some sets of them.
+
+        Parameters
+        ----------
+        quantiles : dict of int to array-like or None
+            For each numeric column, the quantiles that must be exact; None asks for all
+            values. If the quantiles are one value, all values are kept, too.
+        level_sets : iterable of tuple of int
+            Columns of each set.
+        most_distinct : int
+            Up to this number all distinct values are kept.
+        """
+        columns = sorted({*quantiles, *(j for some in level_sets for j in some)})
+        if not columns:
+            return self
+        head = self.rows.part(slice(0, _FIRST_ROWS))
+        head = Sample(head, None, np.ones(head.n_rows))
+        edges = {j: np.unique(head.values_of(j)[0]) for j in quantiles}
+        for last in (False, True):
+            task = partial(_Summary.of_sample, edges, tuple(level_sets), most_distinct)
+            merge = partial(_Summary.merge, most_distinct=most_distinct)
+            summary = self.map_reduce(task, merge, columns)
+            bins = {
+                j: column.bins_of(quantiles[j], most_distinct)
+                for j, column in summary.columns.items()
+                if column.few is None
+            }
+            uneven = {
+                j: np.unique(summary.columns[j].sample)
+                for j, mask in bins.items()
+                if quantiles[j] is not None and summary.columns[j].is_uneven(mask)
+            }
+            if last or not uneven:
+                break
+            edges |= uneven  # the first rows are not like the others
+        values = {j: column.few for j, column in summary.columns.items()}
+        values |= self._collected(summary.columns, bins)
+        repeated = {
+            j: summary.columns[j].weights > 0
+            for j in bins
+            if quantiles[j] is not None
+            and len(np.unique(values[j].quantiles(quantiles[j]))) == 1
+        }
+        values |= self._collected(summary.columns, repeated)
+        dtypes = {j: summary.first.dtype(place) for place, j in enumerate(columns)}
+        return replace(
+            self,
+            rows=self.rows.conformed(dtypes),
+            values=self.values
+            | {j: summary.with_counts(own) for j, own in values.items()},
+            levels=self.levels | summary.levels,
+            dtypes=self.dtypes | dtypes,
+        )
+
+    def _collected(self, columns, bins):
+        """Distinct values of columns, those of other bins lumped together."""
+        if not bins:
+            return {}
+        task = partial(_values_in_bins, {j: (columns[j].edges, bins[j]) for j in bins})
+        found = self.map_reduce(task, merge_values, list(bins))
+        return {j: columns[j].completed(bins[j], found[j]) for j in bins}
+
+    @property
+    def total_weight(self):
+        """Sum of the weights."""
+        return self.map_reduce(_total_weight, add, [0])
+
+    def n_distinct(self, columns, most):
+        """Number of distinct joint values of columns, or `most` if there are more."""
+        task = partial(_first_of_levels, columns, most)
+        return self.map_reduce(task, partial(_joined_levels, most), columns).n_rows
+
+    def values_of(self, j):
+        """Distinct values of a column, NaN left out, and their weights.
+
+        Between exact quantiles one value may stand for several.
+        """
+        return self.values[j]
+
+    def levels_of(self, columns):
+        """Labels of the joint values of columns, and native vectors of these."""
+        return observed_levels(self.levels[columns], range(len(columns)))
+
+
+class _SomeColumns:
+    """Some columns of rows, at their places in the whole table."""
+
+    def __init__(self, rows, columns):
+        self._rows = rows
+        self._places = {j: place for place, j in enumerate(columns)}
+        self.n_rows, self.row_bytes = rows.n_rows, rows.row_bytes
+
+    def part(self, rows):
+        """Rows of a slice."""
+        return _SomeColumns(self._rows.part(rows), self._places)
+
+    def take(self, index):
+        """Rows at `index`: the columns alone."""
+        return self._rows.take(index)
+
+    def numbers(self, j):
+        """Column `j` as float64."""
+        return self._rows.numbers(self._places[j])
+
+    def encode(self, columns):
+        """Joint levels of columns."""
+        return self._rows.encode([self._places[j] for j in columns])
+
+    def keep_columns(self, columns):
+        """Some of the columns, as `Rows`."""
+        return self._rows.keep_columns([self._places[j] for j in columns])
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """What some columns hold: a state of rows that can be merged."""
+
+    first: Rows
+    columns: dict
+    levels: dict
+    least: float
+    largest: float
+
+    @classmethod
+    def of_sample(cls, edges, level_sets, most_distinct, sample):
+        """The summary of a partition."""
+        columns = {}
+        for j, own in edges.items():
+            values, weights = sample.values_of(j)
+            columns[j] = BinnedColumn.of_rows(values, weights, own, most_distinct)
+        levels = {some: _first_of_levels(some, None, sample) for some in level_sets}
+        weights = sample.weights
+        first = sample.rows.take(np.arange(1))
+        return cls(first, columns, levels, weights.min(), weights.max())
+
+    def with_counts(self, distinct):
+        """Distinct values and their weights: numbers of rows if all weights are equal,
+        for these are exact."""
+        if self.least == self.largest:
+            return distinct.values, np.rint(distinct.weights / self.least)
+        return distinct.values, distinct.weights
+
+    def merge(self, other, most_distinct):
+        """The summary of both."""
+        columns = {
+            j: own.merge(other.columns[j], most_distinct)
+            for j, own in self.columns.items()
+        }
+        levels = {
+            some: _joined_levels(None, own, other.levels[some])
+            for some, own in self.levels.items()
+        }
+        return _Summary(
+            self.first.joined(other.first).take(np.arange(1)),
+            columns,
+            levels,
+            min(self.least, other.least),
+            max(self.largest, other.largest),
+        )
+
+
+def _total_weight(sample):
+    return sample.weights.sum()
+
+
+def _first_of_levels(columns, most, sample):
+    """The first row of each joint value of columns, `most` of them: these columns."""
+    _, _, first = sample.rows.encode(columns)
+    return sample.rows.keep_columns(columns).take(first[:most])
+
+
+def _joined_levels(most, rows, others):
+    """One row of each value in both, `most` of them."""
+    both = rows.joined(others)
+    _, _, first = both.encode(range(both.n_columns))
+    return both.take(first[:most])
+
+
+def _values_in_bins(wanted, sample):
+    """Distinct values of columns in their bins."""
+    found = {}
+    for j, (edges, bins) in wanted.items():
+        values, weights = sample.values_of(j)
+        found[j] = values_in_bins(values, weights, edges, bins)
+    return found
+
+
+def merge_values(first, second):
+    """Merged states of two dicts with the same keys."""
+    return {key: own.merge(second[key]) for key, own in first.items()}
+
+
+def merge_known(merge, first, second):
+    """Merged states of two partitions, None for one without rows."""
+    if first is None or second is None:
+        return second if first is None else first
+    return merge(first, second)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Makes the `Sample` of a partition.
+
+    Parameters
+    ----------
+    names : list of str
+        Names of all columns.
+    dtypes, check : object
+        As in `PartitionedSample`.
+    columns : list of int or None
+        The only columns to read.
+    """
+
+    names: list
+    dtypes: dict
+    check: Callable | None
+    columns: list | None
+
+    def result(self, function, index, X, y=None, sample_weight=None):
+        """The function of a partition's `Sample`; None without rows."""
+        try:
+            rows = as_rows(X)
+            sample = self.sample(rows, y, sample_weight) if rows.n_rows else None
+            return None if sample is None else function(sample)
+        except (TypeError, ValueError) as error:
+            error.add_note(f"This is partition {index}, counted from 0.")
+            raise
+
+    def sample(self, rows, y, sample_weight):
+        """The rows of positive weight; None if there are none."""
+        columns, names = self.columns, self.names
+        if columns is None:
+            columns = range(len(names))
+        elif rows.n_columns == len(names):
+            rows = rows.keep_columns(columns)
+        names = [names[j] for j in columns]
+        if rows.names != names and (rows.named or rows.n_columns != len(names)):
+            raise ValueError(
+                f"A partition has {rows.n_columns} columns, the first ones "
+                f"{rows.names[:5]!r}; the first partition has {len(names)}, the first "
+                f"ones {names[:5]!r}."
+            )
+        places = {k: self.dtypes[j] for k, j in enumerate(columns) if j in self.dtypes}
+        rows = rows.conformed(places)
+        if y is not None:
+            check_known(y)
+            y = np.asarray(y)
+            check_consistent_length(rows.native, y)
+        if self.check is not None:
+            y = self.check(rows, y)
+        given = np.asarray(sample_weight)
+        if given.dtype.kind in "biuf" and not given.any():
+            return None
+        weights = check_weights(sample_weight, rows)
+        sample = Sample.of(rows, y, weights)
+        if self.columns is None:
+            return sample
+        return replace(sample, rows=_SomeColumns(sample.rows, columns))
