@@ -426,12 +426,15 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         """Shares of the deviance that the terms explain."""
         model, self.residual_dof_ = regression.model, regression.residual_dof
         has_intercept = len(self.term_names_) > len(self._objective.network.coefs[0])
-        scores = np.zeros_like(model.targets)
+        score = np.zeros(1)
         with np.errstate(divide="ignore", invalid="ignore"):
             if has_intercept:
                 mean = np.average(model.targets, weights=model.weights, axis=0)
-                scores += model.loss.scores(mean)
-            whole = 2 * model.weights @ model.loss.values(model.targets, scores)
+                score = model.loss.scores(mean)
+            whole = 2 * sum(
+                model.weights[b] @ model.loss.values(model.targets[b], score)
+                for b in model.blocks
+            )
         dof = model.weights.sum() - has_intercept
         with np.errstate(divide="ignore", invalid="ignore"):
             left = np.float64(regression.deviance) / whole

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from functools import partial
 from numbers import Integral
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.coalitions import paired_design
-from sklearn_interpret._core.games.gaussian_process import EvenSurrogate, OddSurrogate
+from sklearn_interpret._core.games.gaussian_process import (
+    EvenSurrogate,
+    OddSurrogate,
+    surrogate_bytes,
+)
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
-from sklearn_interpret._model.parallel import rows_in_memory, working_bytes
+from sklearn_interpret._model.parallel import working_bytes
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.shapley._base import (
     AllCoalitions,
@@ -40,7 +46,8 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         Number of coalitions of each row, including the empty one and that of all
         features, which are free; the others come in pairs. If at most this number
         exists, all are taken and the values are exact. "auto" is ``2 * p + 2048`` for p
-        players.
+        players, or the largest number from ``2 * p + 4`` on whose arrays fit into
+        scikit-learn's ``working_memory`` in `fit`.
     link : {"identity", "logit"}, default="identity"
         Function of the mean responses that are attributed; "logit" maps probabilities
         to log-odds, and 0 and 1 to -36 and 36 with a warning.
@@ -197,7 +204,7 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
 
     def _make_attributor(self):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        attributor = _PairedCoalitions(self.n_coalitions, seed)
+        attributor = _PairedCoalitions(self.n_coalitions, seed, working_bytes())
         n_players = len(self.features_)
         self._check_size(attributor.n_coalitions(n_players), n_players)
         return attributor
@@ -211,9 +218,7 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
                 f"n_coalitions={self.n_coalitions} of {n_players} players are more "
                 f"than {most}, which is the most. feature_groups joins players."
             )
-        n_pairs = n_coalitions // 2
-        # Twice: construction needs as much again as is kept.
-        needed = 2 * 8 * n_pairs * (n_pairs + 3 * n_players)
+        needed = _bytes_needed(n_coalitions // 2 - 1, n_players)
         if needed > working_bytes() and not takes_all:
             warn(
                 "Use fewer n_coalitions, or fewer players by feature_groups: "
@@ -230,8 +235,8 @@ class _PairedCoalitions(AllCoalitions):
 
     sampled = True
 
-    def __init__(self, n_coalitions, seed):
-        self._n, self._seed = n_coalitions, seed
+    def __init__(self, n_coalitions, seed, most_bytes):
+        self._n, self._seed, self._most_bytes = n_coalitions, seed, most_bytes
         self._surrogates = {}
 
     def __getstate__(self):
@@ -240,7 +245,17 @@ class _PairedCoalitions(AllCoalitions):
     def n_coalitions(self, n_players):
         """Number of coalitions that are evaluated."""
         wanted = 2 * n_players + 2048 if self._n == "auto" else self._n
-        return min(wanted, 2**n_players)
+        if wanted >= 2**n_players:
+            return 2**n_players
+        return self._most_in_memory(n_players) if self._n == "auto" else wanted
+
+    def _most_in_memory(self, n_players):
+        """The largest of the numbers for "auto" whose surrogates fit, or the least."""
+        # From as many pairs on as identify the main effects.
+        n_pairs = range(n_players + 1, n_players + 1024)
+        needed = partial(_bytes_needed, n_players=n_players)
+        n_fitting = bisect_right(n_pairs, self._most_bytes, key=needed)
+        return 2 * (n_pairs[max(n_fitting - 1, 0)] + 1)
 
     def _is_complete(self, n_players):
         return self.n_coalitions(n_players) == 2**n_players
@@ -273,16 +288,20 @@ class _PairedCoalitions(AllCoalitions):
 
     def _surrogate(self, kind, n_players):
         """The surrogate for `n_players`, cached as far as memory allows."""
-        key = kind, n_players
-        if key not in self._surrogates:
-            made = kind(self._design(n_players))
-            kept = self._surrogates
-            while kept and sum(
-                s.nbytes for s in (made, *kept.values())
-            ) > rows_in_memory(1):
+        key, kept = (kind, n_players), self._surrogates
+        if key not in kept:
+            pairs = self._design(n_players)
+            _, needed = surrogate_bytes(*pairs.shape)
+            allowed = working_bytes() - needed
+            while kept and sum(s.nbytes for s in kept.values()) > allowed:
                 del kept[next(iter(kept))]  # the oldest
-            kept[key] = made
-        return self._surrogates[key]
+            kept[key] = kind(pairs)
+        return kept[key]
+
+
+def _bytes_needed(n_pairs, n_players):
+    """Bytes of one surrogate, for values, while one for interactions is made."""
+    return sum(surrogate_bytes(n_pairs, n_players))
 
 
 def _halves(known):

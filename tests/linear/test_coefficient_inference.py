@@ -1,5 +1,6 @@
 """Tables of regressions equal those of statsmodels and R, and slow root searches."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -32,6 +33,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeRegressor
 
+from sklearn_interpret._core.statistics import weighted
 from sklearn_interpret.exceptions import (
     DependentTermsWarning,
     OtherTrainingRowsWarning,
@@ -90,6 +92,13 @@ def glm(name, design, y, **fit):
     return peer.fit(start_params=first.params, tol=1e-13, **fit)
 
 
+@pytest.fixture(params=[10**6, 40], ids=["one block", "blocks"])
+def row_blocks(request, monkeypatch):
+    """Numbers of entries for which all rows are one block, or ten are."""
+    monkeypatch.setattr(weighted, "_BLOCK", request.param)
+
+
+@pytest.mark.usefixtures("row_blocks")
 @pytest.mark.parametrize("covariance", ["model", "HC0", "HC1", "HC2", "HC3"])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_least_squares_of_statsmodels(covariance, intercept):
@@ -108,6 +117,7 @@ def test_least_squares_of_statsmodels(covariance, intercept):
     assert not hasattr(inspector, "exponentiated_")
 
 
+@pytest.mark.usefixtures("row_blocks")
 @pytest.mark.parametrize("covariance", ["model", "HC0"])
 @pytest.mark.parametrize("name", MODELS)
 def test_glms_of_statsmodels(name, covariance):
@@ -591,3 +601,34 @@ def test_bad_input():
         CoefficientInference(model, covariance="HC3").fit(X, y)
     with pytest.raises(ValueError, match=r'interval="profile" .*"HC0" does not'):
         CoefficientInference(model, covariance="HC0", interval="profile").fit(X, y)
+
+
+# Many rows
+
+
+def test_blocks_of_nearly_dependent_columns(monkeypatch):
+    """Normal equations would lose all digits; singular values keep some."""
+    near = np.c_[X, X[:, 0] + 1e-6 * RNG.normal(size=60)]
+    whole = CoefficientInference(LinearRegression()).fit(near, NUMBERS)
+    monkeypatch.setattr(weighted, "_BLOCK", 40)
+    blocks = CoefficientInference(LinearRegression()).fit(near, NUMBERS)
+    assert_allclose(table(blocks), table(whole), rtol=1e-6)
+    constant = np.c_[X, np.full(60, 7.0)]
+    with pytest.warns(DependentTermsWarning, match="'x3'"):
+        table_of_three = table(
+            CoefficientInference(LinearRegression()).fit(constant, NUMBERS)
+        )
+    assert np.isnan(table_of_three[1:, 3]).all()
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), LogisticRegression(C=np.inf)])
+def test_memory_is_that_of_the_design_and_some_columns(model):
+    X = RNG.normal(size=(200_000, 20))
+    y = X[:, 0] + RNG.normal(size=len(X))
+    y = (y > 0).astype(int) if isinstance(model, LogisticRegression) else y
+    frozen = FrozenEstimator(clone(model).fit(X, y))
+    tracemalloc.start()
+    CoefficientInference(frozen).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < X.nbytes + 15 * y.nbytes

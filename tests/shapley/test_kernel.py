@@ -1,6 +1,7 @@
 """KernelSHAP where it does not ask about all coalitions, and where it does."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -153,11 +154,10 @@ def test_models_whose_answers_depend_on_the_batch():
     assert_allclose(np.concatenate(alone), whole, atol=1e-12)
 
 
-def test_no_more_surrogates_are_kept_than_memory_allows(monkeypatch):
-    kernel = "sklearn_interpret.shapley._kernel.rows_in_memory"
-    monkeypatch.setattr(kernel, lambda _: 1)
+def test_no_more_surrogates_are_kept_than_memory_allows():
     inspector = of_model(KernelSHAP, BOOSTING, BACKGROUND, n_coalitions=50)
-    inspector.interaction_values(ROWS)
+    with config_context(working_memory=0.04):
+        inspector.interaction_values(ROWS)
     assert len(inspector._attributor._surrogates) == 1
 
 
@@ -185,13 +185,31 @@ def test_nearly_all_coalitions_cost_more_than_all():
 def test_memory_beyond_the_working_memory_is_told_of():
     wide = np.zeros((2, 400))
     model = Formula(lambda rows: rows[:, 0])
-    message = r"feature_groups.*2848 coalitions of 400 players take about 57 MiB"
+    message = r"feature_groups.*2848 coalitions of 400 players take about 86 MiB"
     with (
         config_context(working_memory=32),
         pytest.warns(CostlyInspectionWarning, match=message),
     ):
-        of_model(KernelSHAP, model, wide)
+        of_model(KernelSHAP, model, wide, n_coalitions=2848)
     of_model(KernelSHAP, model, wide)
+
+
+@pytest.mark.parametrize("n_players", [30, 200])
+def test_the_default_number_of_coalitions_fits_the_working_memory(n_players):
+    rng = np.random.default_rng(0)
+    model = Formula(lambda rows: rows[:, 0] * rows[:, 1] + rows[:, 2])
+    background, rows = rng.normal(size=(2, 2, n_players))
+    with config_context(working_memory=12):
+        inspector = of_model(KernelSHAP, model, background)
+        tracemalloc.start()
+        inspector.interaction_values(rows)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert 8 * 2**20 < peak < 13 * 2**20
+    with config_context(working_memory=0):
+        with pytest.warns(CostlyInspectionWarning, match="coalitions of"):
+            least = of_model(KernelSHAP, model, background)
+        assert least.explain(rows).additivity_error().max() < 1e-9
 
 
 def test_thousands_of_players():

@@ -170,16 +170,28 @@ class _Posterior:
         return squares.mean(axis=0)
 
 
+def _strengths(n_pairs, n_players):
+    """Strengths of the candidate kernels."""
+    # Pairs that do not identify main effects say nothing about other terms.
+    if n_pairs < n_players:
+        return _STRENGTHS_OF_FEW_PAIRS
+    return _STRENGTHS if n_players <= _FEW_PLAYERS else _STRENGTHS[:1]
+
+
+def surrogate_bytes(n_pairs, n_players):
+    """Bytes that a surrogate keeps, and that it takes during construction."""
+    n_kernels = len(_strengths(n_pairs, n_players))
+    of_kernel = 8 * (n_pairs + 1) * (n_pairs + 1 + 3 * n_players)
+    return n_kernels * of_kernel, (n_kernels + 1) * of_kernel
+
+
 class _Surrogate:
     """One process per candidate kernel; `kind` is the class of process."""
 
     def __init__(self, pairs, kind):
         n_players = pairs.shape[1]
         coalitions = np.concatenate([np.ones((1, n_players), dtype=bool), pairs])
-        strengths = _STRENGTHS if n_players <= _FEW_PLAYERS else _STRENGTHS[:1]
-        # Pairs that do not identify main effects say nothing about other terms.
-        if len(pairs) < n_players:
-            strengths = _STRENGTHS_OF_FEW_PAIRS
+        strengths = _strengths(*pairs.shape)
         self.coalitions = coalitions
         self._processes = [kind(_Kernel(coalitions, s)) for s in strengths]
 

@@ -6,6 +6,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 _EPS = np.finfo(np.float64).eps
+# Largest number of entries in a block of rows.
+_BLOCK = 2**19
 
 
 def shares_of(weights):
@@ -93,6 +95,52 @@ class Moments:
         # Not m2 over the product: tiny weights would underflow, huge ones overflow.
         size = np.maximum(self.weight - 1, self.weight / 2)
         return np.sqrt(self.variance / np.where(size > 0, size, 1.0))
+
+
+@dataclass(frozen=True)
+class CrossProducts:
+    """Total weight, means, and products of the deviations of columns.
+
+    Parameters
+    ----------
+    weight : float
+        Sum of the weights.
+    means : ndarray of shape (d,)
+        Weighted means; zero where they are not subtracted, or the weight is zero.
+    products : ndarray of shape (d, d)
+        Weighted sums of products of two columns' deviations from their means.
+    """
+
+    weight: float
+    means: np.ndarray
+    products: np.ndarray
+
+    @classmethod
+    def of_rows(cls, columns, weights, *, centred=True):
+        """Products of `columns` (n, d) with `weights` (n,)."""
+        total, means = weights.sum(), np.zeros(columns.shape[1])
+        if centred and total > 0:
+            means = weights @ columns / total
+            columns = columns - means
+        return cls(total, means, (columns.T * weights) @ columns)
+
+    def merge(self, other):
+        """Products of both sets of rows together, as of `Moments`."""
+        weight, shift = self.weight + other.weight, other.means - self.means
+        share = other.weight / weight if weight > 0 else 0.0
+        return CrossProducts(
+            weight,
+            self.means + shift * share,
+            self.products
+            + other.products
+            + self.weight * share * np.outer(shift, shift),
+        )
+
+
+def row_blocks(n_rows, n_columns):
+    """Slices of rows with about `_BLOCK` entries each."""
+    step = max(1, _BLOCK // max(1, n_columns))
+    return [slice(start, start + step) for start in range(0, n_rows, step)]
 
 
 @dataclass(frozen=True)

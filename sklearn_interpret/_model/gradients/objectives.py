@@ -245,17 +245,18 @@ def score_model(estimator, X, y, weights):
     if isinstance(objective.network, Network):
         raise UnreadableModelError("a network has no linear scores.")
     model = objective.model
-    inputs, _ = objective.layers(X)
+    inputs, n_inputs = objective.layers(X)[0], len(objective.network.coefs[0])
     if isinstance(model, HuberRegressor):
         return _huber_model(objective, inputs, objective.targets(y), weights)
     design, parameters = inputs, objective.network.coefs[0]
     if model.fit_intercept:
         design = _with_ones(inputs)
+        del inputs  # may be a copy of X
         parameters = np.vstack([parameters, objective.network.intercepts[0]])
     penalty, by_row, of_intercept = _penalties_of(model)
     penalties = np.full(parameters.shape, penalty, dtype=np.float64)
-    penalties[inputs.shape[1] :] = penalty * of_intercept
-    by_row = by_row * (np.arange(len(parameters)) < inputs.shape[1])
+    penalties[n_inputs:] = penalty * of_intercept
+    by_row = by_row * (np.arange(len(parameters)) < n_inputs)
     targets = objective.targets(y)
     if getattr(model, "class_weight", None) is not None:
         if isinstance(objective.loss, Logistic | SquaredHinge) and targets.shape[1] > 1:

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from sklearn_interpret._core.statistics.weighted import (
+    CrossProducts,
     Moments,
     averaged_quantile,
     known_moments,
@@ -229,3 +230,16 @@ def test_spread_leaves_missing_values_out():
     expected = np.std([1.0, 2.0, 2.0, 4.0])
     spread = np.sqrt(known_moments(values, weights).variance)
     assert_allclose(spread, [expected, 0.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("at", [0, 1, 7, 20])
+def test_cross_products_of_two_parts(at):
+    rng = np.random.default_rng(0)
+    columns, weights = rng.normal(size=(20, 3)) + 1e3, rng.integers(0, 4, 20) * 1.0
+    parts = slice(at), slice(at, None)
+    one, other = (CrossProducts.of_rows(columns[p], weights[p]) for p in parts)
+    both = one.merge(other)
+    expected = np.cov(columns.T, ddof=0, fweights=weights.astype(int)) * weights.sum()
+    assert_allclose(both.products, expected, rtol=1e-10)
+    assert_allclose(both.means, np.average(columns, axis=0, weights=weights))
+    assert both.weight == weights.sum()
