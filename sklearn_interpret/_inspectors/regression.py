@@ -14,8 +14,8 @@ from sklearn_interpret._core.statistics.score_losses import (
 from sklearn_interpret._model.column_lineage import input_columns
 from sklearn_interpret._model.gradients.objectives import (
     LinearLayer,
+    fitted_scores,
     read_objective,
-    score_model,
 )
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.validation import check_scale, check_scales
@@ -66,26 +66,30 @@ class BaseRegressionInspector(BaseInspector):
 
     def _score_model(self, sample):
         """The model at the optimum of the rows."""
-        if sample.y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None: residuals need the targets that the model was fitted to."
-            )
-        y = column_or_1d(sample.y, warn=True)
-        if y.dtype.kind == "f":
-            check_scale(y, "y")
-        return score_model(self.estimator_, sample.rows.native, y, sample.weights)
+        return scores_of(type(self).__name__, self.estimator_, sample).polished()
 
     def _check_residuals(self, regression):
         """Refuse too few rows to have a residual."""
         if not regression.residual_dof:
-            model = regression.model
             raise ValueError(
                 f"{type(self).__name__} needs more rows than parameters: "
-                f"n_samples={len(model.design)}, with weights that sum to "
-                f"{model.weights.sum():g}, determine {regression.effective_dof:g} "
+                f"n_samples={regression.n_rows}, with weights that sum to "
+                f"{regression.total_weight:g}, determine {regression.effective_dof:g} "
                 "parameters and leave no residual."
             )
+
+
+def scores_of(name, estimator, sample):
+    """The model as it is fitted, with the rows of a sample; `name` asks for it."""
+    if sample.y is None:
+        raise ValueError(
+            f"{name} requires y to be passed, but the target y is None: residuals need "
+            "the targets that the model was fitted to."
+        )
+    y = column_or_1d(sample.y, warn=True)
+    if y.dtype.kind == "f":
+        check_scale(y, "y")
+    return fitted_scores(estimator, sample.rows.native, y, sample.weights)
 
 
 def has_known_dispersion(loss):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._core.influence.score_passes import PassedRegression
 from sklearn_interpret._core.statistics import working_regression
 from sklearn_interpret._core.statistics.profile_likelihood import profile_bounds
 from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTweedie
@@ -21,6 +23,7 @@ from sklearn_interpret._inspectors.regression import (
     column_names,
     feature_columns,
     has_known_dispersion,
+    scores_of,
 )
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
@@ -34,7 +37,7 @@ from sklearn_interpret._model.parallel import run_in_threads
 from sklearn_interpret._model.response import innermost, make_response
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.validation import Sample, check_scales, empty_for_no_rows
 from sklearn_interpret.exceptions import DependentTermsWarning, SeparationWarning
 from sklearn_interpret.explanations import Explanation
 
@@ -269,7 +272,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         "interval": [StrOptions({"wald", "profile"})],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
     }
-    _weights_count_rows = True
+    _weights_count_rows = _takes_partitions = True
 
     def _make_response(self):
         model = innermost(self.estimator_)
@@ -295,27 +298,62 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     def _inspect(self, sample, response):
         self._check_covariance(response)
-        model = self._score_model(sample)
-        if model.penalty.any() or model.row_penalty.any():
-            _refuse_penalty(response.model)
         self._objective = response
         self._response_name = _response_name(response)
-        self._name_terms(sample.rows, model)
+        self._name_terms(sample.rows, response.model.fit_intercept)
         own = self._sign * response.network.parameters
         self.intercept_, own = float(own[-1]), own[: len(self.term_names_)]
-        if self._sign < 0:
-            targets, parameters = 1 - model.targets, -model.parameters
-            model = replace(model, targets=targets, parameters=parameters)
         known = has_known_dispersion(response.loss) and self.dispersion == "model"
-        whole = working_regression.WorkingRegression(model, known)
-        if not known:
-            self._check_residuals(whole)
-        regression, unknown = self._determined(whole, own)
+        if isinstance(sample, Sample):
+            whole, regression, unknown = self._from_memory(sample, own, known)
+        else:
+            whole, unknown = self._from_passes(sample, own, known)
+            regression = whole
         self.coef_ = regression.parameters.copy()
         if regression is not whole or len(unknown) == len(own):
             self.coef_[unknown] = own[unknown]
         self._test(regression, unknown)
         self._explain_deviance(whole)
+
+    def _from_memory(self, sample, own, known):
+        """The regression of all rows, that without separated rows, unknown weights."""
+        model = self._score_model(sample)
+        if model.penalty.any() or model.row_penalty.any():
+            _refuse_penalty(self._objective.model)
+        if self._sign < 0:
+            model = _of_other_class(model)
+        whole = working_regression.WorkingRegression(model, known)
+        if not known:
+            self._check_residuals(whole)
+        return whole, *self._determined(whole, own)
+
+    def _from_passes(self, sample, own, known):
+        """The regression of rows in partitions, and the weights it leaves open."""
+        loss, free = self._objective.loss, "intercept" in self.term_names_[-1:]
+        if self.interval == "profile" and not isinstance(loss, HalfSquared):
+            raise ValueError(
+                'interval="profile" takes many passes over the rows, and they are in '
+                'partitions: "wald" is accepted.'
+            )
+        name = type(self).__name__
+        rows = partial(_sums_of_rows, name, self.estimator_, self._sign)
+
+        def sums(function, merge):
+            return sample.map_reduce(partial(rows, function), merge)
+
+        found = PassedRegression.fit(sums, loss, own, free, known)
+        if found is None:
+            raise ValueError(
+                "The likelihood still grows after many passes over the rows: terms may "
+                "separate classes, or zeros from positive targets. Fit a sample of the "
+                "rows in memory, which names them."
+            )
+        if not known:
+            self._check_residuals(found)
+        check_is_optimum(self._objective.model, found.distance)
+        if len(found.undetermined):
+            self._warn_of_dependence(found.undetermined)
+        return found, found.undetermined
 
     def _determined(self, whole, own):
         """The regression of rows that are not separated; the weights it leaves open.
@@ -338,12 +376,11 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         self._warn_of_separation(np.setdiff1d(unknown, dependent))
         return (rest if len(unknown) < len(own) else whole), unknown
 
-    def _name_terms(self, rows, model):
+    def _name_terms(self, rows, has_intercept):
         """Set names of terms, and the feature of each column of the model."""
         names = column_names(self._objective, rows.names)
         self._columns = feature_columns(self._objective, rows.n_columns)
-        has_intercept = len(model.parameters) - len(names)
-        self.term_names_ = names + has_intercept * ["intercept"]
+        self.term_names_ = names + bool(has_intercept) * ["intercept"]
 
     def _check_covariance(self, objective):
         sandwich = self.covariance
@@ -398,7 +435,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         quantile = tests.quantile(self.confidence_level)
         bounds = np.array([[-quantile], [quantile]]) * self.standard_errors_
         bounds += self.coef_
-        of_likelihood = not isinstance(regression.model.loss, HalfSquared)
+        of_likelihood = not isinstance(self._objective.loss, HalfSquared)
         if self.interval == "profile" and of_likelihood:
             known = np.flatnonzero(np.isfinite(self.standard_errors_))
             height = regression.dispersion * quantile**2
@@ -424,18 +461,11 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     def _explain_deviance(self, regression):
         """Shares of the deviance that the terms explain."""
-        model, self.residual_dof_ = regression.model, regression.residual_dof
+        self.residual_dof_ = regression.residual_dof
         has_intercept = len(self.term_names_) > len(self._objective.network.coefs[0])
-        score = np.zeros(1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            if has_intercept:
-                mean = np.average(model.targets, weights=model.weights, axis=0)
-                score = model.loss.scores(mean)
-            whole = 2 * sum(
-                model.weights[b] @ model.loss.values(model.targets[b], score)
-                for b in model.blocks
-            )
-        dof = model.weights.sum() - has_intercept
+            whole = regression.null_deviance(has_intercept)
+        dof = regression.total_weight - has_intercept
         with np.errstate(divide="ignore", invalid="ignore"):
             left = np.float64(regression.deviance) / whole
             self.r2_ = float(1 - left)
@@ -554,6 +584,19 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
                 columns["exponentiated_low"] = np.exp(self.intervals_low_)
                 columns["exponentiated_high"] = np.exp(self.intervals_high_)
         return pandas.DataFrame(columns, index=self.term_names_)
+
+
+def _sums_of_rows(name, estimator, sign, function, sample):
+    """A function of the model's scores at the rows of a sample."""
+    check_scales(sample.rows)
+    model = scores_of(name, estimator, sample)
+    return function(model if sign > 0 else _of_other_class(model))
+
+
+def _of_other_class(model):
+    """The scores of the other one of two classes."""
+    targets, parameters = 1 - model.targets, -model.parameters
+    return replace(model, targets=targets, parameters=parameters)
 
 
 def _response_name(objective):

@@ -6,7 +6,7 @@ those of McCullagh & Nelder (1989). Its parameters have standard errors and Wald
 """
 
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 
 import numpy as np
 from scipy.linalg import eigh
@@ -19,7 +19,7 @@ from sklearn_interpret._core.statistics.weighted import CrossProducts
 _ALONE = 1e-12
 # Residuals below this part of the largest target are rounding, and so are residual
 # degrees of freedom below the second number.
-_ROUNDING, _NONE_LEFT = 1e-14, 1e-9
+_ROUNDING, NONE_LEFT = 1e-14, 1e-9
 # Columns whose residual on others is below this part of their size depend on them.
 _DEPENDENT = 1e-9
 # Largest condition number of cross products from which columns are made orthonormal:
@@ -168,14 +168,14 @@ class WorkingRegression:
         sums = reduce(CrossProducts.merge, of_blocks)
         prior = np.diag(self.penalty[: len(sums.means)])
         rounding = _epsilon(self.model.design) * self._scale * sums.means
-        inverse = _whitening(sums.products + prior, rounding)
+        inverse = whitening(sums.products + prior, rounding)
         if inverse is None:
             return None
         products = inverse.T @ prior @ inverse
         for b in self.blocks:
             working = self._working(b, sums.means) @ inverse
             products += working.T @ working
-        return sums.means, inverse @ _whitening(products), None
+        return sums.means, inverse @ whitening(products), None
 
     def _factors_of_columns(self):
         """V and U from the singular values of the columns."""
@@ -233,7 +233,7 @@ class WorkingRegression:
     def residual_dof(self):
         """Sum of the weights, less the degrees of freedom."""
         dof = float(self.model.weights.sum() - self.effective_dof)
-        return dof if dof > _NONE_LEFT else 0.0
+        return dof if dof > NONE_LEFT else 0.0
 
     @cached_property
     def deviance(self):
@@ -246,13 +246,58 @@ class WorkingRegression:
             return 1.0
         return float((self.residuals[1] ** 2).sum() / self.residual_dof)
 
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return len(self.model.design)
+
+    @property
+    def total_weight(self):
+        """Sum of the weights."""
+        return self.model.weights.sum()
+
+    def null_deviance(self, has_intercept):
+        """The deviance of the intercept, or of a score of zero."""
+        model, score = self.model, np.zeros(1)
+        if has_intercept:
+            mean = np.average(model.targets, weights=model.weights, axis=0)
+            score = model.loss.scores(mean)
+        return 2 * sum(
+            model.weights[b] @ model.loss.values(model.targets[b], score)
+            for b in model.blocks
+        )
+
+    def sandwich(self, kind):
+        """Covariance of the parameters (MacKinnon & White, 1985)."""
+        bread = self.inverse @ np.linalg.inv(self.products(self._observed))
+        return bread @ self.products(partial(self._squares, kind)) @ bread.T
+
+    def _observed(self, rows):
+        """Observed curvatures of a slice of rows by those to be expected, (m,)."""
+        model, scores = self.model, self.scores(rows)
+        observed = model.loss.curvatures(model.targets[rows], scores)[:, 0, 0]
+        expected = self.roots[rows] ** 2 / model.weights[rows]
+        ones = np.ones_like(expected)
+        return np.divide(observed, expected, out=ones, where=expected > 0)
+
+    def _squares(self, kind, rows):
+        """Squared residuals of a slice of rows in the meat of the sandwich."""
+        weights = self.model.weights[rows]
+        squares = self.residuals[1][rows] ** 2 / weights
+        if kind == "HC1":
+            return squares * (self.total_weight / self.residual_dof)
+        power = {"HC0": 0, "HC2": 1, "HC3": 2}[kind]
+        # Each copy of a row of weight two has half of its leverage.
+        left = 1 - self.leverages[rows] / weights
+        return squares / np.where(left > 0, left, np.nan) ** power
+
 
 def _epsilon(design):
     """Relative size below which numbers are rounding, as in least squares of LAPACK."""
     return max(design.shape) * np.finfo(np.float64).eps
 
 
-def _whitening(products, rounding=0.0):
+def whitening(products, rounding=0.0):
     """M (d, d) by which M' P M is the identity for cross products P (d, d).
 
     None where columns are rounding, or P has few digits.
@@ -289,31 +334,7 @@ class WaldTests:
         regression, inverse = self.regression, self.regression.inverse
         if self.kind == "model":
             return regression.dispersion * inverse @ inverse.T
-        bread = inverse @ np.linalg.inv(regression.products(self._observed))
-        return bread @ regression.products(self._squares) @ bread.T
-
-    def _observed(self, rows):
-        """Observed curvatures of a slice of rows by those to be expected, (m,)."""
-        model, scores = self.regression.model, self.regression.scores(rows)
-        observed = model.loss.curvatures(model.targets[rows], scores)[:, 0, 0]
-        expected = self.regression.roots[rows] ** 2 / model.weights[rows]
-        ones = np.ones_like(expected)
-        return np.divide(observed, expected, out=ones, where=expected > 0)
-
-    def _squares(self, rows):
-        """Squared residuals of a slice of rows in the meat of the sandwich.
-
-        As of MacKinnon & White (1985).
-        """
-        regression, weights = self.regression, self.regression.model.weights[rows]
-        squares = regression.residuals[1][rows] ** 2 / weights
-        if self.kind == "HC1":
-            total = regression.model.weights.sum()
-            return squares * (total / regression.residual_dof)
-        power = {"HC0": 0, "HC2": 1, "HC3": 2}[self.kind]
-        # Each copy of a row of weight two has half of its leverage.
-        left = 1 - regression.leverages[rows] / weights
-        return squares / np.where(left > 0, left, np.nan) ** power
+        return regression.sandwich(self.kind)
 
     @property
     def _dof(self):

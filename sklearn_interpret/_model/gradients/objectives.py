@@ -241,6 +241,11 @@ def score_model(estimator, X, y, weights):
     ScoreModel
         At the optimum, to rounding.
     """
+    return fitted_scores(estimator, X, y, weights).polished()
+
+
+def fitted_scores(estimator, X, y, weights):
+    """As `score_model`, at the parameters that the model has."""
     objective = read_objective(estimator)
     if isinstance(objective.network, Network):
         raise UnreadableModelError("a network has no linear scores.")
@@ -273,7 +278,7 @@ def score_model(estimator, X, y, weights):
         np.repeat(by_row[:, None], parameters.shape[1], axis=1),
         objective.loss,
         parameters,
-    ).polished()
+    )
 
 
 def _huber_model(objective, inputs, targets, weights):
@@ -293,7 +298,7 @@ def _huber_model(objective, inputs, targets, weights):
         HuberWithScale(model.epsilon),
         parameters,
         fixed=fixed,
-    ).polished()
+    )
 
 
 def check_is_optimum(model, distance):

@@ -1,0 +1,316 @@
+"""A model of one linear score without a penalty, fitted in passes over its rows.
+
+Each pass is a step of iterated weighted least squares (McCullagh & Nelder, 1989) for
+the residuals of the last parameters, on columns that the pass before has made nearly
+orthonormal: as Cholesky QR twice (Yamamoto et al., 2015).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+
+import numpy as np
+from scipy.linalg import block_diag
+from scipy.linalg.lapack import dpstrf
+
+from sklearn_interpret._core.statistics.weighted import CrossProducts, Moments
+from sklearn_interpret._core.statistics.working_regression import NONE_LEFT, whitening
+
+# Columns whose residual on others is below this part of their size depend on them:
+# cross products have half the digits of their columns. Smaller sizes, relative to the
+# mean, are rounding.
+_DEPENDENT, _CONSTANT = 1e-6, 1e-12
+# A step below this part of the parameters' errors is rounding; most passes.
+_CLOSE, _MOST_PASSES = 1e-11, 50
+# Relative rise of the deviance that is rounding.
+_RISE = 1e-9
+_EPS = np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True)
+class Step:
+    """Parameters, and the columns in which their next change is found.
+
+    Parameters
+    ----------
+    parameters : ndarray of shape (d,)
+        The parameters; with an intercept as the last one if `free`.
+    centre, matrix : ndarray of shape (d',), (d', r)
+        Columns less the centre are multiplied by the matrix.
+    free : bool
+        Whether there is an intercept.
+    null_score : float
+        The score of a model of the intercept alone.
+    """
+
+    parameters: np.ndarray
+    centre: np.ndarray
+    matrix: np.ndarray
+    free: bool
+    null_score: float = 0.0
+
+
+@dataclass(frozen=True)
+class PassSums:
+    """Sums over rows at some parameters; those of two sets of rows can be merged.
+
+    Parameters
+    ----------
+    products : CrossProducts
+        Of the transformed columns and the working residuals behind them, with the
+        working weights.
+    columns : Moments
+        Weight and mean of the columns themselves.
+    totals : ndarray of shape (7,)
+        Number of rows, weight, weighted targets, deviance, null deviance, squared
+        Pearson residuals, and these times leverages.
+    largest : float
+        Largest size of a score.
+    """
+
+    products: CrossProducts
+    columns: Moments
+    totals: np.ndarray
+    largest: float
+
+    @classmethod
+    def of_model(cls, step, model):
+        """Sums of the rows of a `ScoreModel` at a step."""
+        return reduce(cls.merge, (cls._of_rows(step, model, b) for b in model.blocks))
+
+    @classmethod
+    @np.errstate(all="ignore")  # steps that are too long are halved
+    def _of_rows(cls, step, model, rows):
+        loss, weights, targets = model.loss, model.weights[rows], model.targets[rows]
+        columns = model.design[rows, : len(step.centre)]
+        scores = model.design[rows] @ step.parameters[:, None]
+        expected = loss.curvatures(loss.means(scores), scores)[:, 0, 0]
+        slopes = -loss.slopes(targets, scores)[:, 0]
+        residuals = np.divide(slopes, expected, out=0 * slopes, where=expected > 0)
+        working = weights * expected
+        transformed = (columns - step.centre) @ step.matrix
+        products = CrossProducts.of_rows(
+            np.column_stack([transformed, residuals]), working, centred=step.free
+        )
+        null = np.full_like(targets, step.null_score)
+        pearson = working * residuals**2
+        leverages = working * (transformed**2).sum(axis=1)
+        totals = [
+            len(weights),
+            weights.sum(),
+            weights @ targets[:, 0],
+            2 * weights @ loss.values(targets, scores),
+            2 * weights @ loss.values(targets, null),
+            pearson.sum(),
+            pearson @ leverages,
+        ]
+        mean = working @ columns / (working.sum() or 1.0)
+        moments = Moments(np.asarray(working.sum()), mean, 0 * mean)
+        return cls(products, moments, np.array(totals), np.abs(scores).max())
+
+    def merge(self, other):
+        """Sums of both sets of rows."""
+        return PassSums(
+            self.products.merge(other.products),
+            self.columns.merge(other.columns),
+            self.totals + other.totals,
+            max(self.largest, other.largest),
+        )
+
+    def independent(self, step):
+        """The sums and the step of independent columns of size one, and the others."""
+        products, means = self.products.products[:-1, :-1], self.columns.mean
+        sizes = np.sqrt(np.diag(products))
+        flat = sizes <= _CONSTANT * np.abs(means) * np.sqrt(self.columns.weight)
+        sizes = np.where(flat, 1.0, sizes)
+        scaled = np.where(flat | flat[:, None], 0.0, products / np.outer(sizes, sizes))
+        _, order, rank, _ = dpstrf(scaled, tol=_DEPENDENT**2, lower=1)
+        kept = np.sort(order[:rank] - 1)
+        matrix = (np.eye(len(sizes)) / sizes)[:, kept]
+        both = block_diag(matrix, 1.0)
+        cross = CrossProducts(
+            self.products.weight,
+            self.products.means @ both,
+            both.T @ self.products.products @ both,
+        )
+        _, vectors = np.linalg.eigh(scaled)
+        without = vectors[:, : len(sizes) - rank] / sizes[:, None]
+        constants = [means @ without] * step.free
+        without = np.vstack([without * sizes[:, None], *constants])
+        dependent = np.flatnonzero((np.abs(without) > _DEPENDENT).any(axis=1))
+        sums = replace(self, products=cross)
+        return sums, replace(step, matrix=matrix), dependent
+
+    def next(self, step, loss):
+        """The next step, and its gain: its squared length in errors of parameters."""
+        products, means = self.products.products, self.products.means
+        white = whitening(products[:-1, :-1]) if len(means) > 1 else products[:0, :0]
+        if white is None:
+            raise ValueError(
+                "The columns nearly depend on each other: centre and scale them, leave "
+                "some out, or fit a sample of the rows in memory."
+            )
+        gains = white.T @ products[:-1, -1]
+        shift = white @ gains
+        parameters, moved = step.parameters.copy(), step.matrix @ shift
+        parameters[: len(moved)] += moved
+        gain, centre, null = gains @ gains, step.centre, 0.0
+        if step.free:
+            parameters[-1] += means[-1] - means[:-1] @ shift - step.centre @ moved
+            gain += self.columns.weight * means[-1] ** 2
+            centre = self.columns.mean
+            null = float(loss.scores(self.totals[2:3] / self.totals[1])[0])
+        matrix = step.matrix @ white
+        return Step(parameters, centre, matrix, step.free, null), gain
+
+    def is_rounding(self, gain):
+        """Whether the gain of a step is too small to matter."""
+        rounding = 10 * _EPS * self.largest * np.sqrt(self.columns.weight)
+        return gain <= max(_CLOSE**2 * self.totals[5] / self.totals[1], rounding**2)
+
+    def inverse(self, step):
+        """V (d, r) with the inverse information V V', at a step along V."""
+        if not step.free:
+            return step.matrix
+        constants = -self.columns.mean @ step.matrix
+        alone = np.append(0 * step.centre, 1 / np.sqrt(self.columns.weight))
+        return np.column_stack([np.vstack([step.matrix, constants]), alone])
+
+
+@dataclass(frozen=True)
+class PassedRegression:
+    """The fitted model, for `WaldTests`.
+
+    Parameters
+    ----------
+    parameters : ndarray of shape (d,)
+        Where the likelihood is largest; of dependent columns some.
+    inverse : ndarray of shape (d, r)
+        V with the inverse information V V'.
+    undetermined : ndarray of int
+        Columns that depend on each other.
+    totals : ndarray of shape (7,)
+        As of `PassSums`.
+    known_dispersion : bool
+        Whether it is one.
+    distance : float
+        Squared distance of the first parameters, in those of single rows.
+    sums : callable
+        Of a function of a `ScoreModel` and a merge: the result for all rows.
+    """
+
+    parameters: np.ndarray
+    inverse: np.ndarray
+    undetermined: np.ndarray
+    totals: np.ndarray
+    known_dispersion: bool
+    distance: float
+    sums: Callable
+
+    @classmethod
+    def fit(cls, sums, loss, own, free, known_dispersion):
+        """Fit in passes; None if they do not converge.
+
+        Parameters
+        ----------
+        sums : callable
+            As above.
+        loss : object
+            The loss.
+        own : ndarray of shape (d,)
+            Parameters to begin with.
+        free : bool
+            Whether the last one is an intercept.
+        known_dispersion : bool
+            Whether the dispersion is one.
+        """
+        n_columns = len(own) - free
+        step = Step(own, np.zeros(n_columns), np.eye(n_columns), free)
+        first, dependent, before, deviance = None, None, own, np.inf
+        for _ in range(_MOST_PASSES):
+            found = sums(partial(PassSums.of_model, step), PassSums.merge)
+            if not found.totals[3] <= deviance * (1 + _RISE) and first is not None:
+                halved = (step.parameters + before) / 2
+                step = replace(step, parameters=halved)
+                continue
+            before, deviance = step.parameters, found.totals[3]
+            if first is None:
+                found, step, dependent = found.independent(step)
+            following, gain = found.next(step, loss)
+            if first is None:
+                first = gain
+            elif found.is_rounding(gain):
+                single = found.totals[6]
+                return cls(
+                    step.parameters,
+                    found.inverse(replace(following, parameters=step.parameters)),
+                    dependent,
+                    found.totals,
+                    known_dispersion,
+                    first / single if single > 0 else 0.0,
+                    sums,
+                )
+            step = following
+        return None
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return int(self.totals[0])
+
+    @property
+    def total_weight(self):
+        """Sum of the weights."""
+        return self.totals[1]
+
+    @property
+    def effective_dof(self):
+        """Number of parameters that the rows determine."""
+        return self.inverse.shape[1]
+
+    @property
+    def residual_dof(self):
+        """Sum of the weights, less the number of parameters."""
+        dof = float(self.total_weight - self.effective_dof)
+        return dof if dof > NONE_LEFT else 0.0
+
+    @property
+    def deviance(self):
+        """The deviance."""
+        return self.totals[3]
+
+    def null_deviance(self, has_intercept):
+        """The deviance of the intercept, or of a score of zero."""
+        return self.totals[4]
+
+    @property
+    def dispersion(self):
+        """One where it is known, else Pearson's estimate."""
+        return 1.0 if self.known_dispersion else self.totals[5] / self.residual_dof
+
+    def sandwich(self, kind):
+        """Covariance by a pass over the rows (MacKinnon & White, 1985)."""
+        power = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}[kind]
+        task = partial(_bread_and_meat, self.parameters, self.inverse, power)
+        observed, meat = self.sums(task, np.add)
+        if kind == "HC1":
+            meat = meat * (self.total_weight / self.residual_dof)
+        bread = self.inverse @ np.linalg.inv(observed)
+        return bread @ meat @ bread.T
+
+
+def _bread_and_meat(parameters, inverse, power, model):
+    """Observed information and squared slopes of rows, along V: (2, r, r)."""
+    total = np.zeros((2, inverse.shape[1], inverse.shape[1]))
+    for rows in model.blocks:
+        loss, weights, targets = model.loss, model.weights[rows], model.targets[rows]
+        columns = model.design[rows] @ inverse
+        scores = model.design[rows] @ parameters[:, None]
+        expected = loss.curvatures(loss.means(scores), scores)[:, 0, 0]
+        observed = loss.curvatures(targets, scores)[:, 0, 0]
+        left = 1 - expected * (columns**2).sum(axis=1)
+        squares = loss.slopes(targets, scores)[:, 0] ** 2
+        squares /= np.where(left > 0, left, np.nan) ** power
+        total[0] += (columns.T * (weights * observed)) @ columns
+        total[1] += (columns.T * (weights * squares)) @ columns
+    return total
