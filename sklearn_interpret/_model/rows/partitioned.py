@@ -272,6 +272,11 @@ def merge_values(first, second):
     return {key: own.merge(second[key]) for key, own in first.items()}
 
 
+def added(first, second):
+    """Sums of the members of two lists."""
+    return [own + more for own, more in zip(first, second, strict=True)]
+
+
 def merge_known(merge, first, second):
     """Merged states of two partitions, None for one without rows."""
     if first is None or second is None:
