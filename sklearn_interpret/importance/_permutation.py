@@ -138,6 +138,13 @@ class PermutationImportance(BaseImportance):
     of weight two counts as two rows, and the importance is the mean over rows of the
     mean over the rows from which they may take values.
 
+    `fit` also takes rows in partitions, see :mod:`sklearn_interpret.partitions`, with
+    scores that are means over rows, and without ``conditional=True`` and
+    ``method="exact"``. The results are those of the same rows in memory. It reads the
+    rows once for their weights, and then twice for as many permuted columns as half of
+    scikit-learn's `working_memory` holds, at least two. A repeat has a permuted column
+    of each feature; one more stands for the rows as they are. `n_jobs` is not used.
+
     References
     ----------
     Breiman, L. (2001). Random forests. Machine Learning 45(1).

@@ -173,6 +173,9 @@ class SAGE(BaseImportance):
     that values sum to `loss_reduction_`, and errors come from the orders only, not from
     the rows. They include Student's factor, for few rows.
 
+    `fit` also takes rows in partitions, see :mod:`sklearn_interpret.partitions`, if
+    `background` is given and values are exact: it reads them once.
+
     References
     ----------
     Covert, I., Lundberg, S. & Lee, S.-I. (2020). Understanding global feature
