@@ -235,6 +235,18 @@ def check_weights_are_taken(metrics):
             )
 
 
+def check_are_means(metrics):
+    """Refuse scores that are not known to be means over rows."""
+    for metric in metrics:
+        if metric.row_loss is None:
+            raise ValueError(
+                f"scoring: {metric.name!r} is not known to be a mean over rows, as "
+                "rows in partitions need it; accepted are None for models that score "
+                f"by R squared or accuracy, {', '.join(_BY_NAME)}, and the functions "
+                "of sklearn.metrics for the same losses."
+            )
+
+
 def _default_metric(estimator):
     """The metric of the model's own `score`."""
     score = getattr(estimator, "score", None)

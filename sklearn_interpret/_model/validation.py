@@ -284,6 +284,8 @@ class Sample:
         Their weights; read-only.
     kept : ndarray of shape (n_rows,), default=None
         Their positions in the input; None for all rows, which saves memory.
+    partition : int, default=0
+        Number of their partition.
 
     Examples
     --------
@@ -300,6 +302,7 @@ class Sample:
     y: Any
     weights: np.ndarray
     kept: np.ndarray | None = None
+    partition: int = 0
 
     @property
     def index(self):

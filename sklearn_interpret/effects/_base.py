@@ -459,11 +459,6 @@ def distinct_axes(axes_of_entries):
     return axes, [[place[id(axis)] for axis in axes] for axes in axes_of_entries]
 
 
-def added(first, second):
-    """Sums of the members of two lists."""
-    return [own + more for own, more in zip(first, second, strict=True)]
-
-
 def one_or_pair(parts):
     """The single part of an entry with one axis, or a pair for two axes."""
     return parts[0] if len(parts) == 1 else tuple(parts)

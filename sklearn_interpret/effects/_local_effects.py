@@ -22,8 +22,8 @@ from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.rows.axes import CellsOfRows, level_axis
 from sklearn_interpret._model.rows.base import gather
+from sklearn_interpret._model.rows.partitioned import added
 from sklearn_interpret.effects._base import (
-    added,
     distinct_axes,
     grid_replacement,
     sums_of_entries,

@@ -23,10 +23,10 @@ from sklearn_interpret._model.response import (
     make_response,
     unfrozen,
 )
+from sklearn_interpret._model.rows.partitioned import added
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
-    added,
     curve_at,
     grid_replacement,
     one_or_pair,

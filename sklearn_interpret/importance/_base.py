@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -16,6 +18,7 @@ from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.response import is_classifier, weight_parameter
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
+from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.sklearn_bases import SelectorMixin
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
@@ -80,12 +83,15 @@ class BaseImportance(SelectorMixin, BaseInspector):
 
     def _targets(self, sample):
         """Targets of the sample; an error if there are none."""
-        if sample.y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y "
-                f"is None: {self._why_targets}"
-            )
-        return sample.y
+        return self._with_targets(sample).y
+
+    def _with_targets(self, sample):
+        """The sample; an error if it, or one of its partitions, has no targets."""
+        check = partial(_given_targets, type(self).__name__, self._why_targets)
+        if isinstance(sample, PartitionedSample):
+            return replace(sample, check=check)
+        check(sample.rows, sample.y)
+        return sample
 
     # scikit-learn's method converts frames to arrays, which loses dtypes.
     @empty_for_no_rows
@@ -173,6 +179,14 @@ class RefittingImportance(RefittingMixin, BaseImportance):
             name: sample.weights if name in names else values
             for name, values in self._fit_parameters(sample.index).items()
         }
+
+
+def _given_targets(name, why, rows, y):
+    if y is None:
+        raise ValueError(
+            f"{name} requires y to be passed, but the target y is None: {why}"
+        )
+    return y
 
 
 def summary(importances, **others):

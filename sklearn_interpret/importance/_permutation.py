@@ -13,8 +13,18 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.replacement.all_pairs import all_pairs_scores
-from sklearn_interpret._model.replacement.permuted import PermutedScores, similar_rows
-from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
+from sklearn_interpret._model.replacement.permuted import (
+    PermutedScores,
+    check_several_rows,
+    scores_in_partitions,
+    similar_rows,
+)
+from sklearn_interpret._model.rows.partitioned import PartitionedSample
+from sklearn_interpret._model.scoring import (
+    check_are_means,
+    check_weights_are_taken,
+    resolve_metrics,
+)
 from sklearn_interpret.importance._base import BaseImportance, summary
 
 Scoring = str | Callable[..., Any]
@@ -128,6 +138,13 @@ class PermutationImportance(BaseImportance):
     of weight two counts as two rows, and the importance is the mean over rows of the
     mean over the rows from which they may take values.
 
+    `fit` also takes rows in partitions, see :mod:`sklearn_interpret.partitions`, with
+    scores that are means over rows, and without ``conditional=True`` and
+    ``method="exact"``. The results are those of the same rows in memory. It reads the
+    rows once for their weights, and then twice for as many permuted columns as half of
+    scikit-learn's `working_memory` holds, at least two. A repeat has a permuted column
+    of each feature; one more stands for the rows as they are. `n_jobs` is not used.
+
     References
     ----------
     Breiman, L. (2001). Random forests. Machine Learning 45(1).
@@ -184,29 +201,19 @@ class PermutationImportance(BaseImportance):
         "conditional": ["boolean"],
     }
 
+    _takes_partitions = True
+
     @property
     def _weights_count_rows(self):
         return self.method == "exact"
 
     def _measure(self, sample, response):
-        self._targets(sample)
-        if sample.rows.n_rows < 2:
-            raise ValueError(
-                f"{type(self).__name__} permutes values among rows, and X has "
-                f"n_samples = 1 of positive weight."
-            )
+        sample = self._with_targets(sample)
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         self._check_comparison(metrics)
-        strata = [None] * len(self.features_)
-        if self.conditional:
-            strata = [
-                similar_rows(sample.rows, columns, sample.weights)
-                for columns in self.features_
-            ]
-        measure = all_pairs_scores if self.method == "exact" else self._permuted_scores
-        model, players = self.estimator_, self.features_
-        given = model, sample, players, metrics, strata
-        baseline, scores = measure(*given, self.n_jobs)
+        in_partitions = isinstance(sample, PartitionedSample)
+        measure = self._scores_in_partitions if in_partitions else self._scores
+        baseline, scores = measure(sample, metrics)
         self.results_ = {}
         for i, metric in enumerate(metrics):
             importances = self._compare(metric, baseline[i], scores[:, :, i])
@@ -217,15 +224,45 @@ class PermutationImportance(BaseImportance):
         self.baseline_score_ = first.baseline_score
         return first.importances
 
-    def _permuted_scores(self, model, sample, players, metrics, strata, n_jobs):
+    def _scores(self, sample, metrics):
         """Scores of the rows (n_metrics,), and permuted (n_players, r, n_metrics)."""
+        check_several_rows(sample.rows.n_rows)
+        model, players = self.estimator_, self.features_
+        strata = [None] * len(players)
+        if self.conditional:
+            strata = [
+                similar_rows(sample.rows, columns, sample.weights)
+                for columns in players
+            ]
+        if self.method == "exact":
+            given = model, sample, players, metrics, strata
+            return all_pairs_scores(*given, self.n_jobs)
         if (sample.weights != sample.weights[0]).any():
             check_weights_are_taken(metrics)
         permuted = PermutedScores(model, sample, metrics, self.method)
-        seeds = check_random_state(self.random_state).randint(
-            np.iinfo(np.int32).max, size=(len(players), self.n_repeats)
+        scores = permuted.scores(players, self._seeds(), strata, self.n_jobs)
+        return permuted.baseline, scores
+
+    def _scores_in_partitions(self, sample, metrics):
+        """As `_scores`, of rows in partitions."""
+        for name, value, accepted in (
+            ("method", self.method, ("permutation", "split")),
+            ("conditional", self.conditional, (False,)),
+        ):
+            if value not in accepted:
+                raise ValueError(
+                    f"{name}={value!r} needs all rows in memory; for rows in "
+                    f"partitions {' and '.join(map(repr, accepted))} can be used."
+                )
+        check_are_means(metrics)
+        given = self.estimator_, sample, self.features_, metrics, self.method
+        return scores_in_partitions(*given, self._seeds())
+
+    def _seeds(self):
+        """Seeds of the permutations (n_players, n_repeats)."""
+        return check_random_state(self.random_state).randint(
+            np.iinfo(np.int32).max, size=(len(self.features_), self.n_repeats)
         )
-        return permuted.baseline, permuted.scores(players, seeds, strata, n_jobs)
 
     def _check_comparison(self, metrics):
         for metric in metrics:

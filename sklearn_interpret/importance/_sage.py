@@ -30,6 +30,7 @@ from sklearn_interpret._model.parallel import rows_in_memory, run, slices, worke
 from sklearn_interpret._model.replacement.coalitions import CoalitionGame
 from sklearn_interpret._model.response import is_classifier, make_response, unfrozen
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.partitioned import added
 from sklearn_interpret._model.scoring import class_indicators
 from sklearn_interpret._model.validation import Sample, call_given
 from sklearn_interpret.importance._base import BaseImportance
@@ -172,6 +173,9 @@ class SAGE(BaseImportance):
     that values sum to `loss_reduction_`, and errors come from the orders only, not from
     the rows. They include Student's factor, for few rows.
 
+    `fit` also takes rows in partitions, see :mod:`sklearn_interpret.partitions`, if
+    `background` is given and values are exact: it reads them once.
+
     References
     ----------
     Covert, I., Lundberg, S. & Lee, S.-I. (2020). Understanding global feature
@@ -218,6 +222,8 @@ class SAGE(BaseImportance):
         "background": "no_validation",
     }
 
+    _takes_partitions = True
+
     def _make_response(self):
         model, classifies = self.estimator_, is_classifier(self.estimator_)
         default = "log_loss" if classifies else "squared_error"
@@ -241,58 +247,49 @@ class SAGE(BaseImportance):
 
     def _measure(self, sample, response):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        loss, targets = self._row_loss(self._targets(sample), response.classes)
+        sample = self._with_targets(sample)
+        if self.background is None and not isinstance(sample, Sample):
+            raise ValueError(
+                "background=None takes rows of X, which are in partitions: pass some "
+                "of them as background."
+            )
         game = self._components(sample, response, seed)
         if game is None:
             game = self._coalitions(sample, response, seed)
-        self._check_outputs(targets, len(game.base_values))
+        targets_of = partial(
+            _targets, self.loss_, response.classes, len(game.base_values)
+        )
         # The least number of pairs of orders for each row.
         n_pairs = -(-(self.n_permutations or 4) // 2)
         n_pairs = max(n_pairs, -(-_FEWEST_PAIRS // sample.rows.n_rows))
-        task, self.method_ = (game, loss), self._chosen(game, n_pairs)
+        self.method_ = self._chosen(game, n_pairs)
         errors, self.n_permutations_ = np.zeros(len(self.features_)), 0
+        task = game, self._row_loss
         if self.method_ == "sampling":
-            rng, given = np.random.default_rng(seed), (sample, targets, n_pairs)
-            values, errors = self._sampled(task, *given, rng)
+            rng, given = np.random.default_rng(seed), (targets_of, n_pairs)
+            values, errors = self._sampled(task, sample, *given, rng)
         elif self._multiplies(game):
-            values = self._by_products(game, sample, targets)
+            values = self._by_products(game, sample, targets_of)
         else:
-            values = self._by_coalitions(task, sample, targets)
+            values = self._by_coalitions(task, sample, targets_of)
         self.standard_errors_ = errors
         self.loss_reduction_ = float(values.sum())
         return values[:, None]
 
-    def _row_loss(self, y, classes):
-        """The function of targets and responses (m, c, k), and its targets (n, ...)."""
+    @property
+    def _row_loss(self):
+        """The function of targets and responses (m, c, k)."""
         if callable(self.loss_):
-            return partial(_given_losses, self.loss_), y
-        function = _LOSSES[self.loss_][1]
-        if self.loss_ == "squared_error":
-            targets = call_given("y", np.asarray, y, np.float64)
-            return function, targets.reshape(len(targets), -1)
-        if not isinstance(classes, np.ndarray) or y.size != len(y):
-            raise ValueError(f"loss={self.loss_!r} takes classifiers with one target.")
-        targets = class_indicators(y.ravel(), classes)
-        if len(classes) == 1:
-            targets = np.hstack([1 - targets, targets])
-        return function, targets
-
-    def _check_outputs(self, targets, n_outputs):
-        """Refuse responses that do not fit the targets."""
-        if callable(self.loss_):
-            return
-        expected = targets.shape[1]
-        if self.loss_ != "squared_error" and expected == 2:
-            expected = 1  # that of the second class
-        if n_outputs != expected:
-            raise ValueError(
-                f"loss={self.loss_!r}: y asks for predictions with {expected} columns; "
-                f"the model's have {n_outputs}."
-            )
+            return partial(_given_losses, self.loss_)
+        return _LOSSES[self.loss_][1]
 
     def _components(self, sample, response, seed):
         """All components of the response, or None if they are not affordable."""
-        drawn, order, largest = self._draw(sample, self.subsample, seed), 0, 1
+        if self.background is None:
+            drawn = self._draw(sample, self.subsample, seed)
+        else:  # components depend on the background alone
+            drawn = Sample(sample.rows.take(np.arange(1)), None, np.ones(1))
+        order, largest = 0, 1
         while order < largest:
             order += 1
             parts = FunctionalDecomposition(
@@ -344,45 +341,38 @@ class SAGE(BaseImportance):
         exact = self.method == "exact" or known or no_more_work
         return "exact" if affordable and exact else "sampling"
 
-    def _by_products(self, game, sample, targets):
+    def _by_products(self, game, sample, targets_of):
         """Values from the mean products of components, for squared errors."""
-        shares, sums = sample.weights / sample.weights.sum(), [0.0, 0.0]
+        reduce = partial(_sums_of_products, game, targets_of)
+        weight, *sums = sample.map_reduce(reduce, added)
+        values = squared_error_values(game.members, *(own / weight for own in sums))
         n_outputs = len(game.base_values)
-        for part in slices(len(shares), rows_in_memory(4 * game.coalition_bytes)):
-            components = game.of_rows(sample.rows.part(part))
-            residuals = targets[part, -n_outputs:] - game.base_values
-            found = squared_error_moments(components, residuals, shares[part])
-            sums = [total + own for total, own in zip(sums, found, strict=True)]
-        values = squared_error_values(game.members, *sums)
         return values / n_outputs if self.loss_ == "squared_error" else values
 
-    def _by_coalitions(self, task, sample, targets):
+    def _by_coalitions(self, task, sample, targets_of):
         """Values from the losses of all coalitions."""
         coalitions = all_coalitions(len(self.features_))
         task[0].warn_of_cost(sample.rows.n_rows, len(coalitions))
-        shares = sample.weights / sample.weights.sum()
-        given = targets, shares
-        means = self._of_parts(_mean_losses, (*task, coalitions), sample, given)
-        return values_of_all(-sum(means)[:, None])[:, 0]
+        given = (*task, coalitions), targets_of, self.n_jobs
+        weight, losses = sample.map_reduce(partial(_sums_of_losses, *given), added)
+        return values_of_all(-losses[:, None] / weight)[:, 0]
 
-    def _of_parts(self, function, task, sample, given):
-        """Results of ``function(*task, rows, *given)`` for parts of the rows."""
-        parts = worker_slices(sample.rows.n_rows, self.n_jobs)
-        tasks = [
-            (*task, sample.rows.part(part), *(array[part] for array in given))
-            for part in parts
-        ]
-        return list(run(function, tasks, n_jobs=self.n_jobs))
-
-    def _sampled(self, task, sample, targets, n_more, rng):
+    def _sampled(self, task, sample, targets_of, n_more, rng):
         """Values and their standard errors."""
+        if not isinstance(sample, Sample):
+            raise ValueError(
+                'method="sampling" needs all rows in memory, and X is in partitions: '
+                f'pass method="exact", for at most {_MOST_PLAYERS} features, or for '
+                "any number with squared errors of trees and linear models."
+            )
+        targets = targets_of(sample.y)
         n_rows, n_players = sample.rows.n_rows, len(self.features_)
         gains = np.empty((n_rows, 0, n_players))
         while n_more:
             task[0].warn_of_cost(n_rows, 2 * n_more * (n_players - 1))
             orders = np.tile(np.arange(n_players), (n_rows, n_more, 1))
             given = targets, rng.permuted(orders, axis=-1)
-            drawn = self._of_parts(_gains, task, sample, given)
+            drawn = _of_parts(_gains, task, sample, given, self.n_jobs)
             gains = np.concatenate([gains, np.concatenate(drawn)], axis=1)
             values, errors = means_of_draws(gains, sample.weights)
             n_more = self._n_more(gains, values, errors.max())
@@ -465,6 +455,58 @@ class _Coalitions:
         return np.concatenate([nobody, inner, everybody], axis=1)
 
 
+def _targets(loss, classes, n_outputs, y):
+    """Targets of the loss (n, ...), which fit the number of the model's outputs."""
+    if callable(loss):
+        return y
+    if loss == "squared_error":
+        targets = call_given("y", np.asarray, y, np.float64)
+        targets = targets.reshape(len(targets), -1)
+    elif isinstance(classes, np.ndarray) and y.size == len(y):
+        targets = class_indicators(y.ravel(), classes)
+        if len(classes) == 1:
+            targets = np.hstack([1 - targets, targets])
+    else:
+        raise ValueError(f"loss={loss!r} takes classifiers with one target.")
+    expected = targets.shape[1]
+    if loss != "squared_error" and expected == 2:
+        expected = 1  # that of the second class
+    if n_outputs != expected:
+        raise ValueError(
+            f"loss={loss!r}: y asks for predictions with {expected} columns; the "
+            f"model's have {n_outputs}."
+        )
+    return targets
+
+
+def _sums_of_products(game, targets_of, sample):
+    """Sums over rows: weights, and `squared_error_moments`."""
+    weights, targets = sample.weights, targets_of(sample.y)
+    sums, n_outputs = [0.0, 0.0], len(game.base_values)
+    for part in slices(len(weights), rows_in_memory(4 * game.coalition_bytes)):
+        components = game.of_rows(sample.rows.part(part))
+        residuals = targets[part, -n_outputs:] - game.base_values
+        found = squared_error_moments(components, residuals, weights[part])
+        sums = added(sums, found)
+    return [weights.sum(), *sums]
+
+
+def _sums_of_losses(task, targets_of, n_jobs, sample):
+    """Sums over rows: weights, and losses of coalitions."""
+    given = targets_of(sample.y), sample.weights
+    found = _of_parts(_sums_of_part, task, sample, given, n_jobs)
+    return [sample.weights.sum(), sum(found)]
+
+
+def _of_parts(function, task, sample, given, n_jobs):
+    """Results of ``function(*task, rows, *given)`` for parts of the rows."""
+    tasks = [
+        (*task, sample.rows.part(part), *(array[part] for array in given))
+        for part in worker_slices(sample.rows.n_rows, n_jobs)
+    ]
+    return list(run(function, tasks, n_jobs=n_jobs))
+
+
 def _given_losses(loss, y, responses):
     """Losses (m, c) of responses (m, c, k), by the user's function."""
     m, c, k = responses.shape
@@ -480,13 +522,13 @@ def _given_losses(loss, y, responses):
     return found.reshape(m, c)
 
 
-def _mean_losses(game, loss, coalitions, rows, targets, shares):
+def _sums_of_part(game, loss, coalitions, rows, targets, weights):
     """Losses of nobody, coalitions (c, n_players) and everybody, summed over rows."""
     total = 0.0
     step = rows_in_memory((len(coalitions) + 2) * game.coalition_bytes)
     for part in slices(rows.n_rows, step):
         responses = game.responses(rows.part(part), coalitions[None])
-        total += shares[part] @ loss(targets[part], responses)
+        total += weights[part] @ loss(targets[part], responses)
     return total
 
 

@@ -128,16 +128,16 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, n_jobs):
     shares = np.stack([_shares_of_pairs(weights, of_player) for of_player in groups])
     baseline = np.empty(len(metrics))
     over_pairs = np.empty((len(players), 1, len(metrics)))
-    for response, members in _by_response(metrics, estimator, sample):
+    for response, members in losses_by_response(metrics, estimator, sample):
         for some, predictions, sums in _sums_over_partners(
             response, members, sample, players, strata, shares, n_jobs
         ):
             which, row_losses = zip(*some, strict=True)
-            own_sums = _own_sums(row_losses, weights, predictions)
+            own_sums = sums_of_losses(row_losses, weights, predictions)
             baseline[list(which)] = own_sums / weights.sum()
             # A row of weight w is its own partner w - 1 times, or never, and not w.
             own_pairs = shares * np.minimum(weights, 1)
-            sums -= [_own_sums(row_losses, own, predictions) for own in own_pairs]
+            sums -= [sums_of_losses(row_losses, own, predictions) for own in own_pairs]
             over_pairs[:, 0, which] = sums
     # A difference within rounding is zero: an ignored feature has no importance.
     size = np.maximum(np.abs(over_pairs), np.abs(baseline))
@@ -293,7 +293,7 @@ def _with_donors(response, loss, sample, players, rng):
     )
 
 
-def _own_sums(row_losses, weights, predictions):
+def sums_of_losses(row_losses, weights, predictions):
     """Weighted sums of losses of the rows as they are: (n_losses,)."""
     index, one_point = np.arange(len(weights)), np.ones(1)
     predictions = predictions[:, None]
@@ -314,17 +314,20 @@ def _shares_of_pairs(weights, strata):
     return weights / weights.sum() / partners
 
 
-def _by_response(metrics, estimator, sample):
-    """Distinct responses, each with the metrics that use it: (position, loss)."""
+def losses_by_response(metrics, estimator, sample, shares=None):
+    """Distinct responses, each with the metrics that use it: (position, loss).
+
+    `shares` are the `r2_shares`; None takes those of the sample.
+    """
     groups = {}
     for i, metric in enumerate(metrics):
-        response, row_loss = _prepared(metric, estimator, sample)
+        response, row_loss = _prepared(metric, estimator, sample, shares)
         key = response.method, response.classes is None
         groups.setdefault(key, (response, []))[1].append((i, row_loss))
     return groups.values()
 
 
-def _prepared(metric, estimator, sample):
+def _prepared(metric, estimator, sample, shares):
     """The response that a metric uses, and its loss with the targets."""
     if isinstance(metric.scorer, LossOfModel):
         loss = metric.scorer
@@ -347,7 +350,10 @@ def _prepared(metric, estimator, sample):
     # The closed form over pairs has the name of the loss.
     of_pairs = getattr(losses_of_pairs, function.__name__, None)
     if function is losses.weighted_squared:
-        shares = _r2_shares(targets, sample.weights)
+        if shares is None:
+            mean = np.average(targets, axis=0, weights=sample.weights)
+            squares = (targets - mean) ** 2
+            shares = r2_shares(np.average(squares, axis=0, weights=sample.weights))
         function = partial(function, shares=shares)
         of_pairs = partial(of_pairs, shares=shares)
     return response, _RowLoss(function, targets, of_pairs)
@@ -367,19 +373,17 @@ def _indicators(metric, y, classes):
     """Targets as a 0/1 column for each class."""
     if classes is None or isinstance(classes, list) or np.ndim(y) != 1:
         raise ValueError(
-            f'scoring: method="exact" takes {metric.name!r} of classifiers with one '
-            'target: use method="permutation".'
+            f"scoring: the mean over rows of {metric.name!r} is that of classifiers "
+            'with one target: use method="permutation" with rows in memory.'
         )
     return class_indicators(y, classes)
 
 
-def _r2_shares(targets, weights):
+def r2_shares(variance):
     """Factors of each output's mean squared error in one minus R squared."""
-    mean = np.average(targets, axis=0, weights=weights)
-    variance = np.average((targets - mean) ** 2, axis=0, weights=weights)
     if not (variance > 0).all():
         raise ValueError("scoring: R squared is not defined, for y has one value only.")
-    return 1 / (variance * targets.shape[1])
+    return 1 / (variance * len(variance))
 
 
 def _check_is_mean(name, loss, estimator, sample):

@@ -1,7 +1,9 @@
 """Scores of a model on rows whose columns take values of other, or similar, rows."""
 
-from functools import wraps
+from dataclasses import replace
+from functools import partial, reduce, wraps
 from itertools import pairwise
+from operator import add
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -11,10 +13,16 @@ from sklearn_interpret._core.statistics.permutations import (
     random_donors,
     swapped_halves,
 )
-from sklearn_interpret._model.parallel import batch_rows, stream
+from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._model.parallel import batch_rows, slices, stream, working_bytes
+from sklearn_interpret._model.replacement.all_pairs import (
+    losses_by_response,
+    r2_shares,
+    sums_of_losses,
+)
 from sklearn_interpret._model.response import RESPONSE_METHODS, check_length
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.base import copy_of, same_content
+from sklearn_interpret._model.rows.base import copy_of, gather, same_content
 
 # Rows of permuted copies that go to the model together: for small tables.
 _ROWS_TOGETHER = 2**12
@@ -112,6 +120,118 @@ class PermutedScores:
             )
             of_parts = [[score(model, X) for score in self._metrics] for X in parts]
             yield np.array(of_parts)
+
+
+def check_several_rows(n_rows):
+    """Refuse a single row, which has none to exchange values with."""
+    if n_rows < 2:
+        raise ValueError(
+            "Values are permuted among rows, and X has n_samples = 1 of positive "
+            "weight."
+        )
+
+
+def scores_in_partitions(estimator, sample, players, metrics, method, seeds):
+    """Scores of rows in partitions that are means over rows, and permuted ones.
+
+    There is one pass for the weights, and then two for as many permutations as the
+    working memory holds: one for the values of the columns, which are permuted as in
+    memory, and one for the losses.
+
+    Parameters
+    ----------
+    estimator, metrics, method : object
+        As in `PermutedScores`.
+    sample : PartitionedSample
+        The rows.
+    players, seeds : object
+        As in `PermutedScores.scores`.
+
+    Returns
+    -------
+    baseline : ndarray of shape (n_metrics,)
+        Scores of the rows as they are.
+    scores : ndarray of shape (n_players, n_repeats, n_metrics)
+        Scores with each player permuted.
+    """
+    with_r2 = any(metric.row_loss == "r2" for metric in metrics)
+    parts = sample.map_reduce(partial(_weights_of_partition, with_r2), add, [0])
+    numbers, weights, moments = zip(*parts, strict=True)
+    starts = np.cumsum([0, *map(len, weights)])[:-1]
+    weights = np.concatenate(weights)
+    check_several_rows(len(weights))
+    shares = r2_shares(reduce(Moments.merge, moments).variance) if with_r2 else None
+    given = estimator, metrics, shares, dict(zip(numbers, starts, strict=True))
+    # The rows as they are come first: no column is permuted.
+    draws = [((), 0)]
+    for columns, of_player in zip(players, seeds, strict=True):
+        draws += [(columns, seed) for seed in of_player]
+    widest = max(sample.rows.keep_columns(columns).row_bytes for columns in players)
+    step = max(2, int(working_bytes() / 2 // (len(weights) * widest)))
+    sums = []
+    for part in slices(len(draws), step):
+        columns = sorted({j for columns, _ in draws[part] for j in columns})
+        found = sample.map_reduce(partial(_columns_of_partition, columns), add, columns)
+        rows = _joined(found)
+        permuted = _permuted(rows, columns, draws[part], weights, _DRAWS[method])
+        dtypes = {j: rows.dtype(place) for place, j in enumerate(columns)}
+        task = partial(_losses_of_partition, *given, permuted)
+        sums.append(replace(sample, dtypes=dtypes).map_reduce(task, np.add))
+    means = np.concatenate(sums) / weights.sum()
+    pairs = zip(metrics, means.T, strict=True)
+    scores = np.stack([metric.as_loss(own) for metric, own in pairs], axis=1)
+    return scores[0], scores[1:].reshape(*seeds.shape, -1)
+
+
+def _weights_of_partition(with_moments, sample):
+    """Number and weights of a partition, and moments of its targets if asked for."""
+    moments = None
+    if with_moments:
+        targets = sample.y.astype(np.float64).reshape(len(sample.y), -1)
+        moments = Moments.of_rows(targets, sample.weights)
+    return [(sample.partition, sample.weights, moments)]
+
+
+def _columns_of_partition(columns, sample):
+    return [sample.rows.keep_columns(columns)]
+
+
+def _joined(parts):
+    """All rows, joined in pairs: few are copied many times."""
+    while len(parts) > 1:
+        odd = parts[len(parts) // 2 * 2 :]
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        parts = [first.joined(second) for first, second in pairs] + odd
+    return parts[0]
+
+
+def _permuted(rows, columns, draws, weights, draw_donors):
+    """For each draw, its columns and vectors of their permuted values."""
+    vectors = {j: rows.column(place) for place, j in enumerate(columns)}
+    permuted, rng = [], np.random.RandomState(0)
+    for own, seed in draws:
+        rng.seed(seed)
+        donors = draw_donors(weights, rng) if own else None
+        permuted.append((own, [gather(vectors[j], donors) for j in own]))
+    return permuted
+
+
+def _losses_of_partition(estimator, metrics, shares, starts, permuted, sample):
+    """Sums of losses of a partition, with permuted values: (n_draws, n_metrics)."""
+    n_rows, start = sample.rows.n_rows, starts[sample.partition]
+    tiles, places = sample.rows.tiles(0, n_rows, 1), np.arange(n_rows)[:, None]
+    by_response = []
+    for response, members in losses_by_response(metrics, estimator, sample, shares):
+        if response.method == "predict_proba":  # of two classes both, as they are
+            response = replace(response, classes=None)
+        by_response.append((response, *zip(*members, strict=True)))
+    sums = np.empty((len(permuted), len(metrics)))
+    for own_sums, (columns, vectors) in zip(sums, permuted, strict=True):
+        values = [vector[start : start + n_rows] for vector in vectors]
+        X = tiles.replaced(columns, values, [places] * len(columns))
+        for response, which, losses in by_response:
+            own_sums[list(which)] = sums_of_losses(losses, sample.weights, response(X))
+    return sums
 
 
 def _scores_of_blocks(scores, blocks):

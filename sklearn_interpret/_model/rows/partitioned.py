@@ -61,7 +61,7 @@ class PartitionedSample:
         Parameters
         ----------
         function : callable
-            Picklable; gets the `Sample` of a partition.
+            Picklable; gets the `Sample` of a partition, with its number.
         merge : callable
             Merges the results of two neighbours.
         columns : sequence of int, default=None
@@ -264,6 +264,11 @@ def merge_values(first, second):
     return {key: own.merge(second[key]) for key, own in first.items()}
 
 
+def added(first, second):
+    """Sums of the members of two lists."""
+    return [own + more for own, more in zip(first, second, strict=True)]
+
+
 def merge_known(merge, first, second):
     """Merged states of two partitions, None for one without rows."""
     if first is None or second is None:
@@ -295,7 +300,9 @@ class _Reader:
         try:
             rows = as_rows(X)
             sample = self.sample(rows, y, sample_weight) if rows.n_rows else None
-            return None if sample is None else function(sample)
+            if sample is None:
+                return None
+            return function(replace(sample, partition=index))
         except (TypeError, ValueError) as error:
             error.add_note(f"This is partition {index}, counted from 0.")
             raise
