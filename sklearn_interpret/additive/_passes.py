@@ -98,8 +98,8 @@ def coded_rows(terms, bins, offset, labels, sample):
     ----------
     terms : list of FittedTerm
         The terms, not centred.
-    bins : list of list of Bins or None
-        Bins of the columns of each.
+    bins : list of list of Bins
+        Of each, as `CodedTerm` has them.
     offset : int or None
         Column that is added to the linear predictor.
     labels : ndarray or None

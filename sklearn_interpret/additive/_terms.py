@@ -146,8 +146,9 @@ class Summary:
         Whether some are missing.
     few : ndarray or None
         Distinct numbers, NaN last; None if they are many.
-    weight, total : float
-        Sum of the weights, and weighted sum of the numbers.
+    weight, center, spread : float
+        Sum of the weights; weighted mean and standard deviation of the numbers of a
+        straight line.
     """
 
     labels: list | None = None
@@ -157,7 +158,8 @@ class Summary:
     missing: bool = False
     few: np.ndarray | None = None
     weight: float = 1.0
-    total: float = 0.0
+    center: float = 0.0
+    spread: float = 0.0
 
     @classmethod
     def of(cls, rows, weights, j, kind):
@@ -172,8 +174,14 @@ class Summary:
         low, high = np.fmin.reduce(x), np.fmax.reduce(x)
         # Some rows often show that there are many: no need to sort all.
         few = _few(x) if _few(x[:2000]) is not None else None
-        missing, total = bool(np.isnan(x).any()), weights @ x
-        return cls(None, None, low, high, missing, few, weights.sum(), total)
+        missing, center, spread = bool(np.isnan(x).any()), 0.0, 0.0
+        if kind == "linear":
+            center = np.average(x, weights=weights)
+            # In units of the largest, whose squares do not overflow.
+            reach = max(high - center, center - low) or 1.0
+            squares = ((x - center) / reach) ** 2
+            spread = reach * np.sqrt(np.average(squares, weights=weights))
+        return cls(None, None, low, high, missing, few, weights.sum(), center, spread)
 
     def __add__(self, other):
         """The summary of both."""
@@ -185,15 +193,15 @@ class Summary:
             labels = order_labels(list(both.values()), declared)
         if self.few is not None and other.few is not None:
             few = _few(np.concatenate([self.few, other.few]))
+        low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
+        missing, weight = self.missing or other.missing, self.weight + other.weight
+        share, apart = other.weight / weight, other.center - self.center
+        center = self.center + share * apart
+        # Their squares may overflow.
+        own = np.sqrt(1 - share) * np.array([self.spread, np.sqrt(share) * apart])
+        spread = np.hypot(np.hypot(*own), np.sqrt(share) * other.spread)
         return Summary(
-            labels,
-            declared,
-            np.fmin(self.low, other.low),
-            np.fmax(self.high, other.high),
-            self.missing or other.missing,
-            few,
-            self.weight + other.weight,
-            self.total + other.total,
+            labels, declared, low, high, missing, few, weight, center, spread
         )
 
     def column(self, j, name):
@@ -483,7 +491,8 @@ class TermReader:
             self._refuse_missing(columns[-1], kind)
             bases.append(self._basis(columns[-1], summary, kind, entry, sample))
             few = np.arange(len(summary.labels)) if kind == "category" else summary.few
-            bins.append(None if kind == "linear" else Bins(bases[-1], few))
+            if kind != "linear":
+                bins.append(Bins(bases[-1], few))
         (j, *others), kind = entry, self.kinds.get(entry[0])
         if others:
             kind = "tensor"
@@ -512,13 +521,11 @@ class TermReader:
             )
 
     def _basis(self, column, summary, kind, entry, sample):
-        """The functions of a column, a straight line in units of its reach."""
+        """The functions of a column."""
         if kind == "category":
             return LevelBasis(len(column.labels))
         if kind == "linear":
-            center = summary.total / summary.weight
-            reach = max(column.high - center, center - column.low)
-            return LineBasis(center, reach or 1.0)
+            return LineBasis(summary.center, summary.spread or 1.0)
         n_splines = self._n_splines_of(entry)
         extrapolation = self.parameters.extrapolation
         return SplineBasis(

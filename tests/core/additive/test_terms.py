@@ -107,8 +107,9 @@ def test_products_and_sums_are_those_of_the_design(n_copies):
     weights = RNG.random(60 * n_copies)
     bins = [
         [
-            None if basis is LINE else Bins(basis, np.unique(x))
+            Bins(basis, np.unique(x))
             for basis, x in zip(term.bases, xs, strict=True)
+            if basis is not LINE
         ]
         for term, xs in zip(terms, columns, strict=True)
     ]
