@@ -111,7 +111,7 @@ def coded_rows(terms, bins, offset, labels, sample):
     columns = {_key(column): column for t in terms for column in t.columns}
     values = {k: c.read(sample.rows, "zero", "linear") for k, c in columns.items()}
     coded = [
-        CodedTerm(term.term, own, [values[_key(column)] for column in term.columns])
+        CodedTerm(own, [values[_key(column)] for column in term.columns])
         for term, own in zip(terms, bins, strict=True)
     ]
     offset = offsets_of(offset, sample.rows)

@@ -2,6 +2,7 @@
 
 import pickle
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -130,8 +131,15 @@ def assert_same(found, expected, rows, *, atol=1e-12):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.InspectionWarning")
-@pytest.mark.parametrize("n_partitions", [1, 2, 7, 64])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    ("name", "n_partitions"),
+    [
+        *product(CASES, [1, 2, 7]),
+        *product(
+            ["normal", "weights", "pairs", "quantiles", "missing", "classes"], [64]
+        ),
+    ],
+)
 def test_equals_the_fit_in_memory(name, n_partitions):
     found, expected = fitted(name, n_partitions), fitted_in_memory(name, 0)
     rows = LACKING if name == "missing" else X

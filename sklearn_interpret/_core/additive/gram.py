@@ -8,13 +8,12 @@ of the rows add up to that of all.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import block_diag
 
 from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis, SplineBasis
-from sklearn_interpret._core.additive.terms import Term
 from sklearn_interpret._core.statistics.grids import search_sorted
 
 # Largest number of distinct values of a column: the error of a curve by rounding to
@@ -89,15 +88,12 @@ class CodedTerm:
 
     Parameters
     ----------
-    term : Term
-        The term.
     bins : list of Bins
         Of each column but a straight line's, which comes first.
     columns : list of ndarray of shape (n_rows,)
         Values of all columns.
     """
 
-    term: Term
     bins: list
     columns: list
 
@@ -224,10 +220,10 @@ def _rounded(term, bins, histogram):
     counts, *sums = histogram
     sizes = [counts] if counts.ndim < 2 else [counts.sum(axis=1), counts.sum(axis=0)]
     tables = list(map(Bins.table, bins, sizes, sums))
-    means = reduce(
-        lambda left, table: np.tensordot(left, table, (0, 0)), tables, counts
-    )
-    return term.centred(means.ravel() / counts.sum()), tables
+    means = counts / counts.sum()
+    for table in tables:
+        means = np.tensordot(means, table, (0, 0))
+    return term.centred(means.ravel()), tables
 
 
 class RoundedRows:
