@@ -43,9 +43,9 @@ from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.additive._passes import (
-    Coder,
     Observed,
     Totals,
+    coded_rows,
     offsets_of,
     rows_of,
     targets_of,
@@ -146,10 +146,13 @@ class BaseGAM(TransformerMixin, BasePredictor):
             )
         rows = super()._check_rows(X, reset=reset)
         if not reset:
-            _check_values(
-                type(self).__name__, self.missing, rows, range(rows.n_columns)
-            )
+            self._values_check(rows, range(rows.n_columns))
         return rows
+
+    @property
+    def _values_check(self):
+        """Function that checks columns of rows; it can be pickled."""
+        return partial(_check_values, type(self).__name__, self.missing)
 
     @abstractmethod
     def _labels_reader(self):
@@ -166,8 +169,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
     def _fit(self, sample):
         reader, in_memory = TermReader(self, sample.rows), isinstance(sample, Sample)
         columns = range(sample.rows.n_columns) if in_memory else reader.columns
-        check = partial(_check_values, type(self).__name__, self.missing)
-        settings = check, self._labels_reader(), columns, reader.needed
+        settings = self._values_check, self._labels_reader(), columns, reader.needed
         rows = rows_of(sample, columns)
         found = rows.sum(partial(Observed.of, *settings))
         if found.n_rows < 2:
@@ -184,7 +186,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
         known = sample.summarised(reader.quantiles(), (), 1)
         terms, bins = reader.terms(found.summaries, known)
         signs = self._signs(sample.rows, terms)
-        rows = rows.made(Coder(terms, bins, self._offset, self._model_labels))
+        settings = terms, bins, self._offset, self._model_labels
+        rows = rows.made(partial(coded_rows, *settings))
         self._fit_models(self._problems(rows, terms, bins), rows, signs)
 
     def _problems(self, rows, terms, bins):

@@ -13,7 +13,7 @@ from sklearn_interpret._core.additive.fitting import TargetRows
 from sklearn_interpret._core.additive.gram import CodedTerm, RoundedRows
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.additive._terms import Summary, merged_extents
+from sklearn_interpret.additive._terms import Summary
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,8 @@ class Totals:
         weights = rows.weights
         sums = [len(weights), weights.sum(), rows.targets @ weights]
         histograms = [coded.histogram(weights) for coded in rows.design]
-        extents = [
-            tuple(c.extents(x) for c, x in zip(t.columns, coded.columns, strict=True))
-            for t, coded in zip(terms, rows.design, strict=True)
-        ]
+        pairs = zip(terms, rows.design, strict=True)
+        extents = [term.extents(coded.columns) for term, coded in pairs]
         return cls([*sums, rows.offset @ weights], histograms, extents)
 
     def __add__(self, other):
@@ -85,7 +83,7 @@ class Totals:
         pairs = zip(self.histograms, other.histograms, strict=True)
         histograms = [_each(np.add, first, second) for first, second in pairs]
         pairs = zip(self.extents, other.extents, strict=True)
-        extents = [_each(merged_extents, first, second) for first, second in pairs]
+        extents = [_each(np.minimum, first, second) for first, second in pairs]
         return Totals(_each(np.add, self.sums, other.sums), histograms, extents)
 
 
@@ -93,42 +91,31 @@ def _each(function, first, second):
     return tuple(map(function, first, second))
 
 
-@dataclass(frozen=True)
-class Coder:
-    """Makes coded rows of a sample.
+def coded_rows(terms, bins, offset, labels, sample):
+    """`TargetRows` with a `CodedTerm` for each term in place of the design.
 
     Parameters
     ----------
     terms : list of FittedTerm
         The terms, not centred.
-    bins : list of list of Bins or None
-        Bins of the columns of each.
+    bins : list of list of Bins
+        Of each, as `CodedTerm` has them.
     offset : int or None
         Column that is added to the linear predictor.
     labels : ndarray or None
         Labels that each have a model; None if targets are numbers.
+    sample : Sample
+        The rows.
     """
-
-    terms: list
-    bins: list
-    offset: int | None
-    labels: np.ndarray | None
-
-    def __call__(self, sample):
-        """`TargetRows` with a `CodedTerm` for each term in place of the design."""
-        # A column of several terms is read once.
-        columns = {_key(column): column for t in self.terms for column in t.columns}
-        values = {
-            key: column.read(sample.rows, "zero", "linear")
-            for key, column in columns.items()
-        }
-        coded = [
-            CodedTerm(t.term, bins, [values[_key(column)] for column in t.columns])
-            for t, bins in zip(self.terms, self.bins, strict=True)
-        ]
-        targets = targets_of(self.labels, sample.y)
-        offset = offsets_of(self.offset, sample.rows)
-        return TargetRows(coded, targets, sample.weights, offset)
+    # A column of several terms is read once.
+    columns = {_key(column): column for t in terms for column in t.columns}
+    values = {k: c.read(sample.rows, "zero", "linear") for k, c in columns.items()}
+    coded = [
+        CodedTerm(own, [values[_key(column)] for column in term.columns])
+        for term, own in zip(terms, bins, strict=True)
+    ]
+    offset = offsets_of(offset, sample.rows)
+    return TargetRows(coded, targets_of(labels, sample.y), sample.weights, offset)
 
 
 def _key(column):

@@ -83,8 +83,12 @@ class Column:
         name = rows.names[self.position]
         if self.labels is None:
             values = _numbers(rows, self.position)
-            if extrapolation == "error":
-                self._refuse_outside(values, name)
+            outside = (values < self.low) | (values > self.high)
+            if extrapolation == "error" and outside.any():
+                raise ValueError(
+                    f"The feature {name!r} has the value {values[outside][0]:g}, and "
+                    f"extrapolation='error': fit saw {self.low:g} to {self.high:g}."
+                )
         else:
             codes, labels = rows.encode_column(self.position)
             values = self.encode(labels)[codes]
@@ -92,41 +96,27 @@ class Column:
             self.refuse_unknown(values, rows.values(self.position), name)
         return values
 
-    def _refuse_outside(self, values, name):
-        """Refuse numbers that are beyond those of `fit`."""
-        outside = (values < self.low) | (values > self.high)
-        if outside.any():
-            raise ValueError(
-                f"The feature {name!r} has the value {values[outside][0]:g}, and "
-                f"extrapolation='error': fit saw {self.low:g} to {self.high:g}."
-            )
-
     def extents(self, values):
-        """Smallest and largest number in each bin of the range, (2, n_bins).
+        """Least number, and least negative of a number, in bins of the range.
 
-        Bins have half the width of a wide gap, so that one without numbers is in each
-        gap; None for numbers that fill all.
+        Bins have half the width of a wide gap, so that one without numbers is in each.
+        Levels have none.
         """
-        if self.labels is not None:
-            return None
-        values = values[~np.isnan(values)]
+        values = values[~np.isnan(values) & (self.labels is None)]
         n_bins = round(2 / _WIDE_GAP)
-        width = max(self.high - self.low, 1e-300)
-        bins = ((values - self.low) / width * n_bins).astype(np.intp)
-        if np.bincount(bins, minlength=n_bins)[:n_bins].all():
-            return None
-        ends = np.repeat([[np.inf], [-np.inf]], n_bins + 1, axis=1)
+        scale = n_bins / max(self.high - self.low, 1e-300)
+        bins = ((values - self.low) * scale).astype(np.intp)
+        ends = np.full((2, n_bins + 1), np.inf)
         np.minimum.at(ends[0], bins, values)
-        np.maximum.at(ends[1], bins, values)
+        np.minimum.at(ends[1], bins, -values)
         return ends
 
     def with_gaps(self, extents):
         """The column with the wide gaps between its numbers."""
-        if extents is None:
-            return self
-        low, high = extents[:, extents[0] <= extents[1]]
-        wide = np.flatnonzero(low[1:] - high[:-1] > _WIDE_GAP * (self.high - self.low))
-        return replace(self, gaps=np.stack([high[wide], low[wide + 1]], axis=1))
+        low, negative = extents[:, np.isfinite(extents[0])]
+        wide = low[1:] + negative[:-1] > _WIDE_GAP * (self.high - self.low)
+        gaps = np.stack([-negative[:-1][wide], low[1:][wide]], axis=1)
+        return replace(self, gaps=gaps)
 
     def refuse_unknown(self, encoded, values, name):
         """Refuse values, encoded as in `encode`, that were not seen."""
@@ -140,13 +130,6 @@ class Column:
                 f"The feature {name!r} has the value {value!r}, which fit did not see; "
                 "handle_unknown='zero' takes its effect for zero."
             )
-
-
-def merged_extents(first, second):
-    """Extents of the numbers of both."""
-    if first is None or second is None:
-        return None
-    return np.stack([np.minimum(first[0], second[0]), np.maximum(first[1], second[1])])
 
 
 @dataclass(frozen=True)
@@ -163,8 +146,9 @@ class Summary:
         Whether some are missing.
     few : ndarray or None
         Distinct numbers, NaN last; None if they are many.
-    weight, total : float
-        Sum of the weights, and weighted sum of the numbers of a straight line.
+    weight, center, spread : float
+        Sum of the weights; weighted mean and standard deviation of the numbers of a
+        straight line.
     """
 
     labels: list | None = None
@@ -174,7 +158,8 @@ class Summary:
     missing: bool = False
     few: np.ndarray | None = None
     weight: float = 1.0
-    total: float = 0.0
+    center: float = 0.0
+    spread: float = 0.0
 
     @classmethod
     def of(cls, rows, weights, j, kind):
@@ -187,13 +172,16 @@ class Summary:
         x = _numbers(rows, j)
         # NaN is neither smallest nor largest.
         low, high = np.fmin.reduce(x), np.fmax.reduce(x)
-        missing = bool(np.isnan(x).any())
-        if kind == "linear":
-            total = weights @ x
-            return cls(None, None, low, high, missing, None, weights.sum(), total)
         # Some rows often show that there are many: no need to sort all.
         few = _few(x) if _few(x[:2000]) is not None else None
-        return cls(None, None, low, high, missing, few)
+        missing, center, spread = bool(np.isnan(x).any()), 0.0, 0.0
+        if kind == "linear":
+            center = np.average(x, weights=weights)
+            # In units of the largest, whose squares do not overflow.
+            reach = max(high - center, center - low) or 1.0
+            squares = ((x - center) / reach) ** 2
+            spread = reach * np.sqrt(np.average(squares, weights=weights))
+        return cls(None, None, low, high, missing, few, weights.sum(), center, spread)
 
     def __add__(self, other):
         """The summary of both."""
@@ -205,15 +193,15 @@ class Summary:
             labels = order_labels(list(both.values()), declared)
         if self.few is not None and other.few is not None:
             few = _few(np.concatenate([self.few, other.few]))
+        low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
+        missing, weight = self.missing or other.missing, self.weight + other.weight
+        share, apart = other.weight / weight, other.center - self.center
+        center = self.center + share * apart
+        # Their squares may overflow.
+        own = np.sqrt(1 - share) * np.array([self.spread, np.sqrt(share) * apart])
+        spread = np.hypot(np.hypot(*own), np.sqrt(share) * other.spread)
         return Summary(
-            labels,
-            declared,
-            np.fmin(self.low, other.low),
-            np.fmax(self.high, other.high),
-            self.missing or other.missing,
-            few,
-            self.weight + other.weight,
-            self.total + other.total,
+            labels, declared, low, high, missing, few, weight, center, spread
         )
 
     def column(self, j, name):
@@ -304,6 +292,10 @@ class FittedTerm:
             if handle_unknown == "error":
                 column.refuse_unknown(columns[-1], part, names[column.position])
         return self.term.evaluate(columns[::-1] if self.kind == "by" else columns)
+
+    def extents(self, values):
+        """Extents of the values of each of its columns."""
+        return tuple(map(Column.extents, self.columns, values))
 
     def finished(self, term, extents):
         """The term after it is centred, its columns with gaps by their extents."""
@@ -499,7 +491,8 @@ class TermReader:
             self._refuse_missing(columns[-1], kind)
             bases.append(self._basis(columns[-1], summary, kind, entry, sample))
             few = np.arange(len(summary.labels)) if kind == "category" else summary.few
-            bins.append(None if kind == "linear" else Bins(bases[-1], few))
+            if kind != "linear":
+                bins.append(Bins(bases[-1], few))
         (j, *others), kind = entry, self.kinds.get(entry[0])
         if others:
             kind = "tensor"
@@ -528,13 +521,11 @@ class TermReader:
             )
 
     def _basis(self, column, summary, kind, entry, sample):
-        """The functions of a column, a straight line in units of its reach."""
+        """The functions of a column."""
         if kind == "category":
             return LevelBasis(len(column.labels))
         if kind == "linear":
-            center = summary.total / summary.weight
-            reach = max(column.high - center, center - column.low)
-            return LineBasis(center, reach or 1.0)
+            return LineBasis(summary.center, summary.spread or 1.0)
         n_splines = self._n_splines_of(entry)
         extrapolation = self.parameters.extrapolation
         return SplineBasis(

@@ -1,6 +1,8 @@
 """Additive models of rows in partitions are those of the rows in memory."""
 
+import pickle
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -81,13 +83,27 @@ CASES = {
 }
 
 
+class PickledBatches(RowBatches):
+    """Batches whose functions and results are pickled, as for other processes."""
+
+    n_passes = 0
+
+    def map_reduce(self, function, merge, columns=None):
+        self.n_passes += 1
+        function = pickle.loads(pickle.dumps(function))
+        return super().map_reduce(
+            lambda *args: pickle.loads(pickle.dumps(function(*args))), merge, columns
+        )
+
+
 def fitted(name, n_partitions):
     """The model of a case; of no partitions, that of the rows in memory."""
     model, y, weights = (*CASES[name], None)[:3]
     rows = LACKING if name == "missing" else X
     if n_partitions == 0:
         return clone(model).fit(rows, y, weights)
-    return clone(model).fit(in_batches(rows, y, weights, n_partitions))
+    batches = in_batches(rows, y, weights, n_partitions)
+    return clone(model).fit(PickledBatches(batches.source))
 
 
 fitted_in_memory = cache(fitted)
@@ -115,8 +131,15 @@ def assert_same(found, expected, rows, *, atol=1e-12):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.InspectionWarning")
-@pytest.mark.parametrize("n_partitions", [1, 2, 7, 64])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    ("name", "n_partitions"),
+    [
+        *product(CASES, [1, 2, 7]),
+        *product(
+            ["normal", "weights", "pairs", "quantiles", "missing", "classes"], [64]
+        ),
+    ],
+)
 def test_equals_the_fit_in_memory(name, n_partitions):
     found, expected = fitted(name, n_partitions), fitted_in_memory(name, 0)
     rows = LACKING if name == "missing" else X
@@ -126,6 +149,18 @@ def test_equals_the_fit_in_memory(name, n_partitions):
     assert found.term_names_.tolist() == expected.term_names_.tolist()
     if name == "theta":
         assert found.theta_ == pytest.approx(expected.theta_, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["normal", "quantiles", "gamma", "three classes"])
+def test_numbers_of_passes(name):
+    model, y = CASES[name]
+    batches = PickledBatches(in_batches(X, y, None, 3).source)
+    model = clone(model).fit(batches)
+    if name == "three classes":
+        assert batches.n_passes <= 2 + 3 * (model.n_iter_ + 2)
+        return
+    own = {"normal": 1, "quantiles": 4, "gamma": model.n_iter_ + 2}
+    assert batches.n_passes == 2 + own[name]
 
 
 def halves(X, y, at):

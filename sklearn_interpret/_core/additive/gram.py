@@ -7,14 +7,13 @@ of the rows add up to that of all.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import block_diag
 
 from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis, SplineBasis
-from sklearn_interpret._core.additive.terms import Term
 from sklearn_interpret._core.statistics.grids import search_sorted
 
 # Largest number of distinct values of a column: the error of a curve by rounding to
@@ -68,7 +67,9 @@ class Bins:
         return codes
 
     def sums(self, x, codes, weights):
-        """Weighted sum of the values in each bin."""
+        """Weighted sum of the values in each bin, where these have several."""
+        if self.values is not None:
+            return 0.0
         return np.bincount(codes, weights * self.basis.inside(x), self.n_bins)
 
     def table(self, sizes, sums):
@@ -87,43 +88,34 @@ class CodedTerm:
 
     Parameters
     ----------
-    term : Term
-        The term.
-    bins : list of Bins or None
-        Of each column, None of a straight line.
+    bins : list of Bins
+        Of each column but a straight line's, which comes first.
     columns : list of ndarray of shape (n_rows,)
-        Their values.
+        Values of all columns.
     """
 
-    term: Term
     bins: list
     columns: list
 
+    @property
+    def _binned(self):
+        """Columns with bins."""
+        return self.columns[len(self.columns) - len(self.bins) :]
+
     @cached_property
     def codes(self):
-        """Bins of each column that has some."""
-        pairs = zip(self.bins, self.columns, strict=True)
-        return [bins.codes(x) for bins, x in pairs if bins is not None]
+        """Bins of the values of each column with bins."""
+        return list(map(Bins.codes, self.bins, self._binned))
 
     def histogram(self, weights):
-        """Weight of each bin, or pair of bins; and sums over the rows of each column.
-
-        The sums are those of the values in bins, or of the squares of a straight line.
-        """
-        sizes, codes, sums = [], np.zeros(len(weights), dtype=np.intp), []
-        own = iter(self.codes)
-        for basis, bins, x in zip(
-            self.term.bases, self.bins, self.columns, strict=True
-        ):
-            if bins is None:
-                sums.append(weights @ basis.evaluate(x)[:, 0] ** 2)
-                continue
-            sizes.append(bins.n_bins)
-            codes = codes * bins.n_bins + (each := next(own))
-            few = bins.values is not None
-            sums.append(0.0 if few else bins.sums(x, each, weights))
-        counts = np.bincount(codes, weights, int(np.prod(sizes)))
-        return counts.reshape(sizes), *sums
+        """Weight of each bin, or pair of bins; and sums of each column's values."""
+        sizes = [bins.n_bins for bins in self.bins]
+        joint = np.zeros(len(weights), dtype=np.intp)
+        for size, codes in zip(sizes, self.codes, strict=True):
+            joint = joint * size + codes
+        counts = np.bincount(joint, weights, int(np.prod(sizes)))
+        columns = zip(self.bins, self._binned, self.codes, strict=True)
+        return counts.reshape(sizes), *(b.sums(*own, weights) for b, *own in columns)
 
 
 @dataclass(frozen=True)
@@ -196,16 +188,16 @@ class RoundedDesign:
     Parameters
     ----------
     terms : list of Term
-        Terms, not centred; straight lines in units of their reach.
-    bins : list of list of Bins or None
-        Bins of the columns of each term, None of straight lines.
+        Terms, not centred.
+    bins : list of list of Bins
+        Of each term, as `CodedTerm` has them.
     histograms : list of tuple
         Of each term, over all rows, as `CodedTerm.histogram` has them.
 
     Attributes
     ----------
     terms : list of Term
-        The terms, centred; straight lines in units of their standard deviation.
+        The terms, centred.
     tables : list of list of ndarray of shape (n_bins, n_functions)
         Functions of each column at the values of its bins.
     coordinates : ndarray of shape (n_products, n_coefficients)
@@ -226,19 +218,12 @@ class RoundedDesign:
 def _rounded(term, bins, histogram):
     """The term, centred, and tables of the functions of its columns' bins."""
     counts, *sums = histogram
-    total, tables, bases = counts.sum(), [], list(term.bases)
-    for axis, (own, summed) in enumerate(zip(bins, sums, strict=True)):
-        if own is None:
-            spread = bases[axis].scale * np.sqrt(summed / total)
-            bases[axis] = replace(bases[axis], scale=float(spread) or 1.0)
-            continue
-        others = 1 - len(tables) if counts.ndim == 2 else ()
-        tables.append(own.table(counts.sum(axis=others), summed))
-    term = replace(term, bases=tuple(bases))
-    means = reduce(
-        lambda left, table: np.tensordot(left, table, (0, 0)), tables, counts
-    )
-    return term.centred(means.ravel() / total), tables
+    sizes = [counts] if counts.ndim < 2 else [counts.sum(axis=1), counts.sum(axis=0)]
+    tables = list(map(Bins.table, bins, sizes, sums))
+    means = counts / counts.sum()
+    for table in tables:
+        means = np.tensordot(means, table, (0, 0))
+    return term.centred(means.ravel()), tables
 
 
 class RoundedRows:

@@ -107,12 +107,13 @@ def test_products_and_sums_are_those_of_the_design(n_copies):
     weights = RNG.random(60 * n_copies)
     bins = [
         [
-            None if basis is LINE else Bins(basis, np.unique(x))
+            Bins(basis, np.unique(x))
             for basis, x in zip(term.bases, xs, strict=True)
+            if basis is not LINE
         ]
         for term, xs in zip(terms, columns, strict=True)
     ]
-    coded = list(map(CodedTerm, terms, bins, columns))
+    coded = list(map(CodedTerm, bins, columns))
     design = RoundedDesign(terms, bins, [one.histogram(weights) for one in coded])
     rows = RoundedRows(design, coded, len(weights))
     values = [t.evaluate(xs) for t, xs in zip(design.terms, columns, strict=True)]
