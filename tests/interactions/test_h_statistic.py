@@ -646,3 +646,17 @@ def test_triples_are_those_whose_pairs_are_there():
     model = frozen(lambda a, b, *others: a * b, rows)
     h = HStatistic(model, pairs=pairs, three_way=True).fit(rows)
     assert list(h.three_way_) == [("x0", "x1", "x2"), ("x0", "x1", "x3")]
+
+
+def test_effects_of_many_rows_stay_within_the_working_memory():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8000, 5))
+    X[:, 3:] = rng.integers(0, 2, (8000, 2))  # pairs of few points among many
+    forest = RandomForestRegressor(20, max_depth=6, random_state=0)
+    forest.fit(X[:1000], X[:1000, 0] * X[:1000, 1] + X[:1000, 2] * X[:1000, 3])
+    inspector = HStatistic(FrozenEstimator(forest), pairs=[(0, 1), (3, 4), (1, 2)])
+    expected = inspector.fit(X[:100]).transform(X)
+    with config_context(working_memory=16):
+        peak = peak_memory(lambda: inspector.transform(X))
+        assert_allclose(inspector.transform(X), expected, rtol=0, atol=1e-12)
+    assert peak < 16 * 2**20 + expected.nbytes

@@ -1,6 +1,5 @@
 """Tables of regressions equal those of statsmodels and R, and slow root searches."""
 
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -41,6 +40,7 @@ from sklearn_interpret.exceptions import (
     UnreadableModelError,
 )
 from sklearn_interpret.linear import CoefficientInference
+from tests.references.memory import peak_memory
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3)) * [1, 10, 0.1] + [0, 5, 1]
@@ -627,8 +627,5 @@ def test_memory_is_that_of_the_design_and_some_columns(model):
     y = X[:, 0] + RNG.normal(size=len(X))
     y = (y > 0).astype(int) if isinstance(model, LogisticRegression) else y
     frozen = FrozenEstimator(clone(model).fit(X, y))
-    tracemalloc.start()
-    CoefficientInference(frozen).fit(X, y)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    peak = peak_memory(lambda: CoefficientInference(frozen).fit(X, y))
     assert peak < X.nbytes + 15 * y.nbytes

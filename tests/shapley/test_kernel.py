@@ -1,7 +1,6 @@
 """KernelSHAP where it does not ask about all coalitions, and where it does."""
 
 import pickle
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from sklearn.neural_network import MLPRegressor
 
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.shapley import ExactShapley, KernelSHAP, TreeSHAP
+from tests.references.memory import peak_memory
 from tests.shapley.test_games import Formula, of_model
 
 RNG = np.random.default_rng(0)
@@ -201,10 +201,7 @@ def test_the_default_number_of_coalitions_fits_the_working_memory(n_players):
     background, rows = rng.normal(size=(2, 2, n_players))
     with config_context(working_memory=12):
         inspector = of_model(KernelSHAP, model, background)
-        tracemalloc.start()
-        inspector.interaction_values(rows)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
+        peak = peak_memory(lambda: inspector.interaction_values(rows))
     assert 8 * 2**20 < peak < 13 * 2**20
     with config_context(working_memory=0):
         with pytest.warns(CostlyInspectionWarning, match="coalitions of"):

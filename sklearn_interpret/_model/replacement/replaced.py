@@ -23,6 +23,7 @@ from sklearn_interpret._core.trees.effects.tree_effects import (
 from sklearn_interpret._model.parallel import (
     batch_rows,
     block_rows,
+    rows_in_memory,
     run,
     run_in_threads,
     slices,
@@ -39,6 +40,10 @@ _LEAST_IN_ORDER = 2**14
 
 # Memory of curves over grids. Fixed: sums must not depend on the working memory.
 _BYTES_OF_CURVES = 2**26
+
+# Memory of the steps of conditions for each node and joint point, and least number of
+# points for which a pass over the nodes is made.
+_BYTES_OF_STEPS, _LEAST_POINTS = 8, 64
 
 # Fixed cost of a pass over the trees in rows, and of a pair of parts in sums.
 _ROWS_OF_PASS = 500
@@ -384,10 +389,17 @@ class ReplacedTrees:
         """Weighted means over the rows; errors are from the curves of single rows."""
         if with_errors or not self._trees.additive:
             return _averages_of_rows(self, weights, masses, n_jobs)
-        means, total = {}, weights.sum()
-        for which, effects in self._effects():
-            leaf_weights = self._summed_leaf_weights(effects, weights, n_jobs)
-            averages = effects.averages(leaf_weights, total)
+        means, total, ensemble = {}, weights.sum(), self._trees.ensemble
+        for which, parts in counted(self._groups):
+            averages = [np.empty((part.n_points, ensemble.n_outputs)) for part in parts]
+            leaf_weights = None
+            for points in _points_in_memory(parts, ensemble.n_nodes):
+                effects = self._effects_of(map(MovedFeatures.at, parts, points))
+                if leaf_weights is None:  # they do not depend on the points
+                    leaf_weights = self._summed_leaf_weights(effects, weights, n_jobs)
+                found = effects.averages(leaf_weights, total)
+                for into, own, values in zip(averages, points, found, strict=True):
+                    into[own] = values
             means.update(zip(which, averages, strict=True))
         return Averages.of_means([means[entry] for entry in sorted(means)], total)
 
@@ -438,9 +450,12 @@ class ReplacedTrees:
 
     def _effects(self):
         """Replacements that share a pass over the trees, and their effects."""
-        trees, n_rows = self._trees.ensemble, len(self._codes)
         for which, parts in counted(self._groups):
-            yield which, TreeEffects(trees, trees.value, trees.base, parts, n_rows)
+            yield which, self._effects_of(parts)
+
+    def _effects_of(self, parts):
+        trees, n_rows = self._trees.ensemble, len(self._codes)
+        return TreeEffects(trees, trees.value, trees.base, list(parts), n_rows)
 
     def _summed_leaf_weights(self, made, weights, n_jobs):
         """Sum over all rows of the arrays that ``made.leaf_weights`` returns."""
@@ -468,6 +483,27 @@ class ReplacedTrees:
             yield codes, weights[piece].take(order)
 
 
+def _points_in_memory(parts, n_nodes):
+    """Blocks of the points of all parts, as a slice for each part.
+
+    Along joint points of several features, conditions begin and cease to hold many
+    times. A part has points in each block: the same ones, if these are few.
+    """
+    joint = [p.n_points for p in parts if len(p.features) > 1 and len(p.shape) == 1]
+    most = max(_LEAST_POINTS, rows_in_memory(_BYTES_OF_STEPS * n_nodes))
+    n_blocks = max(1, -(-max(joint, default=0) // most))
+    if any(len(part.shape) > 1 for part in parts):
+        n_blocks = 1
+    for block in range(n_blocks):
+        yield [
+            slice(
+                block * part.n_points // n_blocks,
+                -(-(block + 1) * part.n_points // n_blocks),
+            )
+            for part in parts
+        ]
+
+
 def _averages_of_rows(model, weights, masses, n_jobs):
     """Weighted means over rows and their errors, from the responses of single rows."""
     reduce = RowMoments(weights, masses)
@@ -482,22 +518,25 @@ def _moved_features(trees, rows, replacements):
     column only.
     """
     height = max(part.n_variants for part in replacements)
-    X = rows.take([0])
-    columns, levels, codes = [], [], []
-    for part in replacements:
-        if part.n_variants:
-            columns += part.columns
-            levels += part.levels
+    X, varied = rows.take([0]), [part for part in replacements if part.n_variants]
+    columns = [column for part in varied for column in part.columns]
+    levels = [values for part in varied for values in part.levels]
+    found = []
+    for some in slices(max(height, 1), batch_rows(X.row_bytes)):
+        native, points = X.native, np.arange(some.start, some.stop)
+        if columns:
             # Shorter ones stay at their last point.
-            last = np.minimum(np.arange(height), part.n_variants - 1)
-            codes += [places[:, last] for places in part.codes]
-    native = (
-        X.tiles(0, 1, height).replaced(columns, levels, codes) if columns else X.native
-    )
-    numbers = trees.model.encode(native)
-    codes = trees.ensemble.codes(numbers)
-    if not np.isfinite(numbers).all():  # the model may refuse missing values
-        trees.check(native, codes)
+            codes = [
+                places[:, np.minimum(points, part.n_variants - 1)]
+                for part in varied
+                for places in part.codes
+            ]
+            native = X.tiles(0, 1, len(points)).replaced(columns, levels, codes)
+        numbers = trees.model.encode(native)
+        found.append(trees.ensemble.codes(numbers))
+        if not np.isfinite(numbers).all():  # the model may refuse missing values
+            trees.check(native, found[-1])
+    codes = np.concatenate(found)
     for part in replacements:
         features = np.flatnonzero(np.isin(trees.model.columns, part.columns))
         shape = part.shape or (part.n_variants,)

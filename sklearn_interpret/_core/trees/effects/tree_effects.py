@@ -72,6 +72,12 @@ class MovedFeatures:
         height, width = (1, *self.shape)[-2:]
         return height, -(-width // 64)
 
+    def at(self, points):
+        """Some of the points, a slice of them, of a grid without a second axis."""
+        codes = self.codes[points]
+        shape = self.shape if len(codes) == self.n_points else (len(codes),)
+        return MovedFeatures(self.features, codes, shape)
+
     def sum_up(self, changes, axis):
         """Cumulate changes in place over the grid whose points lie along an axis."""
         shape = *changes.shape[:axis], *self.shape, *changes.shape[axis + 1 :]
