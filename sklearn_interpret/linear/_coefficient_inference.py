@@ -304,45 +304,48 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         own = self._sign * response.network.parameters
         self.intercept_, own = float(own[-1]), own[: len(self.term_names_)]
         known = has_known_dispersion(response.loss) and self.dispersion == "model"
-        if isinstance(sample, Sample):
-            whole, regression, unknown = self._from_memory(sample, own, known)
-        else:
-            whole, unknown = self._from_passes(sample, own, known)
-            regression = whole
+        whole, unknown = self._from_passes(sample, own, known)
+        regression = whole
+        if whole is None:
+            whole, regression, unknown = self._with_all_rows(sample, own, known)
         self.coef_ = regression.parameters.copy()
         if regression is not whole or len(unknown) == len(own):
             self.coef_[unknown] = own[unknown]
         self._test(regression, unknown)
         self._explain_deviance(whole)
 
-    def _from_memory(self, sample, own, known):
-        """The regression of all rows, that without separated rows, unknown weights."""
-        model = self._score_model(sample)
-        if model.penalty.any() or model.row_penalty.any():
-            _refuse_penalty(self._objective.model)
-        if self._sign < 0:
-            model = _of_other_class(model)
-        whole = working_regression.WorkingRegression(model, known)
-        if not known:
-            self._check_residuals(whole)
-        return whole, *self._determined(whole, own)
-
     def _from_passes(self, sample, own, known):
-        """The regression of rows in partitions, and the weights it leaves open."""
+        """The regression, and the weights it leaves open; None if it takes all rows."""
         loss, free = self._objective.loss, "intercept" in self.term_names_[-1:]
+        in_memory = isinstance(sample, Sample)
         if self.interval == "profile" and not isinstance(loss, HalfSquared):
+            if in_memory:
+                return None, None
             raise ValueError(
                 'interval="profile" takes many passes over the rows, and they are in '
                 'partitions: "wald" is accepted.'
             )
-        name = type(self).__name__
-        rows = partial(_sums_of_rows, name, self.estimator_, self._sign)
-
-        def sums(function, merge):
-            return sample.map_reduce(partial(rows, function), merge)
-
-        found = PassedRegression.fit(sums, loss, own, free, known)
-        if found is None:
+        task = partial(_scores, type(self).__name__, self.estimator_, self._sign)
+        if in_memory:
+            model = task(sample)
+            found = PassedRegression.fit(
+                lambda function, merge: function(model), loss, own, free, known
+            )
+        else:
+            found = PassedRegression.fit(
+                lambda function, merge: sample.map_reduce(
+                    partial(_of_scores, task, function), merge
+                ),
+                loss,
+                own,
+                free,
+                known,
+            )
+        if in_memory:
+            unclear = found is None or found.flat or len(found.undetermined)
+            if unclear:
+                return None, None
+        elif found is None or found.slow:
             raise ValueError(
                 "The likelihood still grows after many passes over the rows: terms may "
                 "separate classes, or zeros from positive targets. Fit a sample of the "
@@ -350,10 +353,20 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             )
         if not known:
             self._check_residuals(found)
-        check_is_optimum(self._objective.model, found.distance)
         if len(found.undetermined):
             self._warn_of_dependence(found.undetermined)
+        check_is_optimum(self._objective.model, found.distance)
         return found, found.undetermined
+
+    def _with_all_rows(self, sample, own, known):
+        """The regression of all rows, that without separated rows, unknown weights."""
+        model = self._score_model(sample)
+        if self._sign < 0:
+            model = _of_other_class(model)
+        whole = working_regression.WorkingRegression(model, known)
+        if not known:
+            self._check_residuals(whole)
+        return whole, *self._determined(whole, own)
 
     def _determined(self, whole, own):
         """The regression of rows that are not separated; the weights it leaves open.
@@ -586,11 +599,17 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         return pandas.DataFrame(columns, index=self.term_names_)
 
 
-def _sums_of_rows(name, estimator, sign, function, sample):
-    """A function of the model's scores at the rows of a sample."""
+def _scores(name, estimator, sign, sample):
+    """The model's scores at the rows of a sample, with their signs."""
     check_scales(sample.rows)
     model = scores_of(name, estimator, sample)
-    return function(model if sign > 0 else _of_other_class(model))
+    if model.penalty.any() or model.row_penalty.any():
+        _refuse_penalty(innermost(estimator))
+    return model if sign > 0 else _of_other_class(model)
+
+
+def _of_scores(scores, function, sample):
+    return function(scores(sample))
 
 
 def _of_other_class(model):

@@ -43,7 +43,8 @@ class RegressionDiagnostics(WorkingRegression):
     @cached_property
     def _solved(self):
         """(A'A + L)^-1 times each row of A, (n, d)."""
-        return np.vstack([self.basis(b) @ self.inverse.T for b in self.blocks])
+        basis, inverse = self.factors
+        return basis @ inverse.T
 
     @cached_property
     def dfbeta(self):
@@ -121,13 +122,13 @@ class RegressionDiagnostics(WorkingRegression):
     @cached_property
     def dfbetas(self):
         """Changes of the parameters in their standard errors, (n, d)."""
-        errors = np.linalg.norm(self.inverse, axis=1)
+        errors = np.linalg.norm(self.factors[1], axis=1)
         return self.dfbeta * _ratio(1, self.sigma)[:, None] * _ratio(1, errors)
 
     @cached_property
     def covratio(self):
         """Ratio of the determinants of the parameters' covariance."""
-        rank = self.inverse.shape[1]
+        rank = self.factors[1].shape[1]
         variance = self.deviance / self.residual_dof
         return _ratio(self.sigma**2, variance) ** rank / self._remaining
 

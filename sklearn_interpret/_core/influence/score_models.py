@@ -11,7 +11,6 @@ import numpy as np
 from scipy.linalg import pinvh
 
 from sklearn_interpret._core.statistics.score_losses import Logistic, Softmax
-from sklearn_interpret._core.statistics.weighted import row_blocks
 
 # Relative rounding of an objective.
 _ROUNDING = 1e-12
@@ -70,11 +69,6 @@ class ScoreModel:
     damping: float = 0.0
     fixed: object = None
 
-    @property
-    def blocks(self):
-        """Blocks of the rows, as slices."""
-        return row_blocks(*self.design.shape)
-
     def polished(self):
         """The same with the parameters where the objective is smallest, to rounding."""
         undamped = replace(self, damping=0.0)
@@ -91,12 +85,10 @@ class ScoreModel:
         model, inverse = self._centred, self._centred._inverse
         parameters = self._moved(parameters, 1)[None]
         total = model._gradients(parameters, self.weights[:, None]).ravel()
-        own = _ROUNDING * self._size
-        for rows in self.blocks:
-            n_rows = len(self.design[rows])
-            there = np.broadcast_to(model.parameters, (n_rows, *parameters.shape[1:]))
-            gradients = model._gradients_of(rows, there).reshape(n_rows, -1)
-            own += ((gradients @ inverse) * gradients).sum()
+        rows = np.arange(len(self.design))
+        there = np.broadcast_to(model.parameters, (len(rows), *parameters.shape[1:]))
+        gradients = model._gradients_of(rows, there).reshape(len(rows), -1)
+        own = ((gradients @ inverse) * gradients).sum() + _ROUNDING * self._size
         return total @ inverse @ total / own if own > 0 else 0.0
 
     @cached_property
@@ -108,16 +100,12 @@ class ScoreModel:
             return np.zeros(len(penalties))
         shares = self.weights / self.weights.sum()
         means = shares @ self.design
-        far = means**2 > _FAR * self._squares(shares)
+        far = means**2 > _FAR * (shares @ self.design**2)
         far[-1] = False
         rows = self.design[:, far][self.weights > 0]
         # Constant columns become zero, without rounding.
         means[far] = np.clip(means[far], rows.min(axis=0), rows.max(axis=0))
         return np.where(far, means, 0)
-
-    def _squares(self, weights):
-        """Weighted sums of the columns' squares, (d,)."""
-        return sum(weights[b] @ self.design[b] ** 2 for b in self.blocks)
 
     @cached_property
     def _centred(self):
@@ -136,14 +124,7 @@ class ScoreModel:
     @property
     def _size(self):
         """The objective where all parameters are zero."""
-        return self._loss(0 * self.parameters, self.weights)
-
-    def _loss(self, parameters, weights):
-        """Weighted sum of the losses of the rows."""
-        return sum(
-            weights[b] @ self.loss.values(self.targets[b], self.design[b] @ parameters)
-            for b in self.blocks
-        )
+        return self.weights @ self.loss.values(self.targets, 0 * self.targets)
 
     @cached_property
     def _close(self):
@@ -319,21 +300,20 @@ class ScoreModel:
         m, d, k = parameters.shape
         # One product of matrices for all.
         side_by_side = parameters.transpose(1, 0, 2).reshape(d, m * k)
-        gradients = np.zeros((d, m * k))
-        for b in self.blocks:
-            scores = (self.design[b] @ side_by_side).reshape(-1, m, k)
-            slopes = self.loss.slopes(self.targets[b, None], scores)
-            slopes *= weights[b, :, None]
-            gradients += self.design[b].T @ slopes.reshape(-1, m * k)
-        gradients = gradients.reshape(d, m, k).transpose(1, 0, 2)
+        scores = (self.design @ side_by_side).reshape(-1, m, k)
+        slopes = self.loss.slopes(self.targets[:, None], scores)
+        slopes *= weights[:, :, None]
+        gradients = (self.design.T @ slopes.reshape(-1, m * k)).reshape(d, m, k)
+        gradients = gradients.transpose(1, 0, 2)
         gradients += self._penalties(weights) * parameters
         return gradients + self.damping * (parameters - self.parameters)
 
     def _objective(self, parameters, kept):
+        losses = self.loss.values(self.targets, self.design @ parameters)
         weights = kept * self.weights
         penalty = (self._penalties(weights[:, None])[0] * parameters**2).sum() / 2
         away = ((parameters - self.parameters) ** 2).sum() / 2
-        return self._loss(parameters, weights) + penalty + self.damping * away
+        return weights @ losses + penalty + self.damping * away
 
     def _penalties(self, weights):
         """Penalties (m, d, k) of the objective, at weights (n, m) each."""
@@ -342,20 +322,15 @@ class ScoreModel:
     def _inverse_hessian(self, parameters, kept):
         """Inverse (d k, d k) of the Hessian of the rows kept."""
         d, k = parameters.shape
+        curvatures = self.loss.curvatures(self.targets, self.design @ parameters)
         weights = kept * self.weights
+        curvatures *= weights[:, None, None]
         penalties = self._penalties(weights[:, None])
-        hessian = np.zeros((d, k, d, k))
-        for b in self.blocks:
-            design = self.design[b]
-            curvatures = self.loss.curvatures(self.targets[b], design @ parameters)
-            curvatures *= weights[b, None, None]
-            for first in range(k):
-                for second in range(first, k):
-                    part = (design.T * curvatures[:, first, second]) @ design
-                    hessian[:, first, :, second] += part
+        hessian = np.empty((d, k, d, k))
         for first in range(k):
-            for second in range(first):
-                hessian[:, first, :, second] = hessian[:, second, :, first]
+            for second in range(first, k):
+                part = (self.design.T * curvatures[:, first, second]) @ self.design
+                hessian[:, first, :, second] = hessian[:, second, :, first] = part
         hessian = hessian.reshape(d * k, d * k)
         hessian[np.diag_indices(d * k)] += penalties.ravel() + self.damping
         if self.fixed is not None:
@@ -369,7 +344,7 @@ class ScoreModel:
     def _units(self):
         """Units of the Hessian's entries: what is rounding depends on the columns'."""
         penalties = self._penalties(self.weights[:, None])[0] + self.damping
-        sizes = np.sqrt(self._squares(self.weights)[:, None] + penalties).ravel()
+        sizes = np.sqrt((self.weights @ self.design**2)[:, None] + penalties).ravel()
         sizes = np.where(sizes > 0, sizes, 1)
         return np.outer(sizes, sizes)
 

@@ -13,8 +13,14 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.linalg.lapack import dpstrf
 
-from sklearn_interpret._core.statistics.weighted import CrossProducts, Moments
-from sklearn_interpret._core.statistics.working_regression import NONE_LEFT, whitening
+from sklearn_interpret._core.statistics.score_losses import Logistic
+from sklearn_interpret._core.statistics.separation import FLAT
+from sklearn_interpret._core.statistics.weighted import (
+    CrossProducts,
+    Moments,
+    row_blocks,
+)
+from sklearn_interpret._core.statistics.working_regression import NONE_LEFT
 
 # Columns whose residual on others is below this part of their size depend on them:
 # cross products have half the digits of their columns. Smaller sizes, relative to the
@@ -22,8 +28,10 @@ from sklearn_interpret._core.statistics.working_regression import NONE_LEFT, whi
 _DEPENDENT, _CONSTANT = 1e-6, 1e-12
 # A step below this part of the parameters' errors is rounding; most passes.
 _CLOSE, _MOST_PASSES = 1e-11, 50
-# Relative rise of the deviance that is rounding.
-_RISE = 1e-9
+# Relative rise of the deviance, and size of the objective, that are rounding.
+_RISE, _ROUNDING = 1e-9, 1e-12
+# Least ratio of the gains of two passes that do not converge quadratically.
+_LINEAR = 0.1
 _EPS = np.finfo(np.float64).eps
 
 
@@ -64,19 +72,20 @@ class PassSums:
     totals : ndarray of shape (7,)
         Number of rows, weight, weighted targets, deviance, null deviance, squared
         Pearson residuals, and these times leverages.
-    largest : float
-        Largest size of a score.
+    largest, flattest : float
+        Largest size of a score, and smallest curvature of a row.
     """
 
     products: CrossProducts
     columns: Moments
     totals: np.ndarray
     largest: float
+    flattest: float
 
     @classmethod
     def of_model(cls, step, model):
         """Sums of the rows of a `ScoreModel` at a step."""
-        return reduce(cls.merge, (cls._of_rows(step, model, b) for b in model.blocks))
+        return reduce(cls.merge, (cls._of_rows(step, model, b) for b in _blocks(model)))
 
     @classmethod
     @np.errstate(all="ignore")  # steps that are too long are halved
@@ -106,7 +115,8 @@ class PassSums:
         ]
         mean = working @ columns / (working.sum() or 1.0)
         moments = Moments(np.asarray(working.sum()), mean, 0 * mean)
-        return cls(products, moments, np.array(totals), np.abs(scores).max())
+        sizes = np.abs(scores).max(), expected.min()
+        return cls(products, moments, np.array(totals), *sizes)
 
     def merge(self, other):
         """Sums of both sets of rows."""
@@ -115,6 +125,7 @@ class PassSums:
             self.columns.merge(other.columns),
             self.totals + other.totals,
             max(self.largest, other.largest),
+            min(self.flattest, other.flattest),
         )
 
     def independent(self, step):
@@ -144,12 +155,7 @@ class PassSums:
     def next(self, step, loss):
         """The next step, and its gain: its squared length in errors of parameters."""
         products, means = self.products.products, self.products.means
-        white = whitening(products[:-1, :-1]) if len(means) > 1 else products[:0, :0]
-        if white is None:
-            raise ValueError(
-                "The columns nearly depend on each other: centre and scale them, leave "
-                "some out, or fit a sample of the rows in memory."
-            )
+        white = _whitening(products[:-1, :-1])
         gains = white.T @ products[:-1, -1]
         shift = white @ gains
         parameters, moved = step.parameters.copy(), step.matrix @ shift
@@ -163,10 +169,28 @@ class PassSums:
         matrix = step.matrix @ white
         return Step(parameters, centre, matrix, step.free, null), gain
 
+    @property
+    def _rounding(self):
+        """Square of rounding errors of the scores, over the rows."""
+        return (10 * _EPS * self.largest) ** 2 * self.columns.weight
+
     def is_rounding(self, gain):
         """Whether the gain of a step is too small to matter."""
-        rounding = 10 * _EPS * self.largest * np.sqrt(self.columns.weight)
-        return gain <= max(_CLOSE**2 * self.totals[5] / self.totals[1], rounding**2)
+        return gain <= max(_CLOSE**2 * self.totals[5] / self.totals[1], self._rounding)
+
+    def distance(self, gain):
+        """The gain of the first step, in gains of single rows."""
+        single = self.totals[6] + _ROUNDING * self.totals[4] + self._rounding
+        return gain / single if single > 0 else 0.0
+
+    def may_be_separated(self, loss):
+        """Whether a curvature is far below that without effects."""
+        middle = 0.25
+        if not isinstance(loss, Logistic):
+            if not 1 <= getattr(loss, "power", 0) < 2:
+                return False
+            middle = (self.totals[2] / self.totals[1]) ** (2 - loss.power)
+        return not self.flattest > FLAT * middle
 
     def inverse(self, step):
         """V (d, r) with the inverse information V V', at a step along V."""
@@ -195,6 +219,10 @@ class PassedRegression:
         Whether it is one.
     distance : float
         Squared distance of the first parameters, in those of single rows.
+    flat : bool
+        Whether terms may separate classes, or zeros from positive targets.
+    slow : bool
+        Whether they seem to do so, for the passes gained as little as then.
     sums : callable
         Of a function of a `ScoreModel` and a merge: the result for all rows.
     """
@@ -205,6 +233,8 @@ class PassedRegression:
     totals: np.ndarray
     known_dispersion: bool
     distance: float
+    flat: bool
+    slow: bool
     sums: Callable
 
     @classmethod
@@ -226,7 +256,8 @@ class PassedRegression:
         """
         n_columns = len(own) - free
         step = Step(own, np.zeros(n_columns), np.eye(n_columns), free)
-        first, dependent, before, deviance = None, None, own, np.inf
+        first = dependent = last = None
+        before, deviance = own, np.inf
         for _ in range(_MOST_PASSES):
             found = sums(partial(PassSums.of_model, step), PassSums.merge)
             if not found.totals[3] <= deviance * (1 + _RISE) and first is not None:
@@ -240,17 +271,21 @@ class PassedRegression:
             if first is None:
                 first = gain
             elif found.is_rounding(gain):
-                single = found.totals[6]
+                flat = found.may_be_separated(loss)
+                # Along a separating direction each pass gains 1 / e of the last one.
+                slow = not found.is_rounding(last) and gain > _LINEAR * last
                 return cls(
                     step.parameters,
                     found.inverse(replace(following, parameters=step.parameters)),
                     dependent,
                     found.totals,
                     known_dispersion,
-                    first / single if single > 0 else 0.0,
+                    found.distance(first),
+                    flat,
+                    flat and slow,
                     sums,
                 )
-            step = following
+            step, last = following, gain
         return None
 
     @property
@@ -299,10 +334,24 @@ class PassedRegression:
         return bread @ meat @ bread.T
 
 
+def _blocks(model):
+    """Slices of the rows of a model."""
+    return row_blocks(*model.design.shape)
+
+
+def _whitening(products):
+    """M (r, r) by which M' P M is the identity, for products P of independent columns.
+
+    Eigenvectors, which have the most digits.
+    """
+    values, vectors = np.linalg.eigh(products)
+    return vectors / np.sqrt(np.maximum(values, _EPS * values.max(initial=0)))
+
+
 def _bread_and_meat(parameters, inverse, power, model):
     """Observed information and squared slopes of rows, along V: (2, r, r)."""
     total = np.zeros((2, inverse.shape[1], inverse.shape[1]))
-    for rows in model.blocks:
+    for rows in _blocks(model):
         loss, weights, targets = model.loss, model.weights[rows], model.targets[rows]
         columns = model.design[rows] @ inverse
         scores = model.design[rows] @ parameters[:, None]

@@ -31,7 +31,7 @@ def profile_bounds(regression, parameter, height):
     height : float
         By how much the deviance may rise.
     """
-    row = regression.inverse[parameter]
+    row = regression.factors[1][parameter]
     # Far from the optimum numbers may overflow, and steps are halved.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         reach = [_Profile(regression, side * row, height).reach() for side in (-1, 1)]

@@ -14,7 +14,7 @@ from sklearn_interpret._core.statistics.score_losses import HalfTweedie, Logisti
 
 # Separation is sought where a curvature is below this part of that without effects;
 # rows this far from the plane, in units of the largest entries, are separated.
-_FLAT, _APART = 1e-6, 1e-4
+FLAT, _APART = 1e-6, 1e-4
 
 
 def without_separated_rows(model):
@@ -47,26 +47,22 @@ def _separated(model):
     separated = np.zeros(len(design), dtype=bool)
     power = getattr(model.loss, "power", None)
     if isinstance(model.loss, Logistic):
-        free, middle, signs = ~separated, 0.25, 2 * targets - 1
+        free, middle = ~separated, 0.25
+        signed = design * (2 * targets - 1)[:, None]
     elif isinstance(model.loss, HalfTweedie) and 1 <= power < 2:
-        free, signs = targets == 0, -np.ones(len(design))
+        free = targets == 0
+        signed = -design[free]
         middle = np.average(targets, weights=model.weights) ** (2 - power)
     else:
         return separated
-    lowest = min(_curvatures(model, rows).min() for rows in model.blocks)
-    if not free.any() or lowest > _FLAT * middle > 0:
+    scores = design @ model.parameters
+    curvatures = model.loss.curvatures(model.loss.means(scores), scores)
+    if not free.any() or curvatures.min() > FLAT * middle > 0:
         return separated
-    signed = design[free] * signs[free, None]
     direction = rising_direction(signed, design[~free])
     if direction is not None:
         separated[free] = signed @ direction > _APART
     return separated
-
-
-def _curvatures(model, rows):
-    """Curvatures to be expected of a slice of rows, (m, 1, 1)."""
-    scores = model.design[rows] @ model.parameters
-    return model.loss.curvatures(model.loss.means(scores), scores)
 
 
 def rising_direction(signed, fixed):
