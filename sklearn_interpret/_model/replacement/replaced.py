@@ -43,7 +43,7 @@ _BYTES_OF_CURVES = 2**26
 
 # Memory of the steps of conditions for each node and joint point, and least number of
 # points for which a pass over the nodes is made.
-_BYTES_OF_STEPS, _LEAST_POINTS = 8, 64
+_BYTES_OF_STEPS, _LEAST_POINTS = 16, 64
 
 # Fixed cost of a pass over the trees in rows, and of a pair of parts in sums.
 _ROWS_OF_PASS = 500
