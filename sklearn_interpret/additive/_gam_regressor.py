@@ -144,6 +144,12 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     noise: where the noise of the targets is below a hundredth of a curve's range,
     `scale_` and standard errors are too large.
 
+    `fit` takes rows in partitions, such as a Dask DataFrame or
+    :class:`~sklearn_interpret.partitions.RowBatches`: the model is that of the rows in
+    memory, up to rounding. `fit` then reads the columns of the terms alone: three times
+    for normal targets, `n_iter_` + 4 times for other families, and once more for each
+    time that a step is halved.
+
     A weight is the number of rows that a row stands for: the dispersion, and with it
     all standard errors, are those of rows that are repeated.
 

@@ -120,8 +120,8 @@ def assert_same(found, expected, rows, *, atol=1e-12):
     assert_allclose(found.effective_dof_, expected.effective_dof_, atol=1e-8)
     assert_allclose(found.smoothing_, expected.smoothing_, rtol=1e-6)
     assert_allclose(found.reml_, expected.reml_, rtol=1e-9)
-    assert_allclose(found.statistics_, expected.statistics_, rtol=1e-5, atol=1e-9)
-    assert_allclose(found.pvalues_, expected.pvalues_, rtol=1e-2, atol=1e-9)
+    assert_allclose(found.statistics_, expected.statistics_, rtol=1e-8)
+    assert_allclose(found.pvalues_, expected.pvalues_, rtol=1e-6)
     errors = [np.sqrt(m._covariances.diagonal(0, 1, 2)) for m in (found, expected)]
     assert_allclose(*errors, rtol=1e-4, atol=1e-4 * np.max(errors))
     for one, other in zip(found._terms, expected._terms, strict=True):

@@ -109,11 +109,12 @@ class CodedTerm:
 
     def histogram(self, weights):
         """Weight of each bin, or pair of bins; and sums of each column's values."""
-        sizes = [bins.n_bins for bins in self.bins]
-        joint = np.zeros(len(weights), dtype=np.intp)
+        if not self.bins:
+            return (weights.sum(),)
+        joint, sizes = 0, [bins.n_bins for bins in self.bins]
         for size, codes in zip(sizes, self.codes, strict=True):
             joint = joint * size + codes
-        counts = np.bincount(joint, weights, int(np.prod(sizes)))
+        counts = np.bincount(joint, weights, np.prod(sizes))
         columns = zip(self.bins, self._binned, self.codes, strict=True)
         return counts.reshape(sizes), *(b.sums(*own, weights) for b, *own in columns)
 

@@ -122,7 +122,7 @@ def term_test(fit, part, dispersion, residual_dof):
         return 0.0, 1.0
     inverse = np.linalg.inv(fit.inverse[part, part])
     score = inverse @ fit.coefficients[part]
-    covariance = dispersion * (inverse - np.diag(fit.sizes[part]))
+    covariance = dispersion * fit.information(part)
     penalties = equations.penalties[:, part]
     # A penalty that is constant where it is positive does not rank functions.
     graded = np.array([len(np.unique(row[row > 0])) > 1 for row in penalties], bool)

@@ -122,6 +122,19 @@ class PenalisedFit:
         diagonal = np.diag(np.diag(inverse))
         return inverse + inverse.T - diagonal
 
+    def information(self, part):
+        """X'WX of some coefficients, less what the others explain of it.
+
+        It is Schur's complement. The inverse of the part's block of V, less S, loses
+        all digits where penalties are large.
+        """
+        cross = self.equations.products[:, part].copy()
+        own = cross[part].copy()
+        cross[part] = 0
+        along = self.inverse @ cross
+        known = np.linalg.solve(self.inverse[part][:, part], along[part])
+        return own - cross.T @ along + along[part].T @ known
+
     @property
     def dof(self):
         """Effective degrees of freedom, by coefficient: the diagonal of V X'WX."""
