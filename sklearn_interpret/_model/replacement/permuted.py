@@ -223,11 +223,10 @@ def _losses_of_partition(estimator, metrics, shares, starts, permuted, sample):
     """Sums of losses of a partition, with permuted values: (n_draws, n_metrics)."""
     n_rows, start = sample.rows.n_rows, starts[sample.partition]
     tiles, places = sample.rows.tiles(0, n_rows, 1), np.arange(n_rows)[:, None]
-    by_response = []
-    for response, members in losses_by_response(metrics, estimator, sample, shares):
-        if response.method == "predict_proba":  # of two classes both, as they are
-            response = replace(response, classes=None)
-        by_response.append((response, *zip(*members, strict=True)))
+    by_response = [
+        (response, *zip(*members, strict=True))
+        for response, members in losses_by_response(metrics, estimator, sample, shares)
+    ]
     sums = np.empty((len(permuted), len(metrics)))
     for own_sums, (columns, vectors) in zip(sums, permuted, strict=True):
         values = [vector[start : start + n_rows] for vector in vectors]
