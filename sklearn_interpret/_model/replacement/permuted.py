@@ -134,9 +134,9 @@ def check_several_rows(n_rows):
 def scores_in_partitions(estimator, sample, players, metrics, method, seeds):
     """Scores of rows in partitions that are means over rows, and permuted ones.
 
-    There is one pass for the weights, and then two for as many permutations as the
-    working memory holds: one for the values of the columns, which are permuted as in
-    memory, and one for the losses.
+    There is one pass for the weights, and then two for as many permutations as half of
+    the working memory holds: one for the values of the columns, which are permuted as
+    in memory, and one for the losses.
 
     Parameters
     ----------
@@ -168,19 +168,19 @@ def scores_in_partitions(estimator, sample, players, metrics, method, seeds):
         draws += [(columns, seed) for seed in of_player]
     widest = max(sample.rows.keep_columns(columns).row_bytes for columns in players)
     step = max(2, int(working_bytes() / 2 // (len(weights) * widest)))
-    sums = []
-    for part in slices(len(draws), step):
-        columns = sorted({j for columns, _ in draws[part] for j in columns})
-        found = sample.map_reduce(partial(_columns_of_partition, columns), add, columns)
-        rows = _joined(found)
-        permuted = _permuted(rows, columns, draws[part], weights, _DRAWS[method])
-        dtypes = {j: rows.dtype(place) for place, j in enumerate(columns)}
-        task = partial(_losses_of_partition, *given, permuted)
-        sums.append(replace(sample, dtypes=dtypes).map_reduce(task, np.add))
+    parts = [draws[part] for part in slices(len(draws), step)]
+    sums = [_sums_of_draws(sample, own, weights, method, given) for own in parts]
     means = np.concatenate(sums) / weights.sum()
     pairs = zip(metrics, means.T, strict=True)
     scores = np.stack([metric.as_loss(own) for metric, own in pairs], axis=1)
     return scores[0], scores[1:].reshape(*seeds.shape, -1)
+
+
+def _sums_of_draws(sample, draws, weights, method, given):
+    """Sums of losses with permuted values, (n_draws, n_metrics), by two passes."""
+    permuted, dtypes = _permuted(sample, draws, weights, _DRAWS[method])
+    task = partial(_losses_of_partition, *given, permuted)
+    return replace(sample, dtypes=dtypes).map_reduce(task, np.add)
 
 
 def _weights_of_partition(with_moments, sample):
@@ -205,26 +205,28 @@ def _joined(parts):
     return parts[0]
 
 
-def _permuted(rows, columns, draws, weights, draw_donors):
-    """For each draw, its columns and vectors of their permuted values."""
+def _permuted(sample, draws, weights, draw_donors):
+    """Columns of each draw with vectors of their permuted values; and their dtypes."""
+    columns = sorted({j for own, _ in draws for j in own})
+    task = partial(_columns_of_partition, columns)
+    rows = _joined(sample.map_reduce(task, add, columns))
     vectors = {j: rows.column(place) for place, j in enumerate(columns)}
     permuted, rng = [], np.random.RandomState(0)
     for own, seed in draws:
         rng.seed(seed)
         donors = draw_donors(weights, rng) if own else None
         permuted.append((own, [gather(vectors[j], donors) for j in own]))
-    return permuted
+    return permuted, {j: rows.dtype(place) for place, j in enumerate(columns)}
 
 
 def _losses_of_partition(estimator, metrics, shares, starts, permuted, sample):
     """Sums of losses of a partition, with permuted values: (n_draws, n_metrics)."""
     n_rows, start = sample.rows.n_rows, starts[sample.partition]
     tiles, places = sample.rows.tiles(0, n_rows, 1), np.arange(n_rows)[:, None]
-    by_response = []
-    for response, members in losses_by_response(metrics, estimator, sample, shares):
-        if response.method == "predict_proba":  # of two classes both, as they are
-            response = replace(response, classes=None)
-        by_response.append((response, *zip(*members, strict=True)))
+    by_response = [
+        (response, *zip(*members, strict=True))
+        for response, members in losses_by_response(metrics, estimator, sample, shares)
+    ]
     sums = np.empty((len(permuted), len(metrics)))
     for own_sums, (columns, vectors) in zip(sums, permuted, strict=True):
         values = [vector[start : start + n_rows] for vector in vectors]
