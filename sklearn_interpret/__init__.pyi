@@ -13,6 +13,7 @@ from sklearn_interpret import importance as importance
 from sklearn_interpret import influence as influence
 from sklearn_interpret import interactions as interactions
 from sklearn_interpret import linear as linear
+from sklearn_interpret import partitions as partitions
 from sklearn_interpret import prototypes as prototypes
 from sklearn_interpret import rules as rules
 from sklearn_interpret import shapley as shapley
