@@ -5,19 +5,23 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.lazy import is_dask
 
 __all__ = ["Partitions", "RowBatches"]
 
-_State = TypeVar("_State")
+_Function = Callable[..., Any]
+_Names = Sequence[str] | None
 
 # Rows in a batch of a pyarrow dataset: more cost memory, fewer cost time.
 _BATCH_ROWS = 2**17
+# Rows that are looked at beforehand.
+_HEAD_ROWS = 2**12
 
 
 class Partitions(ABC):
@@ -48,11 +52,8 @@ class Partitions(ABC):
 
     @abstractmethod
     def map_reduce(
-        self,
-        function: Callable[..., _State | None],
-        merge: Callable[[_State | None, _State | None], _State | None],
-        columns: Sequence[str] | None = None,
-    ) -> _State | None:
+        self, function: _Function, merge: _Function, columns: _Names = None
+    ) -> Any:
         """Merge the results of a function of each partition.
 
         Parameters
@@ -108,7 +109,7 @@ class Partitions(ABC):
         {ndarray, sparse matrix, DataFrame}
             The rows.
         """
-        return self.map_reduce(_rows_or_none, _first)
+        return self.map_reduce(_first_rows, _first)
 
 
 class RowBatches(Partitions):
@@ -152,11 +153,8 @@ class RowBatches(Partitions):
         self._n_batches: int | None = None
 
     def map_reduce(
-        self,
-        function: Callable[..., _State | None],
-        merge: Callable[[_State | None, _State | None], _State | None],
-        columns: Sequence[str] | None = None,
-    ) -> _State | None:
+        self, function: _Function, merge: _Function, columns: _Names = None
+    ) -> Any:
         """Merge the results of a function of each batch, see `Partitions`.
 
         Parameters
@@ -191,12 +189,10 @@ class RowBatches(Partitions):
         {ndarray, sparse matrix, DataFrame}
             The rows.
         """
-        for X, *_ in self._batches(None):
-            if X.shape[0]:
-                return X
-        return None
+        found = (_first_rows(0, *batch) for batch in self._batches(None))
+        return next((rows for rows in found if rows is not None), None)
 
-    def _batches(self, columns: Sequence[str] | None) -> Iterator[tuple[Any, ...]]:
+    def _batches(self, columns: _Names) -> Iterator[tuple[Any, ...]]:
         """Rows, targets and weights of each batch."""
         given = [name for name in (self.y, self.sample_weight) if name is not None]
         if callable(self.source):
@@ -250,29 +246,18 @@ class _DaskPartitions(Partitions):
                     f"{name} must be a Dask collection, as X is; got "
                     f"{type(other).__module__}.{type(other).__name__}."
                 )
-            if other is not None and other.npartitions != self._n_rows_of_blocks():
+            n_blocks = X.numblocks[0] if hasattr(X, "chunks") else X.npartitions
+            if other is not None and other.npartitions != n_blocks:
                 raise ValueError(
-                    f"{name} has {other.npartitions} partitions, and X has "
-                    f"{self._n_rows_of_blocks()}: repartition one of them."
+                    f"{name} has {other.npartitions} partitions, and X has {n_blocks}: "
+                    "repartition one of them."
                 )
 
-    def _n_rows_of_blocks(self) -> int:
-        return (
-            len(self.X.chunks[0]) if hasattr(self.X, "chunks") else self.X.npartitions
-        )
-
     def map_reduce(
-        self,
-        function: Callable[..., _State | None],
-        merge: Callable[[_State | None, _State | None], _State | None],
-        columns: Sequence[str] | None = None,
-    ) -> _State | None:
+        self, function: _Function, merge: _Function, columns: _Names = None
+    ) -> Any:
         """Merge the results of a function of each partition, by a tree of tasks."""
-        delayed, X = sys.modules["dask"].delayed, self.X
-        if hasattr(X, "chunks"):
-            blocks = X.rechunk({1: -1}).to_delayed().ravel().tolist()
-        else:
-            blocks = (X if columns is None else X[list(columns)]).to_delayed()
+        delayed, blocks = sys.modules["dask"].delayed, self._blocks(columns)
         others = [
             [None] * len(blocks) if one is None else np.ravel(one.to_delayed()).tolist()
             for one in self._others
@@ -289,6 +274,21 @@ class _DaskPartitions(Partitions):
             states = [a if b is None else merged(a, b) for a, b in pairs]
         return states[0].compute() if states else None
 
+    def head(self) -> Any:
+        """First rows; partitions are computed until one has any."""
+        delayed = sys.modules["dask"].delayed
+        for block in self._blocks(None):
+            rows = delayed(_first_rows)(0, block).compute()
+            if rows is not None:
+                return rows
+        return None
+
+    def _blocks(self, columns: _Names) -> list[Any]:
+        """Partitions, as delayed tables."""
+        if hasattr(self.X, "chunks"):
+            return self.X.rechunk({1: -1}).to_delayed().ravel().tolist()
+        return (self.X if columns is None else self.X[list(columns)]).to_delayed()
+
 
 def _identity(shared):
     return shared
@@ -298,8 +298,10 @@ def _call(function, *given):
     return function(*given)
 
 
-def _rows_or_none(index, X, y=None, sample_weight=None):
-    return X if X.shape[0] else None
+def _first_rows(index, X, y=None, sample_weight=None):
+    """Some rows of a partition; None if it has none."""
+    rows = as_rows(X).part(slice(0, _HEAD_ROWS))
+    return rows.native if rows.n_rows else None
 
 
 def _first(first, second):

@@ -22,9 +22,6 @@ from sklearn_interpret._model.validation import (
     observed_levels,
 )
 
-# Rows whose values are the first edges of bins.
-_FIRST_ROWS = 2**12
-
 
 @dataclass(frozen=True, eq=False)
 class PartitionedSample:
@@ -87,8 +84,7 @@ class PartitionedSample:
         columns = sorted({*quantiles, *(j for some in level_sets for j in some)})
         if not columns:
             return self
-        head = self.rows.part(slice(0, _FIRST_ROWS))
-        head = Sample(head, None, np.ones(head.n_rows))
+        head = Sample(self.rows, None, np.ones(self.rows.n_rows))
         edges = {j: np.unique(head.values_of(j)[0]) for j in quantiles}
         for last in (False, True):
             task = partial(_Summary.of_sample, edges, tuple(level_sets), most_distinct)
