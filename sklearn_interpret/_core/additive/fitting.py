@@ -207,14 +207,9 @@ class AdditiveProblem:
             products, sums = products.copy(), sums.copy()
             products[without] = products[:, without] = sums[without] = 0
             products[without, without] = np.eye(without.stop - without.start)
-        return NormalEquations(
-            products,
-            sums,
-            evaluation.square,
-            self.n_rows,
-            self.design.penalties,
-            self.likelihood.family.dispersion,
-        )
+        square, penalties = evaluation.square, self.design.penalties
+        known = self.likelihood.family.dispersion
+        return NormalEquations(products, sums, square, self.n_rows, penalties, known)
 
 
 @dataclass(frozen=True)
@@ -382,9 +377,9 @@ def iterated(problem, smoothing, max_iter, *, changes=None, without=None):
             choosing = n_iter < _MOST_CHOICES
         rho = last.log_smoothing
         new = last.coefficients if changes is None else _constrained(last, changes)
-        if problem.likelihood.is_least_squares:
+        if converged := problem.likelihood.is_least_squares:
             found = replace(found, deviance=last.equations.residual(new))
-            coefficients, converged = new + found.center * intercept, True
+            coefficients = new + found.center * intercept
             break
         new = new + found.center * intercept
         coefficients, found, gain = _shortened(problem, last, coefficients, found, new)

@@ -110,3 +110,13 @@ def test_the_score_test_by_its_definition():
     assert_allclose(found[0][1], stats.f.sf(statistic, dof, 40.0), rtol=1e-6)
     assert_allclose(found[1][1], found[0][1], rtol=1e-6)
     assert_allclose(found[2][1], stats.chi2.sf(dof * statistic, dof), rtol=1e-6)
+
+
+@pytest.mark.parametrize("rho", [[0.3, 1.2], [35.0, 34.0]])
+def test_information_does_not_drown_in_large_penalties(rho):
+    fit = PenalisedFit(equations(), np.array(rho))
+    part, others = slice(2, 4), [0, 1, 4, 5]
+    products, cross = fit.equations.products, fit.equations.products[others, part]
+    explained = np.linalg.solve(fit.matrix[np.ix_(others, others)], cross)
+    expected = products[part, part] - cross.T @ explained
+    assert_allclose(fit.information(part), expected, rtol=1e-10)
