@@ -5,11 +5,20 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.pipeline import make_pipeline
 
-from sklearn_interpret import decomposition, effects, importance, interactions, shapley
+from sklearn_interpret import (
+    decomposition,
+    effects,
+    importance,
+    interactions,
+    shapley,
+    surrogates,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(4000, 6))
@@ -62,3 +71,12 @@ def test_importances_are_read_before_pickling(inspector):
     expected = inspector.feature_importances_
     read = pickle.loads(pickle.dumps(inspector))
     np.testing.assert_array_equal(read.feature_importances_, expected)
+
+
+def test_a_pickle_does_not_grow_with_the_texts():
+    texts = ["some words", "other words", "more of them"] * 500
+    model = make_pipeline(CountVectorizer(), BernoulliNB())
+    model.fit(texts, [0, 1, 0] * 500)
+    lime = surrogates.LimeText(FrozenEstimator(model), n_samples=8, random_state=0)
+    few, many = (len(pickle.dumps(lime.fit(texts[:n]))) for n in (30, 1500))
+    assert many < few + 1000

@@ -148,8 +148,10 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     def _inspect(self, sample, response):
         if self.surrogate is not None:
             check_local_surrogate(self.surrogate)
-        self._response, self._inspected = response, sample.rows
-        self._stability = None
+        self._response, self._stability = response, None
+        last = sample.rows.n_rows - 1
+        evenly = np.linspace(0, last, min(last + 1, _ROWS_REDRAWN)).astype(np.intp)
+        self._redrawn = sample.rows.take(evenly)
         self.response_method_ = response.method
         n_outputs = plain_responses(response, sample.rows.take([0])).shape[1]
         self.output_names_ = response.output_names(n_outputs)
@@ -296,10 +298,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         """
         check_is_fitted(self)
         if self._stability is None:
-            last = self._inspected.n_rows - 1
-            size = min(last + 1, _ROWS_REDRAWN)
-            rows = self._inspected.take(np.linspace(0, last, size).astype(np.intp))
-            scores = self.stability_score(rows.native, n_redraws=_REDRAWS)
+            scores = self.stability_score(self._redrawn.native, n_redraws=_REDRAWS)
             self._stability = float(scores.mean())
         return self._stability
 

@@ -335,7 +335,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         return images
 
     def _prepare(self, sample):
-        self._segments = None
+        self._segments, self._images = None, sample.rows
         _ = sample.rows.pixels  # raises an error if pixels are not numbers
 
     def _make_sampler(self, seed):
@@ -368,7 +368,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         """Segments of the images of `fit`, computed on first access."""
         check_is_fitted(self)
         if self._segments is None:
-            self._segments = np.stack(self._find_segments(self._inspected))
+            self._segments = np.stack(self._find_segments(self._images))
         return self._segments
 
     def _explanation(self, rows, fits, **fields):

@@ -295,7 +295,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         check_is_fitted(self)
         if self._importances is None:
             with progress_of(self, "feature_importances_"):
-                fits = self._fits(self._inspected, self._sampler)
+                fits = self._fits(self._marginals.rows, self._sampler)
             sizes = [np.abs(fit.coefficients).mean(axis=1) for fit in fits]
             self._importances = np.average(sizes, axis=0, weights=self._weights)
         return self._importances

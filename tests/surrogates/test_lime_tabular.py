@@ -209,7 +209,7 @@ def test_fidelity_and_weights_by_hand(curved, params):
     ).fit(X)
     explanation = inspector.explain(X[:3])
     for row, around in enumerate(
-        inspector._sampler.neighbourhoods(inspector._inspected)
+        inspector._sampler.neighbourhoods(inspector._marginals.rows)
     ):
         if row == 3:
             break
@@ -225,7 +225,7 @@ def test_fidelity_and_weights_by_hand(curved, params):
 def test_weights_of_samples_by_hand(curved):
     model, X = curved
     inspector = lime_of(model, discretize=False, kernel_width=0.8).fit(X)
-    around = next(inspector._sampler.neighbourhoods(inspector._inspected))
+    around = next(inspector._sampler.neighbourhoods(inspector._marginals.rows))
     own = (X[0] - X.mean(axis=0)) / X.std(axis=0)
     expected = np.exp(-((around.design - own) ** 2).sum(axis=1) / (2 * 0.8**2))
     ratio = around.weights / expected
@@ -266,7 +266,7 @@ def test_a_short_tree_as_surrogate(curved):
         inspector = lime_of(model, surrogate=tree, discretize=discretize).fit(X)
         explanation = inspector.explain(X[:2])
         assert_allclose(explanation.effects.sum(axis=1), 1)
-        around = next(inspector._sampler.neighbourhoods(inspector._inspected))
+        around = next(inspector._sampler.neighbourhoods(inspector._marginals.rows))
         mean = np.average(around.responses[:, 0], weights=around.weights)
         assert_allclose(explanation.base_values[0], mean)
         assert explanation.standard_errors is None

@@ -128,13 +128,9 @@ class CrossProducts:
         """Products of both sets of rows together, as of `Moments`."""
         weight, shift = self.weight + other.weight, other.means - self.means
         share = other.weight / weight if weight > 0 else 0.0
-        return CrossProducts(
-            weight,
-            self.means + shift * share,
-            self.products
-            + other.products
-            + self.weight * share * np.outer(shift, shift),
-        )
+        products = self.products + other.products
+        products += self.weight * share * np.outer(shift, shift)
+        return CrossProducts(weight, self.means + shift * share, products)
 
 
 def row_blocks(n_rows, n_columns):
