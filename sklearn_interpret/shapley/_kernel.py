@@ -28,6 +28,8 @@ from sklearn_interpret.shapley._base import (
 # Largest numbers of sampled coalitions (time grows with their cube, memory with their
 # square), and of all coalitions (20 players).
 _MOST_COALITIONS, _MOST_OF_ALL = 2**15, 2**20
+# Bytes for which no warning is raised.
+_LITTLE_MEMORY = 2**20
 
 
 @estimator_dataclass
@@ -219,7 +221,7 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
                 f"than {most}, which is the most. feature_groups joins players."
             )
         needed = _bytes_needed(n_coalitions // 2 - 1, n_players)
-        if needed > working_bytes() and not takes_all:
+        if needed > max(working_bytes(), _LITTLE_MEMORY) and not takes_all:
             warn(
                 "Use fewer n_coalitions, or fewer players by feature_groups: "
                 f"{n_coalitions} coalitions of {n_players} players take about "
