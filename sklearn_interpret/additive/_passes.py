@@ -148,8 +148,7 @@ def rows_of(sample, columns):
     """The rows of a sample for passes that read some columns."""
     if isinstance(sample, Sample):
         return _Whole(sample)
-    names = sample.rows.names
-    return _Parts(sample, columns, (partial(_with_columns, names, columns),))
+    return _Parts(sample, columns, ())
 
 
 @dataclass(frozen=True)
@@ -187,25 +186,3 @@ class _Parts:
 
 def _chained(functions, part):
     return reduce(lambda made, function: function(made), functions, part)
-
-
-class _SomeColumns:
-    """Some columns of rows, at their places in the whole table."""
-
-    def __init__(self, rows, names, columns):
-        self._rows, self.names, self.n_rows = rows, names, rows.n_rows
-        self._places = {j: place for place, j in enumerate(columns)}
-
-    def values(self, j):
-        return self._rows.values(self._places[j])
-
-    def categories(self, j):
-        return self._rows.categories(self._places[j])
-
-    def encode_column(self, j):
-        return self._rows.encode_column(self._places[j])
-
-
-def _with_columns(names, columns, sample):
-    rows = _SomeColumns(sample.rows.keep_columns(columns), names, columns)
-    return replace(sample, rows=rows)

@@ -155,14 +155,14 @@ class PartitionedSample:
 class _SomeColumns:
     """Some columns of rows, at their places in the whole table."""
 
-    def __init__(self, rows, columns):
-        self._rows = rows
+    def __init__(self, rows, names, columns):
+        self._rows, self.names = rows, names
         self._places = {j: place for place, j in enumerate(columns)}
         self.n_rows, self.row_bytes = rows.n_rows, rows.row_bytes
 
     def part(self, rows):
         """Rows of a slice."""
-        return _SomeColumns(self._rows.part(rows), self._places)
+        return _SomeColumns(self._rows.part(rows), self.names, self._places)
 
     def take(self, index):
         """Rows at `index`: the columns alone."""
@@ -171,6 +171,18 @@ class _SomeColumns:
     def numbers(self, j):
         """Column `j` as float64."""
         return self._rows.numbers(self._places[j])
+
+    def values(self, j):
+        """Column `j` as a numpy vector."""
+        return self._rows.values(self._places[j])
+
+    def categories(self, j):
+        """Categories that the dtype of column `j` declares, or None."""
+        return self._rows.categories(self._places[j])
+
+    def encode_column(self, j):
+        """Codes and labels of column `j`."""
+        return self._rows.encode_column(self._places[j])
 
     def encode(self, columns):
         """Joint levels of columns."""
@@ -329,4 +341,5 @@ class _Reader:
         sample = Sample.of(rows, y, weights)
         if self.columns is None:
             return sample
-        return replace(sample, rows=_SomeColumns(sample.rows, columns))
+        rows = _SomeColumns(sample.rows, self.names, columns)
+        return replace(sample, rows=rows)
