@@ -25,6 +25,7 @@ ORDER = {
     "additive": "gam gam_classifier",
     "decomposition": "decomposition",
     "rules": "rule_list rule_fit rules",
+    "partitions": "parquet",
     "development": "explanations own_inspector",
 }
 SUBSECTIONS = [f"examples/{folder}" for folder in ORDER]
