@@ -44,10 +44,10 @@ class Partitions(ABC):
     ...     def map_reduce(self, function, merge, columns=None):
     ...         first, second = np.array_split(self.X, 2)
     ...         return merge(function(0, first), function(1, second))
-    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> X = np.arange(1, 9.0).reshape(-1, 1)
     >>> model = FrozenEstimator(LinearRegression().fit(X, X.ravel()))
     >>> PartialDependence(model).fit(Halves(X)).average_[0].round(6)
-    array([0., 1., 2., 3., 4., 5., 6., 7.])
+    array([1., 2., 3., 4., 5., 6., 7., 8.])
     """
 
     @abstractmethod
@@ -132,11 +132,11 @@ class RowBatches(Partitions):
     >>> from sklearn.frozen import FrozenEstimator
     >>> from sklearn_interpret.effects import PartialDependence
     >>> from sklearn_interpret.partitions import RowBatches
-    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> X = np.arange(1, 9.0).reshape(-1, 1)
     >>> batches = RowBatches(lambda: iter([X[:5], X[5:]]))
     >>> model = FrozenEstimator(LinearRegression().fit(X, X.ravel()))
     >>> PartialDependence(model).fit(batches).average_[0].round(6)
-    array([0., 1., 2., 3., 4., 5., 6., 7.])
+    array([1., 2., 3., 4., 5., 6., 7., 8.])
     """
 
     def __init__(

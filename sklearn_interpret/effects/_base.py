@@ -358,13 +358,14 @@ class GridMixin:
     }
 
     def _size_of_axes(self, sample, parts):
-        self._check_percentiles()
         return self.grid_resolution
 
     def _quantiles_of(self, rows, column, size):
+        self._check_percentiles()
         return None if rows.is_integer(column) else self.percentiles
 
     def _make_axis(self, sample, columns, name, size, custom):
+        self._check_percentiles()
         if self._is_level_axis(columns):
             axis = level_axis(sample, columns, name, custom=custom)
             if len(columns) > 1 and len(axis.values) > size:

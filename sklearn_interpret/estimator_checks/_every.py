@@ -238,11 +238,11 @@ def check_same_seed_same_result(estimator):
 def check_looking_changes_nothing(estimator):
     """Methods and properties leave the state of a fitted estimator as it is.
 
-    The state is what copies take over; caches are no part of it. Importances may be
-    computed on first access: they are read first.
+    The state is what copies take over; caches are no part of it. Importances and
+    standard errors may be computed on first access: they are read first.
     """
     model = fitted(estimator)
-    for name in ("classes_", "feature_importances_"):
+    for name in ("classes_", "feature_importances_", "standard_errors_"):
         getattr(model, name, None)
     before = joblib.hash(model)
     everything(model, numeric_table()[SOME])
