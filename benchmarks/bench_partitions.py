@@ -10,12 +10,14 @@ of which one is killed in a further run, against one.
 
 import argparse
 import json
+import math
 import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import joblib
@@ -109,6 +111,7 @@ def measure(name: str, folder: Path, n_rows: int, how: str) -> None:
     estimator, names = work(name, folder), files(folder, n_rows)
     needs_y = name in ("gam", "ols")
     started = time.process_time()
+    warnings.simplefilter("ignore")  # the line was fitted to some of the rows
     if how == "memory":
         frame = dataset.dataset(names).to_table().to_pandas(self_destruct=True)
         y = frame.pop("y")
@@ -156,11 +159,11 @@ def compare(name: str, folder: Path, n_memory: int, sizes: list[int]) -> bool:
     batches = {
         n: measured(name, folder, n, "batches") for n in sorted({*sizes, n_memory})
     }
-    apart = difference(batches[n_memory], memory)
+    apart = float(difference(batches[n_memory], memory))
     rate = memory["seconds"] / batches[n_memory]["seconds"]
     first, last = min(batches), max(batches)
-    exponent = np.log(batches[last]["seconds"] / batches[first]["seconds"])
-    exponent /= np.log(last / first)
+    exponent = math.log(batches[last]["seconds"] / batches[first]["seconds"])
+    exponent /= math.log(last / first)
     peak = max(found["peak"] for found in batches.values())
     agrees = apart <= TOLERANCE
     line = [

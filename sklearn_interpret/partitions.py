@@ -204,13 +204,18 @@ class RowBatches(Partitions):
         datasets = (
             self.source if isinstance(self.source, list | tuple) else [self.source]
         )
-        for dataset in datasets:
-            # Read ahead little: batches wait in memory.
-            for batch in dataset.to_batches(
-                columns=names,
-                batch_size=_BATCH_ROWS,
-                batch_readahead=1,
-                fragment_readahead=1,
+        pieces = (
+            (piece, dataset.schema)
+            for dataset in datasets
+            for fragment in dataset.get_fragments()
+            for piece in getattr(
+                fragment, "split_by_row_group", lambda f=fragment: [f]
+            )()
+        )
+        # Piece by piece: a scan of the whole dataset reads far ahead, into memory.
+        for piece, schema in pieces:
+            for batch in piece.to_batches(
+                schema=schema, columns=names, batch_size=_BATCH_ROWS
             ):
                 yield self._split(batch.to_pandas(), given)
 

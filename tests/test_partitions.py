@@ -17,6 +17,7 @@ from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.importance import PermutationImportance
 from sklearn_interpret.partitions import Partitions, RowBatches
 from sklearn_interpret.shapley import TreeSHAP
+from tests.instances import ARGUMENTS, instances
 from tests.partitions import in_batches
 
 RNG = np.random.default_rng(0)
@@ -76,7 +77,9 @@ def test_dask_collections(kind):
     expected = AccumulatedLocalEffects(model).fit(rows, sample_weight=WEIGHTS)
     if kind == "frame":
         frame = pytest.importorskip("dask.dataframe")
-        table, weights = (frame.from_pandas(t, npartitions=5) for t in (X, WEIGHTS))
+        table, weights = (
+            frame.from_pandas(t, npartitions=5).clear_divisions() for t in (X, WEIGHTS)
+        )
     else:
         array = pytest.importorskip("dask.array")
         table = array.from_array(rows, chunks=(150, 3))
@@ -191,6 +194,16 @@ def test_what_cannot_be_fitted_says_so():
             RowBatches(source)
     with pytest.raises(ValueError, match="no column is named 'target'"):
         PartialDependence(MODEL).fit(RowBatches(lambda: iter([X]), y="target"))
+
+
+IN_MEMORY = [kind for kind in ARGUMENTS if not getattr(kind, "_takes_partitions", 0)]
+
+
+@pytest.mark.parametrize("kind", IN_MEMORY, ids=lambda kind: kind.__name__)
+def test_all_others_need_rows_in_memory(kind):
+    batches = RowBatches(lambda: iter([(X, Y)]))
+    with pytest.raises(TypeError, match=r"partitions|list.*of str"):
+        instances(kind)[0].fit(batches)
 
 
 def test_progress_counts_batches(capsys):

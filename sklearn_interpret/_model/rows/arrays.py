@@ -18,11 +18,11 @@ from sklearn_interpret._model.rows.base import (
 from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 from sklearn_interpret._model.rows.lazy import is_dask
 
-_BLOCKS_OF_DASK = (
-    " transform of a Dask collection is lazy; explain takes its partitions one by one, "
-    "and Explanation.concatenate joins the results. Fit what adds up over rows (see "
-    "the guide) on the collection, and other methods on a sample, such as compute() of "
-    "some partitions."
+_ROWS_IN_PARTITIONS = (
+    " The rows of X are in partitions: transform of a Dask collection is lazy; explain "
+    "takes partitions one by one, and Explanation.concatenate joins the results. fit "
+    "takes partitions where it adds up over rows (see the guide), and else a sample, "
+    "such as compute() of some partitions."
 )
 
 
@@ -255,12 +255,12 @@ def as_rows(X):
         if module is not None and isinstance(X, module.DataFrame):
             return kind(X)
     # Look at the type: a lazy frame would resolve its columns.
-    in_blocks = is_dask(X)
+    in_blocks = is_dask(X) or hasattr(type(X), "map_reduce")
     if in_blocks or hasattr(type(X), "__dataframe__") or hasattr(type(X), "columns"):
         raise TypeError(
             f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "
             "numpy arrays, scipy sparse matrices, and pandas and polars DataFrames."
-            + _BLOCKS_OF_DASK
+            + _ROWS_IN_PARTITIONS
             * in_blocks
         )
     if isinstance(X, np.ma.MaskedArray):
