@@ -171,15 +171,19 @@ class RowBatches(Partitions):
         object
             The merged result.
         """
-        state, n_batches = None, 0
         batches: Iterable[Any] = self._batches(columns)
         if self._n_batches:
             batches = counted(batches, self._n_batches)
+        # States of as many batches each are merged: a state may grow with its rows.
+        states: list[tuple[int, Any]] = []
         for index, batch in enumerate(batches):
-            found = function(index, *batch)
-            state, n_batches = merge(state, found) if index else found, index + 1
-        self._n_batches = n_batches
-        return state
+            states.append((1, function(index, *batch)))
+            while len(states) > 1 and states[-2][0] == states[-1][0]:
+                _merge_last(states, merge)
+        self._n_batches = sum(size for size, _ in states)
+        while len(states) > 1:
+            _merge_last(states, merge)
+        return states[0][1] if states else None
 
     def head(self) -> Any:
         """First rows, from the first batch that has any.
@@ -293,6 +297,12 @@ class _DaskPartitions(Partitions):
         if hasattr(self.X, "chunks"):
             return self.X.rechunk({1: -1}).to_delayed().ravel().tolist()
         return (self.X if columns is None else self.X[list(columns)]).to_delayed()
+
+
+def _merge_last(states, merge):
+    """Merge the last two states, each with its number of batches."""
+    (first_size, first), (second_size, second) = states[-2:]
+    states[-2:] = [(first_size + second_size, merge(first, second))]
 
 
 def _identity(shared):
