@@ -101,8 +101,8 @@ def test_dask_collections(kind):
             assert values.shape == (600, 4)
     with pytest.raises(TypeError, match=r"y must be a Dask collection.*Series"):
         PermutationImportance(model).fit(table, Y)
+    few = weights.partitions[:2] if kind == "frame" else weights[:10]
     with pytest.raises(ValueError, match=r"sample_weight has \d partitions, and X"):
-        few = weights.partitions[:2] if kind == "frame" else weights[:10]
         PartialDependence(model).fit(table, sample_weight=few)
 
 
