@@ -18,7 +18,7 @@ from sklearn_interpret.additive._terms import Summary
 
 @dataclass(frozen=True)
 class Observed:
-    """What rows hold: the first pass.
+    """Summaries of rows: the first pass.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class _Whole:
         return function(self.rows)
 
     def made(self, make):
-        """What a function makes of the rows, which is kept."""
+        """The result of a function of the rows, kept in their place."""
         return _Whole(make(self.rows))
 
 
@@ -180,7 +180,7 @@ class _Parts:
         return self.sample.map_reduce(function, add, self.columns)
 
     def made(self, make):
-        """What a function makes of each partition."""
+        """A function of each partition, applied in each pass."""
         return replace(self, makes=(*self.makes, make))
 
 

@@ -195,7 +195,7 @@ class _SomeColumns:
 
 @dataclass(frozen=True)
 class _Summary:
-    """What some columns hold: a state of rows that can be merged."""
+    """Values of some columns: a state of rows that can be merged."""
 
     first: Rows
     columns: dict
