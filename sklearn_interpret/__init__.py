@@ -20,6 +20,7 @@ _submodules = [
     "linear",
     "partitions",
     "prototypes",
+    "report",
     "rules",
     "shapley",
     "surrogates",

@@ -1,9 +1,13 @@
 """Base of inspectors that fit clones of the model on parts of the rows."""
 
+from numbers import Real
+
+import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import check_cv
 
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows
-from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.response import is_classifier, unfrozen
 
 
 class RefittingMixin:
@@ -23,3 +27,36 @@ class RefittingMixin:
         """Parameters of the estimator's `fit` for rows at these positions."""
         X, params = self._given
         return parameters_of_rows(X, params, index)
+
+    def _splits(self, sample, y, cv):
+        """Positions of training and test rows within the sample."""
+        # The user's positions count rows of weight zero, which the sample lacks.
+        given = not (cv is None or isinstance(cv, Real) or hasattr(cv, "split"))
+        if given:
+            splits = list(cv)
+        else:
+            cv = check_cv(cv, y, classifier=is_classifier(self.estimator_))
+            splits = cv.split(sample.rows.native, y)
+        n_rows = self._given[0].shape[0] if given else sample.rows.n_rows
+        places = np.full(n_rows, -1)
+        places[sample.index if given else slice(None)] = np.arange(sample.rows.n_rows)
+        found = [_present(places, split) for split in splits]
+        if not found or None in found:
+            what = "it yields nothing: pass a list, since an iterator works only once."
+            if found:
+                what = f"split {found.index(None)} of {n_rows} rows is not."
+            raise ValueError(
+                "cv must yield pairs (train, test) of positions of rows, neither of "
+                f"them empty; {what}"
+            )
+        return found
+
+
+def _present(places, split):
+    """Positions within the sample of the rows of a split; None if invalid."""
+    try:
+        train, test = (places[np.asarray(part)] for part in split)
+    except (TypeError, ValueError, IndexError):
+        return None
+    train, test = train[train >= 0], test[test >= 0]
+    return (train, test) if train.size and test.size else None

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
@@ -146,31 +145,6 @@ class RefittingImportance(RefittingMixin, BaseImportance):
         finally:
             del self._given
 
-    def _splits(self, sample, y):
-        """Positions of training and test rows within the sample."""
-        # The user's positions count rows of weight zero, which the sample lacks.
-        given = not (
-            self.cv is None or isinstance(self.cv, Real) or hasattr(self.cv, "split")
-        )
-        if given:
-            splits = list(self.cv)
-        else:
-            cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator_))
-            splits = cv.split(sample.rows.native, y)
-        n_rows = self._given[0].shape[0] if given else sample.rows.n_rows
-        places = np.full(n_rows, -1)
-        places[sample.index if given else slice(None)] = np.arange(sample.rows.n_rows)
-        found = [_present(places, split) for split in splits]
-        if not found or None in found:
-            what = "it yields nothing: pass a list, since an iterator works only once."
-            if found:
-                what = f"split {found.index(None)} of {n_rows} rows is not."
-            raise ValueError(
-                "cv must yield pairs (train, test) of positions of rows, neither of "
-                f"them empty; {what}"
-            )
-        return found
-
     def _parameters_of_copies(self, sample):
         """Parameters of the estimator's `fit`, with the weights of these rows."""
         # Where metadata is routed, a pipeline takes the plain name.
@@ -197,16 +171,6 @@ def summary(importances, **others):
         importances_std=importances.std(axis=1),
         **others,
     )
-
-
-def _present(places, split):
-    """Positions within the sample of the rows of a split; None if invalid."""
-    try:
-        train, test = (places[np.asarray(part)] for part in split)
-    except (TypeError, ValueError, IndexError):
-        return None
-    train, test = train[train >= 0], test[test >= 0]
-    return (train, test) if train.size and test.size else None
 
 
 def copies(sample):

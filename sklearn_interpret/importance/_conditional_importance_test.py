@@ -349,7 +349,7 @@ class ConditionalImportanceTest(RefittingImportance):
             n_parts = min(2 * self.cv, sample.rows.n_rows // 2 * 2)
             return random_folds(strata, n_parts, rng)
         folds = np.full(given.index.max() + 1, -1)
-        splits = [test for _, test in self._splits(given, given.y)]
+        splits = [test for _, test in self._splits(given, given.y, self.cv)]
         for fold, test in enumerate(splits):
             folds[given.index[test]] = fold
         if (

@@ -168,7 +168,7 @@ class DropColumnImportance(RefittingImportance):
         data = sample.rows, y, weights
         tasks = [
             (estimator, fit_params, remove, player, data, split, metrics)
-            for split in self._splits(sample, y)
+            for split in self._splits(sample, y, self.cv)
             for fit_params in [self._fit_parameters(sample.index[split[0]])]
             for player in left_out
         ]

@@ -1,0 +1,310 @@
+"""What the sections and the checks of a report share, each computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from sklearn_interpret._core.statistics import losses
+from sklearn_interpret._model.response import is_classifier
+from sklearn_interpret._model.rows.samples import TextRows
+from sklearn_interpret._model.scoring import class_indicators
+from sklearn_interpret._model.validation import Sample, draw_rows
+from sklearn_interpret.effects import AccumulatedLocalEffects
+from sklearn_interpret.importance import PermutationImportance
+from sklearn_interpret.report._results import NotApplicable
+
+# Rows that methods are computed on: errors of means over 1000 rows are small beside the
+# effects that a figure can show.
+_MOST_ROWS = 1000
+# Rows of each fold's permutation importance, and their permutations.
+_FOLD_ROWS, _REPEATS = 400, 5
+
+
+class Fold(NamedTuple):
+    """A model, and the positions of the rows that it was and was not fitted on."""
+
+    model: Any
+    train: np.ndarray
+    test: np.ndarray
+
+
+@dataclass
+class Inspection:
+    """A fitted model, the rows to inspect it on, and what was found so far.
+
+    Parameters
+    ----------
+    model : estimator
+        The fitted model.
+    sample : Sample
+        Rows, targets and weights.
+    folds : list of Fold
+        Refits of the model; empty for a frozen model, which has not seen the rows.
+    max_features : int
+        Most features in figures.
+    seed : int
+        Seed of all that is drawn.
+    chosen : list of int or None
+        Rows to explain, if the user chose them.
+    n_jobs : int or None
+        Number of workers.
+    """
+
+    model: Any
+    sample: Sample
+    folds: list[Fold]
+    max_features: int
+    seed: int
+    chosen: list[int] | None = None
+    n_jobs: int | None = None
+
+    @cached_property
+    def classifies(self):
+        """Whether the model is a classifier."""
+        return is_classifier(self.model)
+
+    @cached_property
+    def names(self):
+        """Names of the columns."""
+        return self.sample.rows.names
+
+    @cached_property
+    def is_table(self):
+        """Whether the rows are rows of a table, not texts."""
+        return not isinstance(self.sample.rows, TextRows)
+
+    def need_table(self):
+        """Refuse rows that are no rows of a table."""
+        if not self.is_table:
+            raise NotApplicable("The rows are texts, and this is for tables.")
+
+    def need_folds(self):
+        """Refuse a frozen model."""
+        if not self.folds:
+            raise NotApplicable(
+                "The model was given fitted, and this takes models fitted on parts of "
+                "the rows."
+            )
+
+    def need_targets(self):
+        """Refuse rows without targets, or with several."""
+        if self.sample.y is None or self.sample.y.ndim > 1:
+            raise NotApplicable("This takes one target for each row.")
+
+    @cached_property
+    def frozen(self):
+        """The model, as inspectors take it."""
+        return FrozenEstimator(self.model)
+
+    @cached_property
+    def part(self):
+        """At most 1000 of the rows."""
+        return self.sample.draw(_MOST_ROWS, self.seed, stratified=self.classifies)
+
+    @cached_property
+    def target(self):
+        """The class whose probability is explained, where there are more than two."""
+        classes = self.model.classes_ if self.classifies else []
+        if len(classes) < 3:
+            return None
+        labels, counts = np.unique(self.sample.y, return_counts=True)
+        return labels[counts.argmax()].item()
+
+    # Predictions and losses of rows that a model has not seen.
+
+    @cached_property
+    def held_out(self):
+        """Rows that a fold's model, or the frozen model, has not seen: positions."""
+        if not self.folds:
+            return np.arange(self.sample.rows.n_rows)
+        return np.unique(np.concatenate([fold.test for fold in self.folds]))
+
+    def responses(self, model, positions):
+        """Predicted numbers, or probabilities of all classes, of rows of the sample.
+
+        Classifiers without probabilities give indicators of the predicted class.
+        """
+        X = self.sample.rows.take(positions).native
+        if not self.classifies:
+            return np.asarray(model.predict(X), dtype=np.float64).reshape(len(X), -1)
+        classes = self.model.classes_
+        if not hasattr(model, "predict_proba"):
+            return class_indicators(model.predict(X), classes)
+        probabilities = np.zeros((len(positions), len(classes)))
+        # A fold may lack a class.
+        seen = np.searchsorted(classes, model.classes_)
+        probabilities[:, seen] = model.predict_proba(X)
+        return probabilities
+
+    def over_folds(self, function):
+        """Mean over folds of arrays for test rows; (n_held_out, ...).
+
+        `function` takes a `Fold` and returns an array with a row for each test row.
+        """
+        total, times = 0.0, np.zeros(self.sample.rows.n_rows)
+        for fold in self.folds or [Fold(self.model, self.held_out, self.held_out)]:
+            found = function(fold)
+            whole = np.zeros((len(times), *found.shape[1:]))
+            whole[fold.test] = found
+            total = total + whole
+            times[fold.test] += 1
+        return (total[self.held_out].T / times[self.held_out]).T
+
+    @cached_property
+    def held_out_responses(self):
+        """Responses for rows that the model has not seen: (n_held_out, n_outputs)."""
+        self.need_targets()
+        return self.over_folds(lambda fold: self.responses(fold.model, fold.test))
+
+    def losses_of(self, responses, positions):
+        """Loss of each row: squared error, or minus the log of its class's probability.
+
+        Probabilities are at least 1e-3, so that no row decides alone.
+        """
+        y = self.sample.y[positions]
+        if not self.classifies:
+            return (responses[:, 0] - y) ** 2
+        indicators = class_indicators(y, self.model.classes_)
+        return losses.log_loss(indicators, np.clip(responses, 1e-3, None))
+
+    @cached_property
+    def held_out_losses(self):
+        """Loss of each held-out row."""
+        self.need_targets()
+        return self.over_folds(
+            lambda fold: self.losses_of(
+                self.responses(fold.model, fold.test), fold.test
+            )
+        )
+
+    def refit_losses(self, estimator):
+        """Held-out losses of another estimator, fitted on the same training rows."""
+        self.need_folds()
+        self.need_targets()
+        rows, y = self.sample.rows, self.sample.y
+
+        def losses_of_fold(fold):
+            X = rows.take(fold.train).native
+            fitted = clone(estimator).fit(X, y[fold.train])
+            return self.losses_of(self.responses(fitted, fold.test), fold.test)
+
+        return self.over_folds(losses_of_fold)
+
+    @cached_property
+    def dummy_losses(self):
+        """Held-out losses of the mean target, or of the shares of the classes."""
+        if self.folds:
+            dummy = (
+                DummyClassifier(strategy="prior")
+                if self.classifies
+                else DummyRegressor()
+            )
+            return self.refit_losses(dummy)
+        y = self.sample.y
+        if not self.classifies:
+            return self.losses_of(np.full((len(y), 1), y.mean()), self.held_out)
+        shares = class_indicators(y, self.model.classes_).mean(axis=0)
+        return self.losses_of(np.tile(shares, (len(y), 1)), self.held_out)
+
+    @cached_property
+    def linear_losses(self):
+        """Held-out losses of a linear model."""
+        return self.refit_losses(self.linear_model)
+
+    @cached_property
+    def linear_model(self):
+        """An unfitted linear model that takes the same rows."""
+        self.need_table()
+        last = (
+            LogisticRegression(max_iter=1000)
+            if self.classifies
+            else RidgeCV(np.logspace(-3, 3, 13))
+        )
+        return make_pipeline(self.encoder(), last)
+
+    def encoder(self):
+        """Numbers scaled, with means for missing ones; categories as indicators."""
+        rows, names = self.sample.rows, np.array(self.names, dtype=object)
+        levels = rows.detected_categorical
+        columns = names if rows.named else np.arange(len(names))
+        levels_as_columns = OneHotEncoder(
+            handle_unknown="infrequent_if_exist", max_categories=20, sparse_output=False
+        )
+        numbers = make_pipeline(
+            SimpleImputer(keep_empty_features=True), StandardScaler()
+        )
+        return make_column_transformer(
+            (numbers, columns[~levels].tolist()),
+            (levels_as_columns, columns[levels].tolist()),
+        )
+
+    def skill(self, row_losses):
+        """Share of the dummy's held-out loss that is removed; at most 1."""
+        weights = self.sample.weights[self.held_out]
+        reference = np.average(self.dummy_losses, weights=weights)
+        if reference == 0:
+            raise NotApplicable("All targets are equal.")
+        return 1 - np.average(row_losses, weights=weights) / reference
+
+    # Results of inspectors that several sections and checks read.
+
+    @cached_property
+    def importances(self):
+        """Fitted `PermutationImportance` of each fold, on its test rows.
+
+        One of the frozen model where there are no folds.
+        """
+        self.need_table()
+        self.need_targets()
+        folds = self.folds or [Fold(self.model, self.held_out, self.held_out)]
+        return [self._importance_of(fold) for fold in folds]
+
+    def _importance_of(self, fold):
+        rows = self.sample.rows.take(fold.test)
+        y, weights = self.sample.y[fold.test], self.sample.weights[fold.test]
+        scoring = None
+        if self.classifies and hasattr(fold.model, "predict_proba"):
+            scoring = "neg_log_loss"
+        inspector = PermutationImportance(
+            FrozenEstimator(fold.model),
+            scoring=scoring,
+            n_repeats=_REPEATS,
+            subsample=min(_FOLD_ROWS, len(fold.test)),
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        return inspector.fit(rows.native, y, sample_weight=weights)
+
+    @cached_property
+    def mean_importances(self):
+        """Mean permutation importance of each column over folds."""
+        return np.mean([one.importances_mean_ for one in self.importances], axis=0)
+
+    @cached_property
+    def order(self):
+        """Columns by importance, the most important first."""
+        return np.argsort(-self.mean_importances, kind="stable").tolist()
+
+    @cached_property
+    def top(self):
+        """The most important columns, at most `max_features`."""
+        return self.order[: self.max_features]
+
+    @cached_property
+    def effects(self):
+        """Fitted `AccumulatedLocalEffects` of the most important features."""
+        return AccumulatedLocalEffects(
+            self.frozen, features=self.top, target=self.target, n_jobs=self.n_jobs
+        ).fit(self.part.rows.native, sample_weight=self.part.weights)

@@ -1,0 +1,201 @@
+"""The inspection report: one page that shows a model, checks it and advises."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, field
+from numbers import Integral
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.refitting import RefittingMixin
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.parallel import run
+from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.response import is_classifier
+from sklearn_interpret._model.rows.samples import as_texts
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.report._checks import CHECKS
+from sklearn_interpret.report._inspection import Fold, Inspection
+from sklearn_interpret.report._page import framed, page
+from sklearn_interpret.report._results import Check, NotApplicable, Section
+from sklearn_interpret.report._sections import SECTIONS
+
+# More rows get fewer folds by default: models of many rows take long, and their scores
+# vary little.
+_MANY_ROWS = 5000
+
+# What methods raise for models, rows or targets that they do not take.
+_REFUSALS = NotApplicable, UnreadableModelError, TypeError, ValueError
+
+
+@estimator_dataclass
+class InspectionReport(RefittingMixin, BaseInspector):
+    """One page that shows what a model does, checks it, and advises.
+
+    TODO docstring
+    """
+
+    estimator: Any
+    _: KW_ONLY
+    cv: Any = None
+    max_features: int = 10
+    rows: ArrayLike | None = None
+    sections: str | Sequence[str] = "all"
+    checks: str | Sequence[str] = "all"
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    checks_: list[Check] = field(init=False)
+    sections_: list[Section] = field(init=False)
+
+    _parameter_constraints = {
+        **BaseInspector._parameter_constraints,
+        "cv": ["cv_object"],
+        "max_features": [Interval(Integral, 1, None, closed="left")],
+        "rows": ["array-like", None],
+        "sections": [str, "array-like"],
+        "checks": [str, "array-like"],
+    }
+
+    # The response is that of each method; the model itself is asked.
+    response_method = "auto"
+
+    def _check_rows(self, X, *, reset):
+        if _are_texts(X):
+            return as_texts(X)
+        return super()._check_rows(X, reset=reset)
+
+    def _inspect(self, sample, response):
+        sections = _chosen("sections", self.sections, SECTIONS)
+        checks = _chosen("checks", self.checks, CHECKS)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        inspection = Inspection(
+            self.estimator_,
+            sample,
+            self._folds(sample, seed),
+            self.max_features,
+            seed,
+            self._rows_to_explain(sample),
+            self.n_jobs,
+        )
+        self.checks_, self.sections_ = [], []
+        for name in counted([*checks, *sections]):
+            if name in SECTIONS:
+                self.sections_.append(_section(name, inspection))
+            else:
+                self.checks_.append(_check(name, inspection))
+
+    def _folds(self, sample, seed):
+        """Refits of the model on the training rows of each fold."""
+        if isinstance(self.estimator, FrozenEstimator) or sample.y is None:
+            return []
+        if self.cv is None:
+            n_folds = 5 if sample.rows.n_rows <= _MANY_ROWS else 3
+            kind = StratifiedKFold if is_classifier(self.estimator_) else KFold
+            cv = kind(n_folds, shuffle=True, random_state=seed)
+        splits = self._splits(sample, sample.y, self.cv if self.cv is not None else cv)
+        tasks = [
+            (self._unfitted(), sample, train, self._fit_parameters(sample.index[train]))
+            for train, _ in splits
+        ]
+        models = run(_refit, tasks, n_jobs=self.n_jobs)
+        return [Fold(model, *s) for model, s in zip(models, splits, strict=True)]
+
+    def _rows_to_explain(self, sample):
+        """Positions within the sample of the rows that the user chose, or None."""
+        if self.rows is None:
+            return None
+        places = np.searchsorted(sample.index, self.rows)
+        found = np.append(sample.index, -1)[places] == np.asarray(self.rows)
+        if not found.all():
+            raise ValueError(
+                f"rows={self.rows!r} must be positions of rows of X of positive weight."
+            )
+        return places.tolist()
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the report as one page of HTML, and save it if `path` is given.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            File to write.
+
+        Returns
+        -------
+        str
+            The page. It needs no other file, no script and no network.
+        """
+        check_is_fitted(self, "sections_")
+        html = page(self)
+        if path is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(html)
+        return html
+
+    def _repr_html_(self):
+        if not hasattr(self, "sections_"):
+            return super()._repr_html_()
+        return framed(self.to_html())
+
+
+def _are_texts(X):
+    """Whether `X` holds texts along one axis."""
+    first = next(iter(X), None) if getattr(X, "ndim", 1) == 1 else None
+    return isinstance(first, str) and not hasattr(X, "columns")
+
+
+def _refit(estimator, sample, train, parameters):
+    return estimator.fit(sample.rows.take(train).native, sample.y[train], **parameters)
+
+
+def _chosen(parameter, names, known):
+    """The names that were asked for, in the order of the report."""
+    if isinstance(names, str) and names == "all":
+        return list(known)
+    unknown = [name for name in np.atleast_1d(names).tolist() if name not in known]
+    if unknown:
+        raise ValueError(
+            f"{parameter} has {unknown[0]!r}; accepted are 'all' and a list of "
+            f"{', '.join(known)}."
+        )
+    return [name for name in known if name in names]
+
+
+def _section(name, inspection):
+    """A section, timed, with the warnings of what it calls as notes."""
+    make, title = SECTIONS[name]
+    start = perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            section = make(inspection)
+        except _REFUSALS as error:
+            section = Section(name, title, str(error))
+    section.notes = list(dict.fromkeys(str(one.message) for one in caught))
+    section.seconds = perf_counter() - start
+    return section
+
+
+def _check(name, inspection):
+    """A check; what its methods refuse is why it was skipped."""
+    make, title = CHECKS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return make(inspection)
+        except _REFUSALS as error:
+            return Check(name, title, "skipped", np.nan, np.nan, str(error), "")

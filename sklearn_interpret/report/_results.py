@@ -1,0 +1,133 @@
+"""What an inspection report holds: checks, and sections with figures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class NotApplicable(Exception):
+    """A section or a check does not apply; the message says why, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """Result of a check of a model and its explanations.
+
+    Parameters
+    ----------
+    name : str
+        Name, as in the parameter `checks` of the report.
+    title : str
+        The question that the check answers.
+    verdict : {"passed", "warned", "skipped"}
+        "skipped" if the check does not apply.
+    statistic : float
+        The number that is compared with `threshold`; NaN if skipped.
+    threshold : float
+        Beyond it the check warns.
+    finding : str
+        What the numbers say, in one sentence, or why the check was skipped.
+    advice : str
+        What to do where the check warns.
+    figure : Figure, default=None
+        Picture of the finding.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.report import Check
+    >>> check = Check("imbalance", "Are classes rare?", "warned", 0.01, 0.05, "1 %", "")
+    >>> check.verdict
+    'warned'
+    """
+
+    name: str
+    title: str
+    verdict: str
+    statistic: float
+    threshold: float
+    finding: str
+    advice: str
+    figure: Figure | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a report.
+
+    Parameters
+    ----------
+    svg : str
+        The drawing, for a page of HTML.
+    caption : str
+        What it shows; also its text alternative.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.report import Figure
+    >>> Figure("<svg></svg>", "Nothing").caption
+    'Nothing'
+    """
+
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a report.
+
+    Parameters
+    ----------
+    columns : dict of str to sequence
+        Cells of each column, texts or numbers; the first column names the rows.
+    caption : str
+        What it shows.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.report import Table
+    >>> Table({"feature": ["age"], "missing": [0]}, "Columns").caption
+    'Columns'
+    """
+
+    columns: dict[str, Sequence[Any]]
+    caption: str
+
+
+@dataclass
+class Section:
+    """A section of a report.
+
+    Parameters
+    ----------
+    name : str
+        Name, as in the parameter `sections` of the report.
+    title : str
+        Heading.
+    summary : str
+        What the numbers say, in one sentence, or why the section does not apply.
+    parts : list of Figure and Table
+        Its content, in order.
+    notes : list of str
+        Warnings of the inspectors.
+    code : str
+        How to compute the same.
+    seconds : float
+        How long it took.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.report import Section
+    >>> Section("importance", "What matters", "Age matters most.").parts
+    []
+    """
+
+    name: str
+    title: str
+    summary: str
+    parts: list[Figure | Table] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    code: str = ""
+    seconds: float = 0.0

@@ -1,0 +1,3 @@
+"""Sections of the report."""
+
+SECTIONS = {}
