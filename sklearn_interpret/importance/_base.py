@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.response import is_classifier, weight_parameter
+from sklearn_interpret._model.response import weight_parameter
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.sklearn_bases import SelectorMixin

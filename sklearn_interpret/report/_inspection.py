@@ -20,7 +20,7 @@ from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._model.rows.samples import TextRows
 from sklearn_interpret._model.scoring import class_indicators
-from sklearn_interpret._model.validation import Sample, draw_rows
+from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.effects import AccumulatedLocalEffects
 from sklearn_interpret.importance import PermutationImportance
 from sklearn_interpret.report._results import NotApplicable

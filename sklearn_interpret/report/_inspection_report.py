@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, field
+from dataclasses import field
 from numbers import Integral
 from time import perf_counter
 from typing import Any
@@ -47,8 +47,6 @@ class InspectionReport(RefittingMixin, BaseInspector):
     TODO docstring
     """
 
-    estimator: Any
-    _: KW_ONLY
     cv: Any = None
     max_features: int = 10
     rows: ArrayLike | None = None
