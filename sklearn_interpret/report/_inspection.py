@@ -17,12 +17,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_interpret._core.statistics import losses
+from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._model.rows.samples import TextRows
 from sklearn_interpret._model.scoring import class_indicators
+from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.effects import AccumulatedLocalEffects
+from sklearn_interpret.effects import AccumulatedLocalEffects, RegionalEffects
+from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.importance import PermutationImportance
+from sklearn_interpret.prototypes import MMDCritic
 from sklearn_interpret.report._results import NotApplicable
 
 # Rows that methods are computed on: errors of means over 1000 rows are small beside the
@@ -30,6 +34,10 @@ from sklearn_interpret.report._results import NotApplicable
 _MOST_ROWS = 1000
 # Rows of each fold's permutation importance, and their permutations.
 _FOLD_ROWS, _REPEATS = 400, 5
+# Most leaves of all trees for which counterfactuals are proved in seconds.
+_PROVABLE_LEAVES = 5000
+# Of linear models.
+_PENALTIES = np.logspace(-3, 3, 13)
 
 
 class Fold(NamedTuple):
@@ -58,6 +66,10 @@ class Inspection:
         Seed of all that is drawn.
     chosen : list of int or None
         Rows to explain, if the user chose them.
+    unfitted : estimator or None
+        The model before its fit; None if it was given fitted.
+    fit_seconds : float
+        How long its fit took.
     n_jobs : int or None
         Number of workers.
     """
@@ -68,6 +80,8 @@ class Inspection:
     max_features: int
     seed: int
     chosen: list[int] | None = None
+    unfitted: Any = None
+    fit_seconds: float = np.inf
     n_jobs: int | None = None
 
     @cached_property
@@ -112,6 +126,11 @@ class Inspection:
     def part(self):
         """At most 1000 of the rows."""
         return self.sample.draw(_MOST_ROWS, self.seed, stratified=self.classifies)
+
+    @cached_property
+    def small_part(self):
+        """At most 200 of the rows, for methods that take longer."""
+        return self.part.draw(200, self.seed, stratified=self.classifies)
 
     @cached_property
     def target(self):
@@ -230,7 +249,7 @@ class Inspection:
         last = (
             LogisticRegression(max_iter=1000)
             if self.classifies
-            else RidgeCV(np.logspace(-3, 3, 13))
+            else RidgeCV(_PENALTIES)
         )
         return make_pipeline(self.encoder(), last)
 
@@ -271,21 +290,34 @@ class Inspection:
         folds = self.folds or [Fold(self.model, self.held_out, self.held_out)]
         return [self._importance_of(fold) for fold in folds]
 
+    @property
+    def scoring(self):
+        """The score of importances: log loss, or the model's own where it has none."""
+        has_probabilities = self.classifies and hasattr(self.model, "predict_proba")
+        return "neg_log_loss" if has_probabilities else None
+
     def _importance_of(self, fold):
         rows = self.sample.rows.take(fold.test)
         y, weights = self.sample.y[fold.test], self.sample.weights[fold.test]
-        scoring = None
-        if self.classifies and hasattr(fold.model, "predict_proba"):
-            scoring = "neg_log_loss"
         inspector = PermutationImportance(
             FrozenEstimator(fold.model),
-            scoring=scoring,
+            scoring=self.scoring,
             n_repeats=_REPEATS,
             subsample=min(_FOLD_ROWS, len(fold.test)),
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )
         return inspector.fit(rows.native, y, sample_weight=weights)
+
+    @cached_property
+    def importance_widths(self):
+        """Half-widths of 95 % intervals of the mean importances."""
+        refits = [one.importances_mean_ for one in self.importances]
+        if self.folds:
+            train, test = (len(part) for part in self.folds[0][1:])
+            return learner_half_width(refits, test / train, on_test_rows=True)
+        (one,) = self.importances
+        return 2 * one.standard_errors_
 
     @cached_property
     def mean_importances(self):
@@ -308,3 +340,66 @@ class Inspection:
         return AccumulatedLocalEffects(
             self.frozen, features=self.top, target=self.target, n_jobs=self.n_jobs
         ).fit(self.part.rows.native, sample_weight=self.part.weights)
+
+    @cached_property
+    def regions(self):
+        """Fitted `RegionalEffects` of the most important features."""
+        part = self.part.draw(500, self.seed, stratified=self.classifies)
+        return RegionalEffects(
+            self.frozen,
+            features=self.top,
+            significance=0.01,
+            target=self.target,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        ).fit(part.rows.native, sample_weight=part.weights)
+
+    @cached_property
+    def critic(self):
+        """Fitted `MMDCritic`: typical rows, and rows unlike them."""
+        n_rows = min(4, self.part.rows.n_rows // 2)
+        critic = MMDCritic(
+            n_prototypes=max(n_rows, 1), n_criticisms=n_rows, random_state=self.seed
+        )
+        return critic.fit(self.part.rows.native)
+
+    @cached_property
+    def rows_to_explain(self):
+        """Positions of the rows chosen, or of typical and odd ones, by their names."""
+        if self.chosen is not None:
+            return {f"Chosen row {k + 1}": place for k, place in enumerate(self.chosen)}
+        part, found = self.part_places, {}
+        if self.sample.y is not None and self.sample.y.ndim == 1:
+            order = self.held_out[np.argsort(self.held_out_losses, kind="stable")]
+            found = {"Best predicted": order[0], "Worst predicted": order[-1]}
+        found["Most typical"] = part[self.critic.prototype_indices_[0]]
+        if len(self.critic.criticism_indices_):
+            found["Most unusual"] = part[self.critic.criticism_indices_[0]]
+        return {name: int(place) for name, place in found.items()}
+
+    @cached_property
+    def part_places(self):
+        """Positions within the sample of the rows of `part`."""
+        return np.searchsorted(self.sample.index, self.part.index)
+
+    def row_name(self, place):
+        """Label of a row of the sample: that of its frame, or its position in `X`."""
+        native = self.sample.rows.native
+        labels = getattr(native, "index", None)
+        if hasattr(native, "columns") and labels is not None:
+            return labels[place]
+        return int(self.sample.index[place])
+
+    @cached_property
+    def is_provable(self):
+        """Whether counterfactuals can be proved in seconds: few leaves, or no trees."""
+        try:
+            ensemble = read_trees(self.model).ensemble
+        except UnreadableModelError:
+            return True
+        return ensemble.n_nodes <= 2 * _PROVABLE_LEAVES
+
+    @cached_property
+    def linear_surrogate(self):
+        """An unfitted linear model of the response."""
+        return make_pipeline(self.encoder(), RidgeCV(_PENALTIES))

@@ -30,7 +30,22 @@ from sklearn_interpret.report._checks import CHECKS
 from sklearn_interpret.report._inspection import Fold, Inspection
 from sklearn_interpret.report._page import framed, page
 from sklearn_interpret.report._results import Check, NotApplicable, Section
-from sklearn_interpret.report._sections import SECTIONS
+from sklearn_interpret.report._row_sections import rows, training
+from sklearn_interpret.report._sections import (
+    effects,
+    importance,
+    interactions,
+    overview,
+    surrogates,
+)
+
+_SECTIONS = {
+    make.__name__: make
+    for make in (
+        *(overview, importance, effects, interactions),
+        *(rows, training, surrogates),
+    )
+}
 
 # More rows get fewer folds by default: models of many rows take long, and their scores
 # vary little.
@@ -76,22 +91,30 @@ class InspectionReport(RefittingMixin, BaseInspector):
             return as_texts(X)
         return super()._check_rows(X, reset=reset)
 
+    def _fit_estimator(self, X, y, sample_weight, params, context):
+        start = perf_counter()
+        super()._fit_estimator(X, y, sample_weight, params, context)
+        self._fit_seconds = perf_counter() - start
+
     def _inspect(self, sample, response):
-        sections = _chosen("sections", self.sections, SECTIONS)
+        sections = _chosen("sections", self.sections, _SECTIONS)
         checks = _chosen("checks", self.checks, CHECKS)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        folds = self._folds(sample, seed)
         inspection = Inspection(
             self.estimator_,
             sample,
-            self._folds(sample, seed),
+            folds,
             self.max_features,
             seed,
             self._rows_to_explain(sample),
-            self.n_jobs,
+            unfitted=self._unfitted() if folds else None,
+            fit_seconds=self._fit_seconds,
+            n_jobs=self.n_jobs,
         )
         self.checks_, self.sections_ = [], []
         for name in counted([*checks, *sections]):
-            if name in SECTIONS:
+            if name in _SECTIONS:
                 self.sections_.append(_section(name, inspection))
             else:
                 self.checks_.append(_check(name, inspection))
@@ -175,14 +198,14 @@ def _chosen(parameter, names, known):
 
 def _section(name, inspection):
     """A section, timed, with the warnings of what it calls as notes."""
-    make, title = SECTIONS[name]
+    make = _SECTIONS[name]
     start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             section = make(inspection)
         except _REFUSALS as error:
-            section = Section(name, title, str(error))
+            section = Section(name, make.title, str(error))
     section.notes = list(dict.fromkeys(str(one.message) for one in caught))
     section.seconds = perf_counter() - start
     return section

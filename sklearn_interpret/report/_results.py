@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any
 
 
@@ -131,3 +132,29 @@ class Section:
     notes: list[str] = field(default_factory=list)
     code: str = ""
     seconds: float = 0.0
+
+
+def section(title):
+    """Make a function of an `Inspection` one that returns a `Section`.
+
+    The function returns the summary, the parts and the code.
+    """
+
+    def decorated(make):
+        @wraps(make)
+        def made(inspection):
+            summary, parts, code = make(inspection)
+            return Section(make.__name__, title, summary, parts, code=code)
+
+        made.title = title
+        return made
+
+    return decorated
+
+
+def listed(names, most=3):
+    """Names as a list in words."""
+    names = [str(name) for name in names]
+    if len(names) > most:
+        names = [*names[:most], f"{len(names) - most} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -1,0 +1,191 @@
+"""Sections of a report on single rows: explained ones, and those of training."""
+
+import numpy as np
+
+from sklearn_interpret.counterfactuals import (
+    CounterfactualDisplay,
+    ExactCounterfactual,
+    GrowingSpheres,
+)
+from sklearn_interpret.effects import CeterisParibusDisplay
+from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.influence import InfluenceFunctions
+from sklearn_interpret.report._page import drawn
+from sklearn_interpret.report._results import Table, listed, section
+from sklearn_interpret.shapley import ShapleyValues, ShapleyWaterfallDisplay
+
+# Rows of the background of Shapley values.
+_BACKGROUND = 100
+
+
+@section("Single rows")
+def rows(inspection):
+    """Contributions, profiles and counterfactuals of a few rows."""
+    inspection.need_table()
+    part, shown = inspection.part, inspection.rows_to_explain
+    explainer = ShapleyValues(
+        inspection.frozen,
+        subsample=_BACKGROUND,
+        target=inspection.target,
+        random_state=inspection.seed,
+        n_jobs=inspection.n_jobs,
+    ).fit(part.rows.native, sample_weight=part.weights)
+    chosen = inspection.sample.rows.take(np.array(list(shown.values())))
+    explanation = explainer.explain(chosen.native)
+    others = _counterfactuals(inspection, chosen)
+    parts, changes = [], 0
+    for k, (name, place) in enumerate(shown.items()):
+        waterfall = ShapleyWaterfallDisplay.from_explanation(
+            explanation, row=k, max_entries=inspection.max_features
+        )
+        row = inspection.row_name(place)
+        parts.append(drawn(waterfall, f"{name} (row {row}): contributions"))
+        profiles = CeterisParibusDisplay.from_estimator(
+            inspection.model,
+            inspection.sample.rows.native,
+            features=inspection.top[:3],
+            row=place,
+            target=inspection.target,
+        )
+        caption = f"{name} (row {row}): the prediction as one feature changes"
+        parts.append(drawn(profiles, caption))
+        if others[k].status[0] == "found":
+            changes += 1
+            display = CounterfactualDisplay.from_explanation(
+                others[k], row=0, background=part.rows.native
+            )
+            parts.append(drawn(display, f"{name} (row {row}): {_proof(others[k])}"))
+    largest = _largest(explanation)
+    summary = f"The largest contributions to them are {listed(largest, 4)}."
+    if changes:
+        summary += f" Another prediction was found near {changes} of them."
+    code = "ShapleyValues(FrozenEstimator(model)).fit(X).explain(rows)"
+    return summary, parts, code
+
+
+def _largest(explanation):
+    """The largest contribution to each row, in words."""
+    found = []
+    for values in explanation.values:
+        j = np.abs(values).argmax()
+        found.append(f"{explanation.feature_names[j]} {values[j]:+.3g}")
+    return found
+
+
+def _proof(explanation):
+    """What is known of a counterfactual, in words."""
+    if explanation.optimal is not None and explanation.optimal[0]:
+        return "the nearest row with another prediction, proved"
+    if explanation.lower_bounds is not None:
+        bound = explanation.lower_bounds[0]
+        return f"a row with another prediction; none is nearer than {bound:.3g}"
+    return "a row with another prediction, found by search; a nearer one may exist"
+
+
+def _counterfactuals(inspection, chosen):
+    """A counterfactual of each row: another class, or the other side of the median."""
+    X = inspection.part.rows.native
+    sides = [{}] * chosen.n_rows
+    if not inspection.classifies:
+        middle = float(np.median(inspection.model.predict(X)))
+        below = np.asarray(inspection.model.predict(chosen.native)) < middle
+        ends = np.where(below, middle, None), np.where(below, None, middle)
+        sides = [{"desired": side} for side in zip(*ends, strict=True)]
+    found = []
+    for k, side in enumerate(sides):
+        one = chosen.take(np.array([k])).native
+        found.append(_counterfactual(inspection, X, one, side))
+    return found
+
+
+def _counterfactual(inspection, X, row, side):
+    options = {"n_jobs": inspection.n_jobs, **side}
+    if inspection.is_provable:
+        try:
+            search = ExactCounterfactual(inspection.frozen, time_limit=2.0, **options)
+            return search.fit(X).explain(row)
+        except UnreadableModelError:
+            pass
+    search = GrowingSpheres(inspection.frozen, random_state=inspection.seed, **options)
+    return search.fit(X).explain(row)
+
+
+@section("Training rows")
+def training(inspection):
+    """Rows that stand for the data, that look wrong, and that move the model."""
+    parts, summary = [], []
+    if inspection.is_table:
+        parts.append(_prototypes(inspection))
+    if inspection.sample.y is not None and inspection.sample.y.ndim == 1:
+        table, sentence = _surprising(inspection)
+        parts.append(table)
+        summary.append(sentence)
+        try:
+            table, sentence = _influential(inspection)
+            parts.append(table)
+            summary.append(sentence)
+        except UnreadableModelError:
+            summary.append("Influence is shown of linear models and networks only.")
+    return " ".join(summary) or "Rows without targets.", parts, "MMDCritic().fit(X)"
+
+
+def _prototypes(inspection):
+    """Table of the most typical and the most unusual rows."""
+    found, part = inspection.critic, inspection.part
+    places = [*found.prototype_indices_, *found.criticism_indices_]
+    kinds = ["typical", "unusual"]
+    kinds = np.repeat(
+        kinds, [len(found.prototype_indices_), len(found.criticism_indices_)]
+    )
+    columns = {
+        "row": [inspection.row_name(part.index[i]) for i in places],
+        "kind": kinds,
+    }
+    for j in inspection.top:
+        values = part.rows.values(j)
+        columns[inspection.names[j]] = [values[i] for i in places]
+    return Table(columns, "Rows that stand for the data, and rows unlike them")
+
+
+def _surprising(inspection):
+    """Held-out rows with the largest losses: possible errors of the target."""
+    worst = np.argsort(-inspection.held_out_losses, kind="stable")[:8]
+    places = inspection.held_out[worst]
+    found, y = inspection.held_out_responses[worst], inspection.sample.y[places]
+    columns = {
+        "row": [inspection.row_name(inspection.sample.index[i]) for i in places],
+        "target": y.tolist(),
+    }
+    if not inspection.classifies:
+        columns["prediction"] = found[:, 0].tolist()
+        ratio = inspection.held_out_losses[worst[0]] / inspection.held_out_losses.mean()
+        sentence = f"The largest squared error is {ratio:.3g} times the mean."
+    else:
+        classes = inspection.model.classes_
+        columns["prediction"] = classes[found.argmax(axis=1)].tolist()
+        own = np.searchsorted(classes, y)
+        columns["its probability"] = found[np.arange(len(y)), own].tolist()
+        doubtful = int((inspection.held_out_losses > -np.log(0.05)).sum())
+        sentence = (
+            f"{doubtful} of {len(inspection.held_out)} rows got less than 5 % for "
+            "their own class from a model that had not seen them."
+        )
+    return Table(columns, "Rows with the least expected targets"), sentence
+
+
+def _influential(inspection):
+    """Rows whose removal changes the model most."""
+    sample = inspection.part
+    found = InfluenceFunctions(inspection.frozen).fit(sample.rows.native, sample.y)
+    order = np.argsort(-found.self_influence_, kind="stable")[:8]
+    columns = {
+        "row": [inspection.row_name(sample.index[i]) for i in order],
+        "target": sample.y[order].tolist(),
+        "self-influence": found.self_influence_[order].tolist(),
+    }
+    share = found.self_influence_[order[0]] / found.self_influence_.sum()
+    sentence = (
+        f"The most influential row has {share:.1%} of all influence of rows "
+        "on their own loss."
+    )
+    return Table(columns, "Rows that move the model most"), sentence
