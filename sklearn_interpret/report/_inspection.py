@@ -33,7 +33,7 @@ from sklearn_interpret.report._results import NotApplicable
 # effects that a figure can show.
 _MOST_ROWS = 1000
 # Rows of each fold's permutation importance, and their permutations.
-_FOLD_ROWS, _REPEATS = 400, 5
+_FOLD_ROWS, _REPEATS = 400, 3
 # Most leaves of all trees for which counterfactuals are proved in seconds.
 _PROVABLE_LEAVES = 5000
 # Of linear models.
@@ -112,9 +112,14 @@ class Inspection:
                 "the rows."
             )
 
+    @property
+    def has_targets(self):
+        """Whether each row has one target."""
+        return self.sample.y is not None and self.sample.y.ndim == 1
+
     def need_targets(self):
         """Refuse rows without targets, or with several."""
-        if self.sample.y is None or self.sample.y.ndim > 1:
+        if not self.has_targets:
             raise NotApplicable("This takes one target for each row.")
 
     @cached_property
@@ -317,7 +322,7 @@ class Inspection:
             train, test = (len(part) for part in self.folds[0][1:])
             return learner_half_width(refits, test / train, on_test_rows=True)
         (one,) = self.importances
-        return 2 * one.standard_errors_
+        return 2 * one.importances_std_ / np.sqrt(_REPEATS - 1)
 
     @cached_property
     def mean_importances(self):
@@ -326,8 +331,13 @@ class Inspection:
 
     @cached_property
     def order(self):
-        """Columns by importance, the most important first."""
-        return np.argsort(-self.mean_importances, kind="stable").tolist()
+        """Columns, the most important first; without targets those of largest effect."""
+        if self.has_targets:
+            importances = self.mean_importances
+        else:
+            found = AccumulatedLocalEffects(self.frozen, target=self.target)
+            importances = found.fit(self.part.rows.native).feature_importances_
+        return np.argsort(-importances, kind="stable").tolist()
 
     @cached_property
     def top(self):
@@ -343,12 +353,12 @@ class Inspection:
 
     @cached_property
     def regions(self):
-        """Fitted `RegionalEffects` of the most important features."""
+        """Fitted `RegionalEffects` of the five most important features."""
         part = self.part.draw(500, self.seed, stratified=self.classifies)
         return RegionalEffects(
             self.frozen,
-            features=self.top,
-            significance=0.01,
+            features=self.top[:5],
+            min_gain=0.2,
             target=self.target,
             random_state=self.seed,
             n_jobs=self.n_jobs,
@@ -369,7 +379,7 @@ class Inspection:
         if self.chosen is not None:
             return {f"Chosen row {k + 1}": place for k, place in enumerate(self.chosen)}
         part, found = self.part_places, {}
-        if self.sample.y is not None and self.sample.y.ndim == 1:
+        if self.has_targets:
             order = self.held_out[np.argsort(self.held_out_losses, kind="stable")]
             found = {"Best predicted": order[0], "Worst predicted": order[-1]}
         found["Most typical"] = part[self.critic.prototype_indices_[0]]

@@ -59,7 +59,90 @@ _REFUSALS = NotApplicable, UnreadableModelError, TypeError, ValueError
 class InspectionReport(RefittingMixin, BaseInspector):
     """One page that shows what a model does, checks it, and advises.
 
-    TODO docstring
+    The report fits the model, and clones of it on the training rows of
+    cross-validation folds. Its sections show held-out scores, importances, effects,
+    interactions, single rows, training rows, and surrogates. Its checks say when not to
+    believe them. :meth:`to_html` writes all of it as one page that needs no network, no
+    server and no script.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The predictor to inspect; a clone of it is fitted. A
+        :class:`~sklearn.frozen.FrozenEstimator` is inspected as it is, on rows that it
+        should not have seen; what needs refits is then left out.
+    cv : int, cross-validation splitter or iterable of (train, test), default=None
+        Folds for the refits. None takes 5 shuffled folds, or 3 beyond 5000 rows;
+        stratified for classifiers.
+    max_features : int, default=10
+        Most features in figures and tables: the most important ones.
+    rows : array-like of int, default=None
+        Positions in `X` of the rows to explain. None takes the best and the worst
+        predicted row, the most typical and the most unusual one.
+    sections : "all" or list of str, default="all"
+        Sections to compute: "overview", "importance", "effects", "interactions",
+        "rows", "training", "surrogates".
+    checks : "all" or list of str, default="all"
+        Checks to run: "chance", "overfit", "companions", "outside", "opposite",
+        "folds", "background", "ordinal", "leakage", "range", "imbalance", "noise".
+    random_state : int, RandomState or None, default=None
+        Draws folds, subsamples and permutations. Pass an int for the same page.
+    n_jobs : int or None, default=None
+        Number of workers.
+    verbose : int, default=0
+        With 1, progress is printed.
+
+    Attributes
+    ----------
+    checks_ : list of Check
+        Result of each check.
+    sections_ : list of Section
+        Each section with its figures, tables and summary.
+    estimator_ : estimator
+        The fitted model.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: if a section or a check is unknown, or `rows` are not rows of `X`.
+    ImportError
+        In :meth:`to_html`: if jinja2 is not installed.
+
+    See Also
+    --------
+    sklearn_interpret.importance.PermutationImportance : One of the methods.
+    sklearn_interpret.effects.RegionalEffects : Regions in which effects differ.
+
+    Notes
+    -----
+    The cost is that of the refits plus that of methods on at most 1000 rows.
+    Counterfactuals are proved nearest for linear models and for at most 5000 leaves;
+    others are found by search, and their captions say so.
+
+    References
+    ----------
+    Molnar, C. (2022). Interpretable Machine Learning.
+    https://christophm.github.io/interpretable-ml-book/
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.report import InspectionReport
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> report = InspectionReport(
+    ...     LinearRegression(), sections=["overview"], checks=["chance"], random_state=0
+    ... )
+    >>> report.fit(X, y).checks_[0].verdict
+    'passed'
+    >>> report.to_html()[:15]
+    '<!doctype html>'
     """
 
     cv: Any = None

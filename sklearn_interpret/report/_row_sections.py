@@ -68,7 +68,8 @@ def _largest(explanation):
     found = []
     for values in explanation.values:
         j = np.abs(values).argmax()
-        found.append(f"{explanation.feature_names[j]} {values[j]:+.3g}")
+        name = explanation.feature_names[j]
+        found.append(f"{name} {values[j]:+.3g}" if values[j] else "none")
     return found
 
 
@@ -116,17 +117,18 @@ def training(inspection):
     parts, summary = [], []
     if inspection.is_table:
         parts.append(_prototypes(inspection))
-    if inspection.sample.y is not None and inspection.sample.y.ndim == 1:
+    if inspection.has_targets:
         table, sentence = _surprising(inspection)
         parts.append(table)
         summary.append(sentence)
+    if inspection.is_table and inspection.has_targets:
         try:
             table, sentence = _influential(inspection)
             parts.append(table)
-            summary.append(sentence)
         except UnreadableModelError:
-            summary.append("Influence is shown of linear models and networks only.")
-    return " ".join(summary) or "Rows without targets.", parts, "MMDCritic().fit(X)"
+            sentence = "Influence is shown of linear models and networks only."
+        summary.append(sentence)
+    return " ".join(summary) or "The rows have no targets.", parts, "MMDCritic().fit(X)"
 
 
 def _prototypes(inspection):

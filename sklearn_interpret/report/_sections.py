@@ -33,16 +33,16 @@ _CHEAP_ROWS = 2000
 @section("Model and data")
 def overview(inspection):
     """Columns, scores against simple models, predictions against targets."""
-    rows, y = inspection.sample.rows, inspection.sample.y
-    parts = [_scores(inspection)] if y is not None and y.ndim == 1 else []
-    if parts:
-        parts.append(_predictions(inspection))
+    rows = inspection.sample.rows
+    parts = []
+    if inspection.has_targets:
+        parts += [_scores(inspection), _predictions(inspection)]
     if inspection.is_table:
         parts.append(_columns(rows))
     size = f"{rows.n_rows:,} rows"
     if inspection.is_table:
         size += f" of {rows.n_columns} features"
-    if not parts or y is None:
+    if not inspection.has_targets:
         return f"The model was inspected on {size}.", parts, ""
     loss = (
         "log loss of class shares"
@@ -197,8 +197,8 @@ def _sage_column(inspection, shown):
         inspection.frozen,
         subsample=_BACKGROUND,
         feature_groups=groups,
-        method="sampling",
-        n_permutations=20,
+        method="auto" if inspection.is_provable else "sampling",
+        n_permutations=10,
         random_state=inspection.seed,
         n_jobs=inspection.n_jobs,
     )
@@ -346,6 +346,8 @@ def surrogates(inspection):
         display = GlobalSurrogateDisplay.from_estimator(found, part.rows.native)
         caption = f"{name.capitalize()}: R² {found.fidelity_:.2f} with the predictions"
         parts.append(drawn(display, caption))
+    if not np.isfinite(list(fidelities.values())).all():
+        raise NotApplicable("The prediction is the same for all rows.")
     words = [f"{name} with R² {value:.2f}" for name, value in fidelities.items()]
     best = max(fidelities.values())
     trust = "a fair likeness" if best > 0.6 else "do not read them as the model"
