@@ -34,6 +34,7 @@ extensions = [
     "layout",
     "mathml",
     "names",
+    "reports",
     "tables",
 ]
 templates_path = ["_templates"]

@@ -8,7 +8,7 @@ disease has come a year later. A pipeline is cross-validated together with its
 inspection, so that each number comes with its spread over the folds.
 
 Run it as ``python doc/examples/quickstart.py``. It prints a summary and saves figures
-in ``figures/``.
+and a report in ``figures/``.
 """
 
 from pathlib import Path
@@ -34,6 +34,7 @@ from sklearn_interpret.effects import (
     IndividualConditionalExpectationDisplay,
     PartialDependenceDisplay,
 )
+from sklearn_interpret.report import InspectionReport
 from sklearn_interpret.shapley import (
     ShapleySummaryDisplay,
     ShapleyWaterfallDisplay,
@@ -167,6 +168,14 @@ def main():
         path = FIGURES / f"{name}.png"
         figure.savefig(path)
         print(f"  {path.resolve()}")
+
+    report = InspectionReport(make_model(), random_state=0).fit(X, y)
+    path = FIGURES / "report.html"
+    report.to_html(path)
+    print(f"\nReport, to open in a browser:\n  {path.resolve()}")
+    for check in report.checks_:
+        if check.verdict == "warned":
+            print(f"  {check.title} {check.finding}")
 
 
 if __name__ == "__main__":
