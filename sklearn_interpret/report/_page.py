@@ -24,8 +24,8 @@ _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 _MOST_POINTS, _DPI = 5000, 200
 # Units of a drawing that fit a phone; wider ones scroll there, so that text is legible.
 _PHONE = 420
-# Where text stands on a mark of a colour, both keep their colours on dark pages.
-_ON_COLOUR = "on-colour"
+# Least luminance of colours that stand out on dark paper (WCAG: a contrast of 3).
+_DIM = 0.127
 _NUMBER = re.compile(r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+]?\d+)? ?%?|\N{EN DASH}")
 
 
@@ -55,10 +55,10 @@ def page(report):
             _prefixed(figure.svg, f"f{shown['figures']}-")
         )
 
-    environment.filters |= {"inline": inline, "cell": _cell}
+    environment.filters |= {"inline": inline, "cell": _cell, "cells": _cells}
     environment.tests["number"] = lambda cells: all(map(_NUMBER.fullmatch, cells))
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return environment.from_string(template).render(
+    return environment.from_string(template.strip()).render(
         report=report,
         model=_model_name(report.estimator_),
         style=jinja2.utils.markupsafe.Markup(style),
@@ -101,6 +101,11 @@ def _versions():
     return {name: version(name) for name in names} | {"Python": python}
 
 
+def _cells(values):
+    """Texts of the cells of a column."""
+    return [_cell(value) for value in values]
+
+
 def _cell(value):
     """Text of a cell of a table: numbers with three significant digits."""
     value = value.item() if hasattr(value, "item") else value
@@ -122,8 +127,8 @@ def drawn(figure, caption):
     """A figure of matplotlib, or of a display, as part of a page; it is closed."""
     figure = getattr(figure, "figure_", figure)
     matplotlib = import_module("matplotlib")
-    figure.draw_without_rendering()
-    _mark_texts_on_colours(figure)
+    # Maps of colours are for light paper, and so is text on them.
+    light = bool(figure.findobj(_has_colour_map))
     for artist in figure.findobj(lambda artist: _n_points(artist) > _MOST_POINTS):
         artist.set_rasterized(True)
     out = StringIO()
@@ -131,7 +136,11 @@ def drawn(figure, caption):
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "report"}):
         figure.savefig(out, format="svg", transparent=True, dpi=_DPI, metadata=nothing)
     import_module("matplotlib.pyplot").close(figure)
-    return Figure(_inline_svg(out.getvalue(), caption), caption)
+    return Figure(_inline_svg(out.getvalue(), caption, light), caption)
+
+
+def _has_colour_map(artist):
+    return hasattr(artist, "get_array") and artist.get_array() is not None
 
 
 def _n_points(artist):
@@ -141,41 +150,26 @@ def _n_points(artist):
     return max(len(artist.get_offsets()), sum(map(len, artist.get_paths())))
 
 
-def _mark_texts_on_colours(figure):
-    """Mark the texts of axes that stand on an opaque mark of a colour."""
-    event_of = import_module("matplotlib.backend_bases").MouseEvent
-    to_rgba = import_module("matplotlib.colors").to_rgba_array
-    for ax in figure.axes:
-        marks = [*ax.patches, *ax.collections, *ax.images]
-        for text in ax.texts:
-            box = text.get_window_extent()
-            event = event_of(
-                "motion_notify_event", figure.canvas, *(box.min + box.max) / 2
-            )
-            own = text.get_bbox_patch()
-            for mark in [own] * (own is not None) + [
-                mark for mark in marks if mark.get_visible() and mark.contains(event)[0]
-            ]:
-                colours = (
-                    to_rgba(mark.get_facecolor())
-                    if hasattr(mark, "get_facecolor")
-                    else [[0, 1, 0, 1]]
-                )
-                if any(len(set(c[:3])) > 1 and c[3] > 0.6 for c in colours):
-                    text.set_gid(_ON_COLOUR)
-
-
-def _inline_svg(text, caption):
+def _inline_svg(text, caption, light):
     """matplotlib's SVG as part of a page whose policy forbids styles in attributes."""
+    used = set(re.findall(r'(?:href="|url\()#(\w+)', text))
+    used &= set(re.findall(r' id="(\w+)"', text))
+    short = {name: f"i{place}" for place, name in enumerate(sorted(used))}
+    text = re.sub(r"\b\w+\b", lambda word: short.get(word[0], word[0]), text)
     root = ElementTree.fromstring(text)
-    used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
-    _rewrite(root, used, fixed=False)
-    *_, width, height = root.get("viewBox").split()
+    light |= root.find(f".//{_SVG}image") is not None or _is_dim(text)
+    _rewrite(root, set(short.values()))
+    width = float(root.get("viewBox").split()[2])
+    kinds = {"drawing": True, "wide": width > _PHONE, "light": light}
     for name in ("height", "version"):
-        root.attrib.pop(name)
-    kind = "drawing wide" if float(width) > _PHONE else "drawing"
-    root.attrib |= {"role": "img", "class": kind, "fill": "currentColor"}
-    root.attrib |= {"width": f"{1.25 * float(width):.0f}", "stroke-linejoin": "round"}
+        del root.attrib[name]
+    root.attrib |= {
+        "role": "img",
+        "class": " ".join(kind for kind, holds in kinds.items() if holds),
+        "width": f"{1.25 * width:.0f}",
+        "fill": "currentColor",
+        "stroke-linejoin": "round",
+    }
     title = ElementTree.Element(f"{_SVG}title")
     title.text = caption
     root.insert(0, title)
@@ -183,10 +177,19 @@ def _inline_svg(text, caption):
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _rewrite(node, used, fixed):
+def _is_dim(text):
+    """Whether a drawing has colours, greys aside, too dark for dark paper."""
+    for red, green, blue in re.findall(r": ?#(..)(..)(..)\b", text):
+        rgb = [(int(one, 16) / 255) ** 2.2 for one in (red, green, blue)]
+        luminance = 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]
+        if luminance < _DIM and not red == green == blue:
+            return True
+    return False
+
+
+def _rewrite(node, used):
     """Give a node and all below it attributes in place of styles, and fewer bytes."""
     name, given = node.tag.removeprefix(_SVG), node.attrib
-    fixed |= given.get("id") == _ON_COLOUR
     if given.get("id") not in used:
         given.pop("id", None)
     given |= _style(given.pop("style", ""))
@@ -194,19 +197,21 @@ def _rewrite(node, used, fixed):
         given["href"] = given.pop(f"{_XLINK}href")
     for key in given.keys() & {"d", "x", "y"}:
         given[key] = re.sub(r"-?\d+\.\d+", _rounded, " ".join(given[key].split()))
-    if fixed:
-        given.setdefault("fill", "#000000") if name == "text" else None
-    else:
-        classes = [_grey(kind, given.get(kind), name) for kind in ("fill", "stroke")]
-        if any(classes):
-            given["class"] = " ".join(filter(None, classes))
-    if name not in ("text", "tspan"):
-        node.text = None
-    for child in list(node):
-        if child.tag == f"{_SVG}style":
-            node.remove(child)
-        _rewrite(child, used, fixed)
-        child.tail = None if name != "text" else child.tail
+    classes = [_grey(kind, given.get(kind), name) for kind in ("fill", "stroke")]
+    if any(classes):
+        given["class"] = " ".join(filter(None, classes))
+    if name in ("text", "tspan"):
+        return [_rewrite(child, used) for child in node]
+    kept = []
+    for child in node:
+        _rewrite(child, used)
+        child.tail = None
+        same = kept and (child.tag, child.attrib) == (kept[-1].tag, kept[-1].attrib)
+        if same and child.tag == f"{_SVG}g" and child.keys() == ["clip-path"]:
+            kept[-1].extend(child)
+        elif child.tag != f"{_SVG}style":
+            kept.append(child)
+    node[:], node.text = kept, None
 
 
 def _style(text):
