@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.metadata import version
 from importlib.resources import files
 from io import StringIO
+from itertools import count
 from numbers import Real
 from xml.etree import ElementTree
 
@@ -22,8 +23,9 @@ _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 # Artists of more points than this are drawn as pixels, of this resolution: as paths they
 # would make the page large and slow.
 _MOST_POINTS, _DPI = 5000, 200
-# Units of a drawing that fit a phone; wider ones scroll there, so that text is legible.
-_PHONE = 420
+# Widths of drawings, in points: beyond each they are wider on phones too, and scroll, so
+# that text is legible.
+_WIDE = {"wide": 420, "wider": 640}
 # Least luminance of colours that stand out on dark paper (WCAG: a contrast of 3).
 _DIM = 0.127
 _NUMBER = re.compile(r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+]?\d+)? ?%?|\N{EN DASH}")
@@ -43,26 +45,17 @@ def page(report):
         folder.joinpath(name).read_text(encoding="utf-8")
         for name in ("page.html.jinja", "page.css")
     )
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    shown = Counter()
-
-    def inline(figure):
-        """The drawing, with ids that no other drawing of the page has."""
-        shown["figures"] += 1
-        return jinja2.utils.markupsafe.Markup(
-            _prefixed(figure.svg, f"f{shown['figures']}-")
-        )
-
-    environment.filters |= {"inline": inline, "cell": _cell, "cells": _cells}
-    environment.tests["number"] = lambda cells: all(map(_NUMBER.fullmatch, cells))
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return environment.from_string(template.strip()).render(
+    filled = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    places = count()
+    filled.filters["inline"] = lambda figure: _with_ids(figure.svg, next(places))
+    filled.filters["cell"] = _cell
+    filled.tests["number"] = lambda cells: all(map(_NUMBER.fullmatch, cells))
+    digest = hashlib.sha256(style.encode()).digest()
+    return filled.from_string(template).render(
         report=report,
         model=_model_name(report.estimator_),
-        style=jinja2.utils.markupsafe.Markup(style),
-        style_hash=digest,
+        style=style,
+        style_hash=base64.b64encode(digest).decode(),
         verdicts=Counter(check.verdict for check in report.checks_),
         versions=_versions(),
     )
@@ -77,12 +70,10 @@ def framed(html_of_page):
     )
 
 
-def _prefixed(svg, prefix):
-    """The drawing with other ids, and references to them; texts are left alone."""
-    reference = re.compile(r'( id="| href="#|"url\(#)')
-    return re.sub(
-        "<[^>]+>", lambda tag: reference.sub(rf"\g<1>{prefix}", tag[0]), svg
-    )
+def _with_ids(svg, place):
+    """The drawing with ids that no other of the page has; texts are left alone."""
+    named = re.compile(r'( id="| href="#|"url\(#)')
+    return re.sub("<[^>]+>", lambda tag: named.sub(rf"\1f{place}-", tag[0]), svg)
 
 
 def _model_name(model):
@@ -99,11 +90,6 @@ def _versions():
     names = "sklearn-interpret", "scikit-learn", "numpy", "scipy", "matplotlib"
     python = ".".join(map(str, sys.version_info[:3]))
     return {name: version(name) for name in names} | {"Python": python}
-
-
-def _cells(values):
-    """Texts of the cells of a column."""
-    return [_cell(value) for value in values]
 
 
 def _cell(value):
@@ -128,26 +114,20 @@ def drawn(figure, caption):
     figure = getattr(figure, "figure_", figure)
     matplotlib = import_module("matplotlib")
     # Maps of colours are for light paper, and so is text on them.
-    light = bool(figure.findobj(_has_colour_map))
-    for artist in figure.findobj(lambda artist: _n_points(artist) > _MOST_POINTS):
-        artist.set_rasterized(True)
+    light = any(
+        artist.get_array() is not None
+        for artist in figure.findobj(lambda artist: hasattr(artist, "get_array"))
+    )
+    for artist in figure.findobj(import_module("matplotlib.collections").Collection):
+        n_points = sum(map(len, artist.get_paths()))
+        if max(n_points, len(artist.get_offsets())) > _MOST_POINTS:
+            artist.set_rasterized(True)
     out = StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "report"}):
         figure.savefig(out, format="svg", transparent=True, dpi=_DPI, metadata=nothing)
     import_module("matplotlib.pyplot").close(figure)
     return Figure(_inline_svg(out.getvalue(), caption, light), caption)
-
-
-def _has_colour_map(artist):
-    return hasattr(artist, "get_array") and artist.get_array() is not None
-
-
-def _n_points(artist):
-    """Number of points of a collection; of other artists none are counted."""
-    if not hasattr(artist, "get_offsets"):
-        return 0
-    return max(len(artist.get_offsets()), sum(map(len, artist.get_paths())))
 
 
 def _inline_svg(text, caption, light):
@@ -160,16 +140,11 @@ def _inline_svg(text, caption, light):
     light |= root.find(f".//{_SVG}image") is not None or _is_dim(text)
     _rewrite(root, set(short.values()))
     width = float(root.get("viewBox").split()[2])
-    kinds = {"drawing": True, "wide": width > _PHONE, "light": light}
-    for name in ("height", "version"):
-        del root.attrib[name]
-    root.attrib |= {
-        "role": "img",
-        "class": " ".join(kind for kind, holds in kinds.items() if holds),
-        "width": f"{1.25 * width:.0f}",
-        "fill": "currentColor",
-        "stroke-linejoin": "round",
-    }
+    kinds = ["drawing", *(kind for kind, least in _WIDE.items() if width > least)]
+    del root.attrib["height"], root.attrib["version"]
+    root.attrib |= {"role": "img", "class": " ".join([*kinds, *["light"] * light])}
+    root.attrib |= {"width": f"{1.25 * width:.0f}", "fill": "currentColor"}
+    root.attrib["stroke-linejoin"] = "round"
     title = ElementTree.Element(f"{_SVG}title")
     title.text = caption
     root.insert(0, title)
@@ -179,10 +154,10 @@ def _inline_svg(text, caption, light):
 
 def _is_dim(text):
     """Whether a drawing has colours, greys aside, too dark for dark paper."""
-    for red, green, blue in re.findall(r": ?#(..)(..)(..)\b", text):
-        rgb = [(int(one, 16) / 255) ** 2.2 for one in (red, green, blue)]
-        luminance = 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]
-        if luminance < _DIM and not red == green == blue:
+    for channels in set(re.findall(r": ?#(..)(..)(..)\b", text)):
+        red, green, blue = [(int(one, 16) / 255) ** 2.2 for one in channels]
+        luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+        if luminance < _DIM and len(set(channels)) > 1:
             return True
     return False
 
@@ -219,10 +194,8 @@ def _style(text):
     pairs = (part.partition(":")[::2] for part in text.split(";"))
     found = {key.strip(): value.strip() for key, value in pairs}
     # matplotlib < 3.10 writes all of the font into one.
-    font = re.match(r"(italic )?(?:(\d+|bold) )?([\d.]+px)", found.pop("font", ""))
-    if font:
-        keys = "font-style", "font-weight", "font-size"
-        found |= {k: v.strip() for k, v in zip(keys, font.groups(), strict=True) if v}
+    if font := re.search(r"[\d.]+px", found.pop("font", "")):
+        found["font-size"] = font[0]
     left_out = "", "font-family", "image-rendering"
     return {key: value for key, value in found.items() if key not in left_out}
 
