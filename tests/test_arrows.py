@@ -82,6 +82,8 @@ def room(name):
     if not parts:
         return "top", None
     first, inside = parts[0], parts[1:]
+    if first == "__main__":
+        return "top", None
     if first in ("_core", "_model", "_plotting", "_version", "exceptions"):
         return first, None
     if first in ("base", "_inspectors", "explanations", "partitions"):

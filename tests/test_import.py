@@ -30,6 +30,8 @@ LATE = {
     "shap",
     "skimage",
     "tqdm",
+    "jinja2",
+    "skops",
 }
 
 PROBE = """

@@ -1,26 +1,212 @@
-"""The page of a report."""
+"""The page of a report: a template filled, and drawings made part of it."""
 
+import base64
+import hashlib
+import html
+import math
+import re
+import sys
+from collections import Counter
+from importlib import import_module
+from importlib.metadata import version
+from importlib.resources import files
 from io import StringIO
+from itertools import count
+from numbers import Real
+from xml.etree import ElementTree
+
+from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret.report._results import Figure
 
+_SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
+# Artists of more points than this are drawn as pixels, of this resolution: as paths they
+# would make the page large and slow.
+_MOST_POINTS, _DPI = 5000, 200
+# Widths of drawings, in points: beyond each they are wider on phones too, and scroll, so
+# that text is legible.
+_WIDE = {"wide": 420, "wider": 640}
+# Least luminance of colours that stand out on dark paper (WCAG: a contrast of 3).
+_DIM = 0.127
+_NUMBER = re.compile(r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+]?\d+)? ?%?|\N{EN DASH}")
+
 
 def page(report):
-    """Page of HTML."""
-    return ""
+    """Page of HTML that shows a fitted report."""
+    try:
+        jinja2 = import_module("jinja2")
+    except ImportError as error:
+        raise ImportError(
+            "The page of InspectionReport needs jinja2; install it with "
+            '`pip install "sklearn-interpret[report]"`.'
+        ) from error
+    folder = files("sklearn_interpret.report")
+    template, style = (
+        folder.joinpath(name).read_text(encoding="utf-8")
+        for name in ("page.html.jinja", "page.css")
+    )
+    filled = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    places = count()
+    filled.filters["inline"] = lambda figure: _with_ids(figure.svg, next(places))
+    filled.filters["cell"] = _cell
+    filled.tests["number"] = lambda cells: all(map(_NUMBER.fullmatch, cells))
+    digest = hashlib.sha256(style.encode()).digest()
+    return filled.from_string(template).render(
+        report=report,
+        model=_model_name(report.estimator_),
+        style=style,
+        style_hash=base64.b64encode(digest).decode(),
+        verdicts=Counter(check.verdict for check in report.checks_),
+        versions=_versions(),
+    )
 
 
-def framed(html):
+def framed(html_of_page):
     """Frame with a page, for a notebook."""
-    return ""
+    return (
+        '<iframe title="Inspection report" sandbox width="100%" height="700" '
+        f'style="border: 1px solid #8888" srcdoc="{html.escape(html_of_page)}">'
+        "</iframe>"
+    )
+
+
+def _with_ids(svg, place):
+    """The drawing with ids that no other of the page has; texts are left alone."""
+    named = re.compile(r'( id="| href="#|"url\(#)')
+    return re.sub("<[^>]+>", lambda tag: named.sub(rf"\1f{place}-", tag[0]), svg)
+
+
+def _model_name(model):
+    """Name of a model's class, and of its steps."""
+    while isinstance(model, FrozenEstimator):
+        model = model.estimator
+    steps = getattr(model, "steps", [])
+    names = [type(step).__name__ for _, step in steps if hasattr(step, "fit")]
+    return " \N{RIGHTWARDS ARROW} ".join(names or [type(model).__name__])
+
+
+def _versions():
+    """Versions of what computes a report, by name."""
+    names = "sklearn-interpret", "scikit-learn", "numpy", "scipy", "matplotlib"
+    python = ".".join(map(str, sys.version_info[:3]))
+    return {name: version(name) for name in names} | {"Python": python}
+
+
+def _cell(value):
+    """Text of a cell of a table: numbers with three significant digits."""
+    value = value.item() if hasattr(value, "item") else value
+    if value is None or value != value:
+        return "\N{EN DASH}"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return {True: "yes", False: "no"}.get(value, str(value))
+    if isinstance(value, int) or math.isinf(value):
+        text = f"{value:,}"
+    else:
+        text = f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
+    return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
+
+
+# Drawings
 
 
 def drawn(figure, caption):
-    """Figure of a report."""
+    """A figure of matplotlib, or of a display, as part of a page; it is closed."""
     figure = getattr(figure, "figure_", figure)
-    import matplotlib.pyplot as plt
-
+    matplotlib = import_module("matplotlib")
+    # Maps of colours are for light paper, and so is text on them.
+    light = any(
+        artist.get_array() is not None
+        for artist in figure.findobj(lambda artist: hasattr(artist, "get_array"))
+    )
+    for artist in figure.findobj(import_module("matplotlib.collections").Collection):
+        n_points = sum(map(len, artist.get_paths()))
+        if max(n_points, len(artist.get_offsets())) > _MOST_POINTS:
+            artist.set_rasterized(True)
     out = StringIO()
-    figure.savefig(out, format="svg")
-    plt.close(figure)
-    return Figure(out.getvalue(), caption)
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "report"}):
+        figure.savefig(out, format="svg", transparent=True, dpi=_DPI, metadata=nothing)
+    import_module("matplotlib.pyplot").close(figure)
+    return Figure(_inline_svg(out.getvalue(), caption, light), caption)
+
+
+def _inline_svg(text, caption, light):
+    """matplotlib's SVG as part of a page whose policy forbids styles in attributes."""
+    used = set(re.findall(r'(?:href="|url\()#(\w+)', text))
+    used &= set(re.findall(r' id="(\w+)"', text))
+    short = {name: f"i{place}" for place, name in enumerate(sorted(used))}
+    text = re.sub(r"\b\w+\b", lambda word: short.get(word[0], word[0]), text)
+    root = ElementTree.fromstring(text)
+    light |= root.find(f".//{_SVG}image") is not None or _is_dim(text)
+    _rewrite(root, set(short.values()))
+    width = float(root.get("viewBox").split()[2])
+    kinds = ["drawing", *(kind for kind, least in _WIDE.items() if width > least)]
+    del root.attrib["height"], root.attrib["version"]
+    root.attrib |= {"role": "img", "class": " ".join([*kinds, *["light"] * light])}
+    root.attrib |= {"width": f"{1.25 * width:.0f}", "fill": "currentColor"}
+    root.attrib["stroke-linejoin"] = "round"
+    title = ElementTree.Element(f"{_SVG}title")
+    title.text = caption
+    root.insert(0, title)
+    ElementTree.register_namespace("", _SVG[1:-1])
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _is_dim(text):
+    """Whether a drawing has colours, greys aside, too dark for dark paper."""
+    for channels in set(re.findall(r": ?#(..)(..)(..)\b", text)):
+        red, green, blue = [(int(one, 16) / 255) ** 2.2 for one in channels]
+        luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+        if luminance < _DIM and len(set(channels)) > 1:
+            return True
+    return False
+
+
+def _rewrite(node, used):
+    """Give a node and all below it attributes in place of styles, and fewer bytes."""
+    name, given = node.tag.removeprefix(_SVG), node.attrib
+    if given.get("id") not in used:
+        given.pop("id", None)
+    given |= _style(given.pop("style", ""))
+    if f"{_XLINK}href" in given:
+        given["href"] = given.pop(f"{_XLINK}href")
+    for key in given.keys() & {"d", "x", "y"}:
+        given[key] = re.sub(r"-?\d+\.\d+", _rounded, " ".join(given[key].split()))
+    classes = [_grey(kind, given.get(kind), name) for kind in ("fill", "stroke")]
+    if any(classes):
+        given["class"] = " ".join(filter(None, classes))
+    if name in ("text", "tspan"):
+        return [_rewrite(child, used) for child in node]
+    kept = []
+    for child in node:
+        _rewrite(child, used)
+        child.tail = None
+        same = kept and (child.tag, child.attrib) == (kept[-1].tag, kept[-1].attrib)
+        if same and child.tag == f"{_SVG}g" and child.keys() == ["clip-path"]:
+            kept[-1].extend(child)
+        elif child.tag != f"{_SVG}style":
+            kept.append(child)
+    node[:], node.text = kept, None
+
+
+def _style(text):
+    """Attributes that stand for a style; fonts are the page's."""
+    pairs = (part.partition(":")[::2] for part in text.split(";"))
+    found = {key.strip(): value.strip() for key, value in pairs}
+    # matplotlib < 3.10 writes all of the font into one.
+    if font := re.search(r"[\d.]+px", found.pop("font", "")):
+        found["font-size"] = font[0]
+    left_out = "", "font-family", "image-rendering"
+    return {key: value for key, value in found.items() if key not in left_out}
+
+
+def _grey(kind, colour, name):
+    """Class of a grey: its share of ink, in tenths; white text stands on a colour."""
+    match = re.fullmatch(r"#(..)\1\1", colour or "")
+    if not match or (name == "text" and match[1] == "ff"):
+        return None
+    return f"{kind[0]}{10 - round(int(match[1], 16) / 25.5)}"
+
+
+def _rounded(match):
+    return f"{float(match[0]):.2f}".rstrip("0").rstrip(".")
