@@ -1,4 +1,4 @@
-"""Reports of three models on real data, pages of their own; the role that links them."""
+"""Reports of three models on real data as pages, and the role that links them."""
 
 from pathlib import Path
 

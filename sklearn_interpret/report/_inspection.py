@@ -139,12 +139,13 @@ class Inspection:
 
     @cached_property
     def target(self):
-        """The class whose probability is explained, where there are more than two."""
+        """The class predicted most often, to explain, where there are more than two."""
         classes = self.model.classes_ if self.classifies else []
         if len(classes) < 3:
             return None
-        labels, counts = np.unique(self.sample.y, return_counts=True)
-        return labels[counts.argmax()].item()
+        labels = self.model.predict(self.part.rows.native)
+        found, counts = np.unique(labels, return_counts=True)
+        return found[counts.argmax()]
 
     # Predictions and losses of rows that a model has not seen.
 
@@ -331,7 +332,7 @@ class Inspection:
 
     @cached_property
     def order(self):
-        """Columns, the most important first; without targets those of largest effect."""
+        """Columns by importance; without targets by the size of their effects."""
         if self.has_targets:
             importances = self.mean_importances
         else:

@@ -41,22 +41,18 @@ def overview(inspection):
         parts.append(_columns(rows))
     size = f"{rows.n_rows:,} rows"
     if inspection.is_table:
-        size += f" of {rows.n_columns} features"
+        size += f", {rows.n_columns} feature{'s'[: rows.n_columns != 1]}"
     if not inspection.has_targets:
         return f"The model was inspected on {size}.", parts, ""
-    loss = (
-        "log loss of class shares"
-        if inspection.classifies
-        else "squared error of the mean"
-    )
-    shares = [
-        f"{name} {inspection.skill(found):.0%}"
-        for name, found in _rivals(inspection).items()
-    ]
-    summary = (
-        f"Share of the {loss} that is removed on rows not seen in training ({size}): "
-        f"{listed(shares)}."
-    )
+    loss = "log loss" if inspection.classifies else "squared error"
+    (_, own), *others = _rivals(inspection).items()
+    share = inspection.skill(own)
+    does = f"removes {share:.0%} of the {loss} of a model without features"
+    if share <= 0:
+        does = "predicts no better than a model without features"
+    rivals = [f"{name} {inspection.skill(found):.0%}" for name, found in others]
+    summary = f"On rows not seen in training ({size}), the model {does}"
+    summary += f"; {rivals[0]}." if rivals else "."
     code = "cross_validate(model, X, y, cv=cv, return_estimator=True)"
     return summary, parts, code
 
@@ -176,8 +172,8 @@ def importance(inspection):
         return "No feature matters clearly more than chance.", parts, _IMPORTANCE
     share = np.maximum(means, 0)[above[0]] / np.maximum(means, 0).sum()
     summary = (
-        f"{listed([names[j] for j in above])} matter; the largest share of all "
-        f"permutation importance, {share:.0%}, is that of {names[above[0]]}."
+        f"{listed([names[j] for j in above])} matter; {names[above[0]]} has the largest "
+        f"permutation importance, {share:.0%} of the sum."
     )
     if len(above) == 1:
         summary = f"Only {names[above[0]]} matters clearly more than chance."
@@ -203,7 +199,8 @@ def _sage_column(inspection, shown):
         n_jobs=inspection.n_jobs,
     )
     found = sage.fit(part.rows.native, part.y, sample_weight=part.weights)
-    return {"SAGE": [found.feature_importances_[j] for j in shown]}
+    shares = found.feature_importances_ / found.loss_reduction_
+    return {"SAGE, share": [f"{shares[j]:.1%}" for j in shown]}
 
 
 def _drop_column(inspection, shown):
@@ -244,7 +241,7 @@ def effects(inspection):
     summary = _moves(inspection)
     if divided:
         split = listed([regions.effect_names_[k] for k in divided])
-        summary += f" The effect of {split} differs between regions."
+        summary += f" Regions differ in the effect of {split}."
     code = "AccumulatedLocalEffectsDisplay.from_cv_results(cv_results, X)"
     return summary, parts, code
 
@@ -271,7 +268,7 @@ def _moves(inspection):
         way = "up" if net > 0.8 else "down" if net < -0.8 else "up and down"
         words.append(f"{way} by {size:.3g} with {name}")
     if not words:
-        return "No number moves the prediction."
+        return "No numeric feature moves the prediction."
     return f"On average the prediction{_of_class(inspection)} goes {listed(words)}."
 
 
