@@ -79,9 +79,9 @@ def _model_name(model):
     """Name of a model's class, and of its steps."""
     while isinstance(model, FrozenEstimator):
         model = model.estimator
-    steps = getattr(model, "steps", [])
-    names = [type(step).__name__ for _, step in steps if hasattr(step, "fit")]
-    return " \N{RIGHTWARDS ARROW} ".join(names or [type(model).__name__])
+    steps = getattr(model, "steps", [("", model)])
+    names = (type(step).__name__ for _, step in steps if hasattr(step, "fit"))
+    return " \N{RIGHTWARDS ARROW} ".join(names)
 
 
 def _versions():
