@@ -2,5 +2,6 @@
 
 from sklearn_interpret.report._inspection_report import InspectionReport
 from sklearn_interpret.report._results import Check, Figure, Section, Table
+from sklearn_interpret.report._skore import SkoreCheck
 
-__all__ = ["Check", "Figure", "InspectionReport", "Section", "Table"]
+__all__ = ["Check", "Figure", "InspectionReport", "Section", "SkoreCheck", "Table"]
