@@ -247,7 +247,7 @@ COUNTERFACTUALS = {
     counterfactuals.ExactCounterfactual: [
         {"desired": (0.6, None)},
         {
-            "desired": (0.6, 0.9),
+            "desired": (0.4, 2.0),
             "max_changes": 2,
             "objective": "n_changed",
             "distance": {0: 2.0},
@@ -293,7 +293,7 @@ IMPORTANCE = {
         {
             "test": "hrt",
             "sampler": Shuffled(),
-            "n_samples": 10,
+            "n_samples": 25,
             "cv": 2,
             "correction": None,
         },
