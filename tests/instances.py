@@ -433,7 +433,7 @@ DECOMPOSITION = {
 
 RULES = {
     rules.BayesianRuleListClassifier: [
-        {"n_samples": 50},
+        {"n_samples": 20},
         {
             "list_length_prior": 2.0,
             "rule_size_prior": 2.0,

@@ -170,7 +170,7 @@ def _few_penalties_and_trees():
     """
     nuisance = "sklearn_interpret.importance._nuisance"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sklearn_interpret.rules._lasso._N_PENALTIES", 6)
+        patch.setattr("sklearn_interpret.rules._lasso._N_PENALTIES", 10)
         patch.setattr(f"{nuisance}._MOST_COLUMNS", 0)
         patch.setitem(import_module(nuisance)._CHECK, "max_iter", 2)
         yield
