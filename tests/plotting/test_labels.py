@@ -23,7 +23,6 @@ from sklearn_interpret._plotting.labels import (
     wrapped,
 )
 
-
 # Letters of all kinds, that need no table of all of them.
 TEXTS = st.text(alphabet="ab é\n\t,.-…_$0123喜\u0301İß\ud800😀")
 
