@@ -119,9 +119,9 @@ ADVERSARIAL = {
             "patch_shape": (1, 2),
             "scale": (0.5, 1.0),
             "n_transforms": 2,
-            "n_steps": 3,
+            "n_steps": 2,
             "n_restarts": 1,
-            "subsample": 30,
+            "subsample": 10,
             "bounds": (-3, 3),
         },
     ],
@@ -247,7 +247,7 @@ COUNTERFACTUALS = {
     counterfactuals.ExactCounterfactual: [
         {"desired": (0.6, None)},
         {
-            "desired": (0.6, 0.9),
+            "desired": (0.4, 2.0),
             "max_changes": 2,
             "objective": "n_changed",
             "distance": {0: 2.0},
@@ -433,7 +433,7 @@ DECOMPOSITION = {
 
 RULES = {
     rules.BayesianRuleListClassifier: [
-        {"n_samples": 50},
+        {"n_samples": 20},
         {
             "list_length_prior": 2.0,
             "rule_size_prior": 2.0,

@@ -1,9 +1,9 @@
 """Every public estimator keeps scikit-learn's contract and ours."""
 
-import importlib
 import inspect
 import pkgutil
 from functools import cache
+from importlib import import_module
 from unittest import SkipTest
 
 import numpy as np
@@ -33,7 +33,7 @@ def public_estimators():
     names = [module.name for module in found if "._" not in module.name]
     lifted = {
         getattr(module, name)
-        for module in map(importlib.import_module, names)
+        for module in map(import_module, names)
         for name in getattr(module, "__all__", ())
     }
     classes = [entry for entry in lifted if inspect.isclass(entry)]
@@ -163,10 +163,16 @@ NOTHING_SELECTED = ["No features were selected"]
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _few_penalties():
-    """Rule ensembles try ten penalties: no check is about how close the best one is."""
+def _few_penalties_and_trees():
+    """Rule ensembles try few penalties: no check is about how close the best one is.
+
+    Nor about how well nuisance regressions are checked: few boosted trees do that.
+    """
+    nuisance = "sklearn_interpret.importance._nuisance"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sklearn_interpret.rules._lasso._N_PENALTIES", 10)
+        patch.setattr(f"{nuisance}._MOST_COLUMNS", 0)
+        patch.setitem(import_module(nuisance)._CHECK, "max_iter", 2)
         yield
 
 

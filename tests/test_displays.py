@@ -429,7 +429,7 @@ def test_folds_of_inspectors(name, folds):
 @pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.several])
 def test_many_features(name):
     case = CASES[name]
-    n_features = 13
+    n_features = 7
     X, _ = numeric_table(30, n_features)
     model = LinearRegression().fit(X, X @ np.arange(n_features))
     display = case.display.from_estimator(model, X, max_entries=None, **case.settings)

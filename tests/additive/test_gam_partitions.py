@@ -133,7 +133,7 @@ def assert_same(found, expected, rows, *, atol=1e-12):
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.InspectionWarning")
 @pytest.mark.parametrize(
     ("name", "n_partitions"),
-    [*product(CASES, [7]), *product(["weights", "quantiles", "classes"], [1, 2, 64])],
+    [*product(CASES, [7]), *product(["weights", "quantiles", "classes"], [1, 30])],
 )
 def test_equals_the_fit_in_memory(name, n_partitions):
     found, expected = fitted(name, n_partitions), fitted_in_memory(name, 0)

@@ -256,9 +256,8 @@ def test_pvalues_are_uniform_under_the_null(test, no_checks):
     found = []
     for seed in range(80):
         rows, y = linear_data(60, seed)
-        found.append(quick(test).fit(rows, y).p_values_[1:])
-    for pvalues in np.transpose(found):
-        assert kstest(pvalues, "uniform").pvalue > 0.01
+        found.append(quick(test, cv=2).fit(rows[:, :2], y).p_values_[1])
+    assert kstest(found, "uniform").pvalue > 0.01
 
 
 def test_pcm_finds_an_interaction_that_gcm_misses():
@@ -498,19 +497,15 @@ def test_bad_input(parameters, rows, y, message):
     assert not hasattr(found, "p_values_")
 
 
-def with_column(*columns):
-    return np.column_stack([X, *columns])
-
-
 ODD_ROWS = {
     "one feature": X[:, :1],
-    "constants": with_column(np.full(60, 0.1), np.zeros(60)),
-    "flags": X > 0,
-    "whole numbers": np.round(10 * X).astype(int),
-    "float32 far from zero": (X + 1e6).astype(np.float32),
-    "missing": np.where(X > 1, np.nan, X),
+    "constants": np.column_stack([X[:, 0], np.full(60, 0.1), np.zeros(60)]),
+    "flags": X[:, :2] > 0,
+    "whole numbers": np.round(10 * X[:, :2]).astype(int),
+    "float32 far from zero": (X[:, :2] + 1e6).astype(np.float32),
+    "missing": np.where(X > 1, np.nan, X)[:, :2],
     "many levels": pd.DataFrame(
-        {"id": [f"no {i // 3}" for i in range(60)], "x": X[:, 0]}
+        {"id": [f"no {i // 4}" for i in range(60)], "x": X[:, 0]}
     ),
 }
 
@@ -528,18 +523,19 @@ def test_odd_rows(test, kind):
     found.fit(ODD_ROWS[kind], Y)
     assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
     if kind == "constants" and test != "loco":
-        assert_array_equal(found.p_values_[3:], 1)
-        assert_array_equal(found.importances_[3:], 0)
+        assert_array_equal(found.p_values_[1:], 1)
+        assert_array_equal(found.importances_[1:], 0)
 
 
 @pytest.mark.parametrize("nuisance", [LinearRegression(), None, TREE])
 @pytest.mark.parametrize("test", ["gcm", "pcm"])
 def test_nothing_is_left_of_copies(test, nuisance, no_checks):
-    rows = with_column(X[:, 0], 2 * X[:, 2] + 1)
-    for model in (None, TREE):
+    rows = np.column_stack([X[:, [0, 2]], X[:, 0], 2 * X[:, 2] + 1])
+    # GCM asks no model.
+    for model in (None, TREE) if test == "pcm" else (None,):
         found = quick(test, model, nuisance=nuisance, cv=2).fit(rows, Y)
-        assert_array_equal(found.p_values_[[0, 2, 3, 4]], 1)
-        assert_array_equal(found.importances_[[0, 2, 3, 4]], 0)
+        assert_array_equal(found.p_values_, 1)
+        assert_array_equal(found.importances_, 0)
 
 
 @of_each
@@ -550,7 +546,7 @@ def test_targets_have_no_units(test, scale, no_checks):
 
 
 @of_each
-@pytest.mark.parametrize("n_rows", [4, 5, 10])
+@pytest.mark.parametrize("n_rows", [4, 9])
 @pytest.mark.parametrize("classes", [False, True])
 def test_few_rows(test, n_rows, classes, no_checks):
     y = Y[:n_rows] > np.median(Y[:n_rows]) if classes else Y[:n_rows]
@@ -571,8 +567,8 @@ def test_rare_classes(test, n_rare, no_checks):
 @of_each
 def test_more_features_than_rows(test):
     rng = np.random.default_rng(0)
-    rows = rng.normal(size=(60, 300))
-    groups = {"first": [0, 1], "rest": list(range(2, 300))}
+    rows = rng.normal(size=(60, 100))
+    groups = {"first": [0, 1], "rest": list(range(2, 100))}
     found = quick(test, Ridge(), nuisance=Ridge(), feature_groups=groups, cv=2)
     found.fit(rows, 3 * rows[:, 0] + rng.normal(size=60))
     assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()

@@ -118,13 +118,15 @@ def test_models_follow_refits(model, rows, y, weighted):
     """Losses and parameters; exactly, where losses are squares."""
     weights = np.random.default_rng(0).integers(1, 4, len(rows)) if weighted else None
     inspector = InfluenceFunctions(model).fit(rows, y, sample_weight=weights)
-    expected = changes_of_losses(model, rows, y, range(len(rows)), weights)
-    found, own = inspector.explain(rows, y).values, inspector.self_influence_
+    some = np.arange(0, len(rows), 3)
+    expected = changes_of_losses(model, rows, y, some, weights)
+    found = inspector.explain(rows, y).values[:, some]
+    own, changed = inspector.self_influence_[some], np.diag(expected[some])
     if any(model is exact for exact, *_ in SQUARES):
         assert_allclose(found, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
-        assert_allclose(own, np.diag(expected), rtol=1e-8)
+        assert_allclose(own, changed, rtol=1e-8)
     assert_follows(found, expected)
-    assert_follows(own, np.diag(expected))
+    assert_follows(own, changed)
     assert inspector.check(5) > 0.999
     kept = np.arange(len(rows)) != 3
     given = {"sample_weight": weights[kept]} if weighted else {}

@@ -1,7 +1,5 @@
 """Shapley values of any model: exact ones, and those of permutations."""
 
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -339,23 +337,6 @@ def test_as_many_rows_as_orders_and_no_more():
 
 
 # What all of them keep
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_row_gets_the_same_alone_among_others_and_from_workers(kind):
-    inspector = of_model(kind, FOREST)
-    whole = inspector.explain(X).values
-    order = RNG.permutation(len(X))
-    assert_array_equal(inspector.explain(X[order]).values, whole[order])
-    assert_array_equal(inspector.explain(X[3:4]).values, whole[3:4])
-    copy = pickle.loads(pickle.dumps(inspector))
-    assert_array_equal(copy.explain(X).values, whole)
-    shared = of_model(kind, FOREST, n_jobs=2)
-    assert_array_equal(shared.explain(X).values, whole)
-    if kind is not ShapleySampling:
-        pairs = inspector.interaction_values(X)
-        assert_array_equal(inspector.interaction_values(X[3:4]), pairs[3:4])
-        assert_array_equal(shared.interaction_values(X), pairs)
 
 
 @pytest.mark.parametrize("kind", KINDS)

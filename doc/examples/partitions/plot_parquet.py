@@ -5,7 +5,7 @@ How is a model inspected on a folder of files?
 A table that does not fit in memory is read batch by batch. Results are those of the
 whole table: quantiles are exact, and sums are added up in passes over the files.
 
-See the effect of the hour on rentals of bicycles over 400 000 rows. It was computed
+See the effect of the hour on rentals of bicycles over 100 000 rows. It was computed
 from four files, of which a batch at a time was in memory.
 """
 
@@ -36,9 +36,9 @@ for year in range(4):
     rng = np.random.default_rng(year)
     table = pd.DataFrame(
         {
-            "hour": rng.uniform(0, 24, 100_000).astype(np.float32),
-            "temperature": rng.normal(12, 8, 100_000).astype(np.float32),
-            "weekday": pd.Categorical(rng.choice(["work", "weekend"], 100_000)),
+            "hour": rng.uniform(0, 24, 25_000).astype(np.float32),
+            "temperature": rng.normal(12, 8, 25_000).astype(np.float32),
+            "weekday": pd.Categorical(rng.choice(["work", "weekend"], 25_000)),
         }
     )
     peaks = np.exp(-((table["hour"] - 8) ** 2) / 4) + np.exp(
@@ -46,14 +46,14 @@ for year in range(4):
     )
     work = table["weekday"] == "work"
     table["rentals"] = 50 + 100 * peaks * work + 3 * table["temperature"]
-    table["rentals"] += rng.normal(0, 10, 100_000)
+    table["rentals"] += rng.normal(0, 10, 25_000)
     table.to_parquet(folder / f"year-{year}.parquet", index=False)
 files = dataset.dataset(folder)
 batches = RowBatches(files, y="rentals")
 
 # %%
 # The model is fitted to a sample of the rows.
-sample = files.head(20_000).to_pandas()
+sample = files.head(10_000).to_pandas()
 X, y = sample.drop(columns="rentals"), sample["rentals"]
 model = HistGradientBoostingRegressor(random_state=0).fit(X, y)
 frozen = FrozenEstimator(model)
@@ -62,7 +62,7 @@ frozen = FrozenEstimator(model)
 # Effects over all rows
 # ---------------------
 #
-# Edges of the intervals are quantiles of all 400 000 rows. The counts of rows in the
+# Edges of the intervals are quantiles of all 100 000 rows. The counts of rows in the
 # intervals say so.
 effects = AccumulatedLocalEffects(frozen).fit(batches)
 print([int(counts.sum()) for counts in effects.interval_counts_])
@@ -80,7 +80,7 @@ print({name: round(float(size), 1) for name, size in importances})
 # -------------------
 #
 # An additive model is fitted to the files themselves: it needs three passes. Its
-# standard errors are those of 400 000 rows.
+# standard errors are those of 100 000 rows.
 gam = GAMRegressor().fit(batches)
 print(gam.term_names_.tolist(), gam.effective_dof_.round(1))
 print("explained share of the deviance:", round(float(gam.deviance_explained_), 3))

@@ -35,7 +35,9 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X_train, X_test, y_train, y_test = train_test_split(
     X, 1 - y, test_size=0.3, random_state=0, stratify=y
 )  # 1 is malignant
-model = HistGradientBoostingClassifier(random_state=0).fit(X_train, y_train)
+model = HistGradientBoostingClassifier(max_leaf_nodes=8, random_state=0).fit(
+    X_train, y_train
+)
 frozen = FrozenEstimator(model)
 print(f"Accuracy on patients not seen: {model.score(X_test, y_test):.3f}")
 

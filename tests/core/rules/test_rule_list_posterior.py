@@ -112,7 +112,7 @@ def test_samples_are_those_of_the_posterior_of_all_lists():
     logs = [case.log_prior(own) + case.log_likelihood(own) for own in lists]
     exact = dict(zip(map(tuple, lists), _normalised(logs), strict=True))
     random = np.random.RandomState(seed)
-    chains = [list(gibbs_chain(case.posterior, 8000, random))[4000:] for _ in range(3)]
+    chains = [list(gibbs_chain(case.posterior, 5000, random))[1000:] for _ in range(3)]
     sampled = [own for chain in chains for own, _ in chain]
     logs_of_sampled = np.array([[log for _, log in chain] for chain in chains])
     counts = Counter(sampled)

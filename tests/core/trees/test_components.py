@@ -94,7 +94,7 @@ def test_components_are_those_of_the_definition(players, max_order, regime):
     check(0, players, max_order, depth=6)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10**6), depth=st.integers(0, 7))
 def test_components_of_any_trees(seed, depth):
     check(seed, np.arange(5), 5, depth=depth)
