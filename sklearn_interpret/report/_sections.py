@@ -172,8 +172,8 @@ def importance(inspection):
         return "No feature matters clearly more than chance.", parts, _IMPORTANCE
     share = np.maximum(means, 0)[above[0]] / np.maximum(means, 0).sum()
     summary = (
-        f"{listed([names[j] for j in above])} matter; {names[above[0]]} has the largest "
-        f"permutation importance, {share:.0%} of the sum."
+        f"{listed([names[j] for j in above])} matter; {names[above[0]]} has "
+        f"{share:.0%} of the sum of permutation importances."
     )
     if len(above) == 1:
         summary = f"Only {names[above[0]]} matters clearly more than chance."

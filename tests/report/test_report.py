@@ -32,8 +32,8 @@ def test_overview_compares_with_a_linear_model_and_with_none():
     X = numbers()
     found = section(LinearRegression(), X, X["a"], "overview")
     assert found.summary == (
-        "On rows not seen in training (120 rows, 3 features), the model removes 100% of "
-        "the squared error of a model without features; a linear model 100%."
+        "On rows not seen in training (120 rows, 3 features), the model removes 100% "
+        "of the squared error of a model without features; a linear model 100%."
     )
     scores, _, columns = found.parts
     assert scores.columns["model"] == ["the model", "a linear model", "no features"]
