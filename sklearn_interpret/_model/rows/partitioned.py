@@ -152,6 +152,22 @@ class PartitionedSample:
         return observed_levels(self.levels[columns], range(len(columns)))
 
 
+def first_rows(estimator, partitions):
+    """First rows of partitions, if the estimator's `fit` takes them."""
+    name, subsample = type(estimator).__name__, getattr(estimator, "subsample", None)
+    if not estimator._takes_partitions or subsample is not None:
+        drawn = f" to draw subsample={subsample!r}" if subsample else ""
+        raise TypeError(
+            f"{name} needs all rows in memory{drawn}, and those of X are in "
+            "partitions: pass a sample of them that fits in memory; transform and "
+            "explain take each partition in turn."
+        )
+    head = partitions.head()
+    if head is None:
+        raise ValueError(f"X has no rows, and {name} needs one.")
+    return head
+
+
 class _SomeColumns:
     """Some columns of rows, at their places in the whole table."""
 
@@ -159,38 +175,22 @@ class _SomeColumns:
         self._rows, self.names = rows, names
         self._places = {j: place for place, j in enumerate(columns)}
         self.n_rows, self.row_bytes = rows.n_rows, rows.row_bytes
+        self.take = rows.take
 
     def part(self, rows):
         """Rows of a slice."""
         return _SomeColumns(self._rows.part(rows), self.names, self._places)
 
-    def take(self, index):
-        """Rows at `index`: the columns alone."""
-        return self._rows.take(index)
+    def __getattr__(self, name):
+        """A method of `Rows` that takes a column, or columns."""
+        method = getattr(self._rows, name)
 
-    def numbers(self, j):
-        """Column `j` as float64."""
-        return self._rows.numbers(self._places[j])
+        def of_columns(columns):
+            of_one = np.ndim(columns) == 0
+            places = self._places
+            return method(places[columns] if of_one else [places[j] for j in columns])
 
-    def values(self, j):
-        """Column `j` as a numpy vector."""
-        return self._rows.values(self._places[j])
-
-    def categories(self, j):
-        """Categories that the dtype of column `j` declares, or None."""
-        return self._rows.categories(self._places[j])
-
-    def encode_column(self, j):
-        """Codes and labels of column `j`."""
-        return self._rows.encode_column(self._places[j])
-
-    def encode(self, columns):
-        """Joint levels of columns."""
-        return self._rows.encode([self._places[j] for j in columns])
-
-    def keep_columns(self, columns):
-        """Some of the columns, as `Rows`."""
-        return self._rows.keep_columns([self._places[j] for j in columns])
+        return of_columns
 
 
 @dataclass(frozen=True)
