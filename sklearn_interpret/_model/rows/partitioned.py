@@ -88,10 +88,9 @@ class PartitionedSample:
         edges = {j: np.unique(head.values_of(j)[0]) for j in quantiles}
         for last in (False, True):
             task = partial(_Summary.of_sample, edges, tuple(level_sets), most_distinct)
-            merge = partial(_Summary.merge, most_distinct=most_distinct)
-            summary = self.map_reduce(task, merge, columns)
+            summary = self.map_reduce(task, _Summary.merge, columns)
             bins = {
-                j: column.bins_of(quantiles[j], most_distinct)
+                j: column.bins_of(quantiles[j])
                 for j, column in summary.columns.items()
                 if column.few is None
             }
@@ -127,7 +126,7 @@ class PartitionedSample:
         if not bins:
             return {}
         task = partial(_values_in_bins, {j: (columns[j].edges, bins[j]) for j in bins})
-        found = self.map_reduce(task, merge_values, list(bins))
+        found = self.map_reduce(task, merged, list(bins))
         return {j: columns[j].completed(bins[j], found[j]) for j in bins}
 
     @property
@@ -222,19 +221,15 @@ class _Summary:
             return distinct.values, np.rint(distinct.weights / self.least)
         return distinct.values, distinct.weights
 
-    def merge(self, other, most_distinct):
+    def merge(self, other):
         """The summary of both."""
-        columns = {
-            j: own.merge(other.columns[j], most_distinct)
-            for j, own in self.columns.items()
-        }
         levels = {
             some: _joined_levels(None, own, other.levels[some])
             for some, own in self.levels.items()
         }
         return _Summary(
             self.first.joined(other.first).take(np.arange(1)),
-            columns,
+            merged(self.columns, other.columns),
             levels,
             min(self.least, other.least),
             max(self.largest, other.largest),
@@ -267,14 +262,13 @@ def _values_in_bins(wanted, sample):
     return found
 
 
-def merge_values(first, second):
-    """Merged states of two dicts with the same keys."""
-    return {key: own.merge(second[key]) for key, own in first.items()}
-
-
-def added(first, second):
-    """Sums of the members of two lists."""
-    return [own + more for own, more in zip(first, second, strict=True)]
+def merged(first, second):
+    """Merged states, or their sum; of dicts, lists and tuples member by member."""
+    if isinstance(first, dict):
+        return {key: merged(own, second[key]) for key, own in first.items()}
+    if isinstance(first, list | tuple):
+        return [merged(*pair) for pair in zip(first, second, strict=True)]
+    return first.merge(second) if hasattr(first, "merge") else first + second
 
 
 def merge_known(merge, first, second):
