@@ -45,7 +45,7 @@ from sklearn_interpret._model.response import (
     weight_parameter,
 )
 from sklearn_interpret._model.rows.base import default_name
-from sklearn_interpret._model.rows.partitioned import PartitionedSample
+from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
 from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
     CallbackSupportMixin,
@@ -220,7 +220,12 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self._reset()
         partitions = Partitions.of(X, y, sample_weight)
         if partitions is not None:
-            return self._fit_partitions(partitions)
+            X, y, sample_weight = first_rows(self, partitions), None, None
+            if not isinstance(self._get_estimator(), FrozenEstimator):
+                raise TypeError(
+                    f"{type(self).__name__} fits no model to rows in partitions: pass "
+                    "a fitted one as sklearn.frozen.FrozenEstimator(model)."
+                )
         rows = self._check_rows(X, reset=True)
         weights = check_weights(sample_weight, rows, count_rows=self._errors_count_rows)
         if y is not None:
@@ -232,43 +237,14 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             self._fit_estimator(rows.native, y, sample_weight, params, task)
             response = self._make_response()
             self._target_name = getattr(y, "name", None) or None  # of a Series
-            sample = self._choose_sample(rows, y, weights)
-            self._inspect_with_progress(sample, response, context)
-        return self
-
-    def _inspect_with_progress(self, sample, response, context):
-        self._response_name = getattr(response, "name", "response")
-        task = callback_subcontext(context, "inspect", max_subtasks=PERCENTS)
-        with callback_task(task, self), progress_of(self, "fit", task):
-            self._inspect(sample, response)
-
-    def _fit_partitions(self, partitions):
-        """Inspect a frozen model on rows in partitions."""
-        given, name = self._get_estimator(), type(self).__name__
-        subsample = getattr(self, "subsample", None)
-        if not self._takes_partitions or subsample is not None:
-            drawn = f" to draw subsample={subsample!r}" if subsample else ""
-            raise TypeError(
-                f"{name} needs all rows in memory{drawn}, and those of X are in "
-                "partitions: pass a sample of them that fits in memory; transform and "
-                "explain take each partition in turn."
-            )
-        if not isinstance(given, FrozenEstimator):
-            raise TypeError(
-                f"{name} fits no model to rows in partitions: pass a fitted one as "
-                "sklearn.frozen.FrozenEstimator(model)."
-            )
-        head = partitions.head()
-        if head is None:
-            raise ValueError(f"X has no rows, and {name} needs one.")
-        rows = self._check_rows(head, reset=True)
-        context = root_callback_context(self, max_subtasks=2)
-        with callback_task(context, self):
-            task = callback_subcontext(context, "fit-estimator")
-            self._fit_estimator(rows.native, None, None, {}, task)
-            response, self._target_name = self._make_response(), None
-            sample = PartitionedSample(partitions, rows)
-            self._inspect_with_progress(sample, response, context)
+            self._response_name = getattr(response, "name", "response")
+            if partitions is None:
+                sample = self._choose_sample(rows, y, weights)
+            else:
+                sample = PartitionedSample(partitions, rows)
+            task = callback_subcontext(context, "inspect", max_subtasks=PERCENTS)
+            with callback_task(task, self), progress_of(self, "fit", task):
+                self._inspect(sample, response)
         return self
 
     @abstractmethod

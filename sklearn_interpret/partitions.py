@@ -11,7 +11,7 @@ import numpy as np
 
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.lazy import is_dask
+from sklearn_interpret._model.rows.lazy import is_dask, once_for_all
 
 __all__ = ["Partitions", "RowBatches"]
 
@@ -143,13 +143,14 @@ class RowBatches(Partitions):
         self, source: Any, *, y: str | None = None, sample_weight: str | None = None
     ) -> None:
         datasets = source if isinstance(source, list | tuple) else [source]
-        are_datasets = all(hasattr(one, "to_batches") for one in datasets)
-        if not callable(source) and not (datasets and are_datasets):
+        are_datasets = datasets and all(hasattr(d, "to_batches") for d in datasets)
+        if not callable(source) and not are_datasets:
             raise TypeError(
                 "source must be a pyarrow Dataset, a list of them, or a callable that "
                 f"returns an iterator of batches; got {source!r}."
             )
         self.source, self.y, self.sample_weight = source, y, sample_weight
+        self._datasets = datasets
         self._n_batches: int | None = None
 
     def map_reduce(
@@ -175,15 +176,16 @@ class RowBatches(Partitions):
         if self._n_batches:
             batches = counted(batches, self._n_batches)
         # States of as many batches each are merged: a state may grow with its rows.
-        states: list[tuple[int, Any]] = []
-        for index, batch in enumerate(batches):
-            states.append((1, function(index, *batch)))
-            while len(states) > 1 and states[-2][0] == states[-1][0]:
-                _merge_last(states, merge)
-        self._n_batches = sum(size for size, _ in states)
+        states: list[Any] = []
+        number = 0
+        for number, batch in enumerate(batches, 1):
+            states.append(function(number - 1, *batch))
+            while len(states) > number.bit_count():
+                states[-2:] = [merge(*states[-2:])]
+        self._n_batches = number
         while len(states) > 1:
-            _merge_last(states, merge)
-        return states[0][1] if states else None
+            states[-2:] = [merge(*states[-2:])]
+        return states[0] if states else None
 
     def head(self) -> Any:
         """First rows, from the first batch that has any.
@@ -205,12 +207,9 @@ class RowBatches(Partitions):
                 yield (*self._split(parts[0], given), *parts[1:])
             return
         names = None if columns is None else [*columns, *given]
-        datasets = (
-            self.source if isinstance(self.source, list | tuple) else [self.source]
-        )
         pieces = (
             (piece, dataset.schema)
-            for dataset in datasets
+            for dataset in self._datasets
             for fragment in dataset.get_fragments()
             for piece in getattr(
                 fragment, "split_by_row_group", lambda f=fragment: [f]
@@ -271,11 +270,9 @@ class _DaskPartitions(Partitions):
             [None] * len(blocks) if one is None else np.ravel(one.to_delayed()).tolist()
             for one in self._others
         ]
-        # The result of a task, unlike scattered data, survives the loss of a worker.
-        shared = delayed(_identity, pure=False)(function)
-        call, merged = delayed(_call, pure=False), delayed(merge, pure=False)
+        shared, merged = once_for_all(function), delayed(merge, pure=False)
         states = [
-            call(shared, index, *part)
+            shared(index, *part)
             for index, part in enumerate(zip(blocks, *others, strict=True))
         ]
         while len(states) > 1:
@@ -297,20 +294,6 @@ class _DaskPartitions(Partitions):
         if hasattr(self.X, "chunks"):
             return self.X.rechunk({1: -1}).to_delayed().ravel().tolist()
         return (self.X if columns is None else self.X[list(columns)]).to_delayed()
-
-
-def _merge_last(states, merge):
-    """Merge the last two states, each with its number of batches."""
-    (first_size, first), (second_size, second) = states[-2:]
-    states[-2:] = [(first_size + second_size, merge(first, second))]
-
-
-def _identity(shared):
-    return shared
-
-
-def _call(function, *given):
-    return function(*given)
 
 
 def _first_rows(index, X, y=None, sample_weight=None):

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier
 
 from sklearn_interpret._model import validation
 from sklearn_interpret._model.progress import shows_progress
-from sklearn_interpret._model.rows.partitioned import PartitionedSample
+from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
 from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
     CallbackSupportMixin,
@@ -62,7 +62,9 @@ class BasePredictor(CallbackSupportMixin, BaseEstimator):
         """
         partitions = Partitions.of(X, y, sample_weight)
         if partitions is not None:
-            self._fit(self._sample_of(partitions))
+            rows = self._check_rows(first_rows(self, partitions), reset=True)
+            check = partial(_checked, clone(self))
+            self._fit(PartitionedSample(partitions, rows, check))
             return self
         rows = self._check_rows(X, reset=True)
         y = self._check_targets(rows, y)
@@ -71,19 +73,6 @@ class BasePredictor(CallbackSupportMixin, BaseEstimator):
         )
         self._fit(validation.Sample.of(rows, y, weights))
         return self
-
-    def _sample_of(self, partitions):
-        """A sample of rows in partitions, if `fit` takes them."""
-        if not self._takes_partitions:
-            raise TypeError(
-                f"{type(self).__name__} needs all rows in memory, and those of X are "
-                "in partitions: pass a sample of them that fits in memory."
-            )
-        head = partitions.head()
-        if head is None:
-            raise ValueError(f"X has no rows, and {type(self).__name__} needs one.")
-        rows = self._check_rows(head, reset=True)
-        return PartitionedSample(partitions, rows, partial(_checked, clone(self)))
 
     @abstractmethod
     def _fit(self, sample):

@@ -15,6 +15,7 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.axes import CellsOfRows
+from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret.effects._base import (
     CurveEffect,
     IntervalsMixin,
@@ -149,7 +150,7 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
     }
 
     def _measure(self, sample, response):
-        states = sample.map_reduce(partial(_states, self.axes_, response), _merged)
+        states = sample.map_reduce(partial(_states, self.axes_, response), merged)
         self.edges_, self.centers_, self.n_missing_ = [], [], []
         self._averages, errors, self.interval_counts_ = [], [], []
         for axes, (moments, own, outside) in zip(self.axes_, states, strict=True):
@@ -188,7 +189,7 @@ def _n_cells(axis):
 def _states(entries, response, sample):
     """For each entry, moments of responses by cell and of its features by interval.
 
-    The weight of the rows in no cell comes third. Levels have None for moments.
+    The weight of the rows in no cell comes third.
     """
     rows, weights = sample.rows, sample.weights
     responses = plain_responses(response, rows)
@@ -209,39 +210,24 @@ def _states(entries, response, sample):
         features = [
             _of_feature(*pair, sample) for pair in zip(axes, own_cells, strict=True)
         ]
-        states.append((moments, features, weights[~inside].sum()))
+        states.append([moments, features, weights[~inside].sum()])
     return states
 
 
 def _of_feature(axis, cells, sample):
-    """Moments of a feature, in its unit, in each interval; None for levels."""
-    if axis.categorical:
-        return None
+    """Moments of a feature, in its unit, in each interval; of levels none are used."""
     inside = cells >= 0
-    numbers = sample.rows.numbers(axis.columns[0])[inside]
-    numbers /= _size(axis)
     cells, weights = cells[inside], sample.weights[inside]
+    if axis.categorical:
+        numbers = cells
+    else:
+        numbers = sample.rows.numbers(axis.columns[0])[inside] / _size(axis)
     return Moments.of_groups(numbers[:, None], cells, _n_cells(axis), weights)
 
 
 def _size(axis):
     """Unit of a feature in which sums of huge numbers do not overflow."""
     return max(np.abs(axis.values).max(initial=0.0), 1.0)
-
-
-def _merged(first, second):
-    """States of the rows of both."""
-    return [
-        (
-            moments.merge(others[0]),
-            [
-                None if own is None else own.merge(other)
-                for own, other in zip(features, others[1], strict=True)
-            ],
-            outside + others[2],
-        )
-        for (moments, features, outside), others in zip(first, second, strict=True)
-    ]
 
 
 def _centers(axis, moments):

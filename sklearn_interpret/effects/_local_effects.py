@@ -22,7 +22,7 @@ from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.rows.axes import CellsOfRows, level_axis
 from sklearn_interpret._model.rows.base import gather
-from sklearn_interpret._model.rows.partitioned import added
+from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret.effects._base import (
     distinct_axes,
     grid_replacement,
@@ -76,13 +76,11 @@ class LocalState:
 
     def merge(self, other):
         """The state of the rows of both."""
-        pairs = zip(self.differences, other.differences, strict=True)
-        return LocalState(
-            added(self.inside, other.inside),
-            added(self.outside, other.outside),
-            [own.merge(more) for own, more in pairs],
-            added(self.sums, other.sums),
-        )
+        return LocalState(*map(merged, self._merged, other._merged))
+
+    @property
+    def _merged(self):
+        return self.inside, self.outside, self.differences, self.sums
 
 
 def local_effects(axes, sample, response, method, *, keep_rows=False, n_jobs=None):
@@ -137,7 +135,7 @@ def similar_levels_first(axis, sample, categorical):
     sample = sample.summarised(wanted, levels, len(PERCENTILES))
     points = {j: percentiles(*sample.values_of(j)) for j in numbers}
     others = [level_axis(sample, columns, "") for columns in levels]
-    tables = sample.map_reduce(partial(_tables_by_level, axis, points, others), added)
+    tables = sample.map_reduce(partial(_tables_by_level, axis, points, others), merged)
     n_levels, split = len(axis.values), len(numbers)
     order = order_levels(n_levels, tables[:split], tables[split:])
     return reordered(axis, order, by_similarity=True)

@@ -23,7 +23,7 @@ from sklearn_interpret._model.response import (
     make_response,
     unfrozen,
 )
-from sklearn_interpret._model.rows.partitioned import added
+from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
@@ -269,7 +269,7 @@ class PartialDependence(GridMixin, CurveEffect):
         task = partial(sums_of_entries, self.axes_, self.centered)
         sums, masses = [], []
         for axes, found in zip(
-            self.axes_, sample.map_reduce(task, added, columns), strict=True
+            self.axes_, sample.map_reduce(task, merged, columns), strict=True
         ):
             mass = None
             if len(axes) > 1:

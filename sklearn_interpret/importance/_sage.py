@@ -30,7 +30,7 @@ from sklearn_interpret._model.parallel import rows_in_memory, run, slices, worke
 from sklearn_interpret._model.replacement.coalitions import CoalitionGame
 from sklearn_interpret._model.response import is_classifier, make_response, unfrozen
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.partitioned import added
+from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret._model.scoring import class_indicators
 from sklearn_interpret._model.validation import Sample, call_given
 from sklearn_interpret.importance._base import BaseImportance
@@ -344,7 +344,7 @@ class SAGE(BaseImportance):
     def _by_products(self, game, sample, targets_of):
         """Values from the mean products of components, for squared errors."""
         reduce = partial(_sums_of_products, game, targets_of)
-        weight, *sums = sample.map_reduce(reduce, added)
+        weight, *sums = sample.map_reduce(reduce, merged)
         values = squared_error_values(game.members, *(own / weight for own in sums))
         n_outputs = len(game.base_values)
         return values / n_outputs if self.loss_ == "squared_error" else values
@@ -354,7 +354,7 @@ class SAGE(BaseImportance):
         coalitions = all_coalitions(len(self.features_))
         task[0].warn_of_cost(sample.rows.n_rows, len(coalitions))
         given = (*task, coalitions), targets_of, self.n_jobs
-        weight, losses = sample.map_reduce(partial(_sums_of_losses, *given), added)
+        weight, losses = sample.map_reduce(partial(_sums_of_losses, *given), merged)
         return values_of_all(-losses[:, None] / weight)[:, 0]
 
     def _sampled(self, task, sample, targets_of, n_more, rng):
@@ -487,7 +487,7 @@ def _sums_of_products(game, targets_of, sample):
         components = game.of_rows(sample.rows.part(part))
         residuals = targets[part, -n_outputs:] - game.base_values
         found = squared_error_moments(components, residuals, weights[part])
-        sums = added(sums, found)
+        sums = merged(sums, found)
     return [weights.sum(), *sums]
 
 

@@ -328,22 +328,15 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         task = partial(_scores, type(self).__name__, self.estimator_, self._sign)
         if in_memory:
             model = task(sample)
-            found = PassedRegression.fit(
-                lambda function, merge: function(model), loss, own, free, known
-            )
-        else:
-            found = PassedRegression.fit(
-                lambda function, merge: sample.map_reduce(
-                    partial(_of_scores, task, function), merge
-                ),
-                loss,
-                own,
-                free,
-                known,
-            )
+
+        def sums(function, merge):
+            if in_memory:  # the model is made once
+                return function(model)
+            return sample.map_reduce(partial(_of_scores, task, function), merge)
+
+        found = PassedRegression.fit(sums, loss, own, free, known)
         if in_memory:
-            unclear = found is None or found.flat or len(found.undetermined)
-            if unclear:
+            if found is None or found.flat or len(found.undetermined):
                 return None, None
         elif found is None or found.slow:
             raise ValueError(

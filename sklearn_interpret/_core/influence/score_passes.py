@@ -20,7 +20,7 @@ from sklearn_interpret._core.statistics.weighted import (
     Moments,
     row_blocks,
 )
-from sklearn_interpret._core.statistics.working_regression import NONE_LEFT
+from sklearn_interpret._core.statistics.working_regression import FittedRegression
 
 # Columns whose residual on others is below this part of their size depend on them:
 # cross products have half the digits of their columns. Smaller sizes, relative to the
@@ -85,7 +85,8 @@ class PassSums:
     @classmethod
     def of_model(cls, step, model):
         """Sums of the rows of a `ScoreModel` at a step."""
-        return reduce(cls.merge, (cls._of_rows(step, model, b) for b in _blocks(model)))
+        blocks = row_blocks(*model.design.shape)
+        return reduce(cls.merge, (cls._of_rows(step, model, block) for block in blocks))
 
     @classmethod
     @np.errstate(all="ignore")  # steps that are too long are halved
@@ -202,7 +203,7 @@ class PassSums:
 
 
 @dataclass(frozen=True)
-class PassedRegression:
+class PassedRegression(FittedRegression):
     """The fitted model, for `WaldTests`.
 
     Parameters
@@ -304,12 +305,6 @@ class PassedRegression:
         return self.inverse.shape[1]
 
     @property
-    def residual_dof(self):
-        """Sum of the weights, less the number of parameters."""
-        dof = float(self.total_weight - self.effective_dof)
-        return dof if dof > NONE_LEFT else 0.0
-
-    @property
     def deviance(self):
         """The deviance."""
         return self.totals[3]
@@ -323,21 +318,6 @@ class PassedRegression:
         """One where it is known, else Pearson's estimate."""
         return 1.0 if self.known_dispersion else self.totals[5] / self.residual_dof
 
-    def sandwich(self, kind):
-        """Covariance by a pass over the rows (MacKinnon & White, 1985)."""
-        power = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}[kind]
-        task = partial(_bread_and_meat, self.parameters, self.inverse, power)
-        observed, meat = self.sums(task, np.add)
-        if kind == "HC1":
-            meat = meat * (self.total_weight / self.residual_dof)
-        bread = self.inverse @ np.linalg.inv(observed)
-        return bread @ meat @ bread.T
-
-
-def _blocks(model):
-    """Slices of the rows of a model."""
-    return row_blocks(*model.design.shape)
-
 
 def _whitening(products):
     """M (r, r) by which M' P M is the identity, for products P of independent columns.
@@ -346,20 +326,3 @@ def _whitening(products):
     """
     values, vectors = np.linalg.eigh(products)
     return vectors / np.sqrt(np.maximum(values, _EPS * values.max(initial=0)))
-
-
-def _bread_and_meat(parameters, inverse, power, model):
-    """Observed information and squared slopes of rows, along V: (2, r, r)."""
-    total = np.zeros((2, inverse.shape[1], inverse.shape[1]))
-    for rows in _blocks(model):
-        loss, weights, targets = model.loss, model.weights[rows], model.targets[rows]
-        columns = model.design[rows] @ inverse
-        scores = model.design[rows] @ parameters[:, None]
-        expected = loss.curvatures(loss.means(scores), scores)[:, 0, 0]
-        observed = loss.curvatures(targets, scores)[:, 0, 0]
-        left = 1 - expected * (columns**2).sum(axis=1)
-        squares = loss.slopes(targets, scores)[:, 0] ** 2
-        squares /= np.where(left > 0, left, np.nan) ** power
-        total[0] += (columns.T * (weights * observed)) @ columns
-        total[1] += (columns.T * (weights * squares)) @ columns
-    return total

@@ -5,7 +5,7 @@ the distinct values of the bins that hold the quantiles; of other bins the large
 stands for all. Weighted quantiles of what is left are those of the column.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,12 +57,15 @@ class BinnedColumn:
         All distinct values; None where they are more than a limit.
     sample : ndarray
         Some of the values.
+    most_distinct : int
+        Most values of `few`.
     """
 
     edges: np.ndarray
     weights: np.ndarray
     few: DistinctValues | None
     sample: np.ndarray
+    most_distinct: int
 
     @classmethod
     def of_rows(cls, values, weights, edges, most_distinct):
@@ -73,26 +76,25 @@ class BinnedColumn:
         bins = search_sorted(edges, values)
         sizes = np.bincount(bins, weights, len(edges) + 1)
         step = max(1, len(values) // _SAMPLED)
-        return cls(edges, sizes, few, values[::step])
+        return cls(edges, sizes, few, values[::step], most_distinct)
 
-    def merge(self, other, most_distinct):
+    def merge(self, other):
         """The state of the values of both."""
         few = None
         if self.few is not None and other.few is not None:
-            few = _at_most(self.few.merge(other.few), most_distinct)
+            few = _at_most(self.few.merge(other.few), self.most_distinct)
         sample = np.concatenate([self.sample, other.sample])
         step = -(-len(sample) // _MOST_SAMPLED)
-        return BinnedColumn(
-            self.edges, self.weights + other.weights, few, sample[:: max(step, 1)]
-        )
+        weights, sample = self.weights + other.weights, sample[:: max(step, 1)]
+        return replace(self, weights=weights, few=few, sample=sample)
 
-    def bins_of(self, probabilities, most_distinct):
+    def bins_of(self, probabilities):
         """Mask of the bins that hold the quantiles, the smallest and largest value.
 
         All bins without probabilities, or if they are so few that their number says
         little about that of the distinct values.
         """
-        if probabilities is None or len(self.edges) <= most_distinct:
+        if probabilities is None or len(self.edges) <= self.most_distinct:
             return self.weights > 0
         ends = np.cumsum(self.weights)
         starts, targets = ends - self.weights, np.multiply(probabilities, ends[-1])

@@ -6,24 +6,49 @@ those of McCullagh & Nelder (1989). Its parameters have standard errors and Wald
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from sklearn_interpret._core.statistics.score_losses import HalfSquared
+from sklearn_interpret._core.statistics.weighted import row_blocks
 
 # A row whose leverage is this near to one determines a parameter alone.
 _ALONE = 1e-12
 # Residuals below this part of the largest target are rounding, and so are residual
 # degrees of freedom below the second number.
-_ROUNDING, NONE_LEFT = 1e-14, 1e-9
+_ROUNDING, _NONE_LEFT = 1e-14, 1e-9
 # Columns whose residual on others is below this part of their size depend on them.
 _DEPENDENT = 1e-9
 
 
+class FittedRegression:
+    """What follows from sums over the rows of a fitted model of one score.
+
+    Subclasses have `parameters` and `inverse`, V (d, r) with the inverse information
+    V V', and ``sums(function, merge)``: the result of a function of a `ScoreModel`.
+    """
+
+    @property
+    def residual_dof(self):
+        """Sum of the weights, less the degrees of freedom."""
+        dof = float(self.total_weight - self.effective_dof)
+        return dof if dof > _NONE_LEFT else 0.0
+
+    def sandwich(self, kind):
+        """Covariance of the parameters (MacKinnon & White, 1985)."""
+        power = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}[kind]
+        task = partial(_bread_and_meat, self.parameters, self.inverse, power)
+        observed, meat = self.sums(task, np.add)
+        if kind == "HC1":
+            meat = meat * (self.total_weight / self.residual_dof)
+        bread = self.inverse @ np.linalg.inv(observed)
+        return bread @ meat @ bread.T
+
+
 @dataclass(frozen=True, eq=False)
-class WorkingRegression:
+class WorkingRegression(FittedRegression):
     """Leverages, residuals and dispersion of a model of one score.
 
     Parameters
@@ -142,12 +167,6 @@ class WorkingRegression:
         return float(self.leverages.sum())
 
     @cached_property
-    def residual_dof(self):
-        """Sum of the weights, less the degrees of freedom."""
-        dof = float(self.model.weights.sum() - self.effective_dof)
-        return dof if dof > NONE_LEFT else 0.0
-
-    @cached_property
     def deviance(self):
         return float((self.residuals[0] ** 2).sum())
 
@@ -181,32 +200,27 @@ class WorkingRegression:
             scores += model.loss.scores(mean)
         return 2 * model.weights @ model.loss.values(model.targets, scores)
 
-    def sandwich(self, kind):
-        """Covariance of the parameters (MacKinnon & White, 1985)."""
-        basis, inverse = self.factors
-        bread = inverse @ np.linalg.inv((basis.T * self._observed) @ basis)
-        scaled = (basis * np.sqrt(self._squares(kind))[:, None]) @ bread.T
-        return scaled.T @ scaled
+    def sums(self, function, merge):
+        """A function of the model, which has all rows."""
+        return function(self.model)
 
-    @property
-    def _observed(self):
-        """Observed curvatures of the rows by those to be expected, (n,)."""
-        model, scores = self.model, self.model.design @ self.parameters[:, None]
-        observed = model.loss.curvatures(model.targets, scores)[:, 0, 0]
-        expected = self.roots**2 / model.weights
-        ones = np.ones_like(expected)
-        return np.divide(observed, expected, out=ones, where=expected > 0)
 
-    def _squares(self, kind):
-        """Squared residuals in the meat of the sandwich."""
-        weights = self.model.weights
-        squares = self.residuals[1] ** 2 / weights
-        if kind == "HC1":
-            return squares * (self.total_weight / self.residual_dof)
-        power = {"HC0": 0, "HC2": 1, "HC3": 2}[kind]
+def _bread_and_meat(parameters, inverse, power, model):
+    """Observed information and squared slopes of rows, along V: (2, r, r)."""
+    total = np.zeros((2, inverse.shape[1], inverse.shape[1]))
+    for rows in row_blocks(*model.design.shape):
+        loss, weights, targets = model.loss, model.weights[rows], model.targets[rows]
+        columns = model.design[rows] @ inverse
+        scores = model.design[rows] @ parameters[:, None]
+        expected = loss.curvatures(loss.means(scores), scores)[:, 0, 0]
+        observed = loss.curvatures(targets, scores)[:, 0, 0]
         # Each copy of a row of weight two has half of its leverage.
-        left = 1 - self.leverages / weights
-        return squares / np.where(left > 0, left, np.nan) ** power
+        left = 1 - expected * (columns**2).sum(axis=1)
+        squares = loss.slopes(targets, scores)[:, 0] ** 2
+        squares /= np.where(left > _ALONE, left, np.nan) ** power
+        total[0] += (columns.T * (weights * observed)) @ columns
+        total[1] += (columns.T * (weights * squares)) @ columns
+    return total
 
 
 def _epsilon(design):

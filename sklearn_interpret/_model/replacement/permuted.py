@@ -193,23 +193,18 @@ def _weights_of_partition(with_moments, sample):
 
 
 def _columns_of_partition(columns, sample):
-    return [sample.rows.keep_columns(columns)]
+    return sample.rows.keep_columns(columns)
 
 
-def _joined(parts):
-    """All rows, joined in pairs: few are copied many times."""
-    while len(parts) > 1:
-        odd = parts[len(parts) // 2 * 2 :]
-        pairs = zip(parts[::2], parts[1::2], strict=False)
-        parts = [first.joined(second) for first, second in pairs] + odd
-    return parts[0]
+def _joined(first, second):
+    return first.joined(second)
 
 
 def _permuted(sample, draws, weights, draw_donors):
     """Columns of each draw with vectors of their permuted values; and their dtypes."""
     columns = sorted({j for own, _ in draws for j in own})
     task = partial(_columns_of_partition, columns)
-    rows = _joined(sample.map_reduce(task, add, columns))
+    rows = sample.map_reduce(task, _joined, columns)
     vectors = {j: rows.column(place) for place, j in enumerate(columns)}
     permuted, rng = [], np.random.RandomState(0)
     for own, seed in draws:

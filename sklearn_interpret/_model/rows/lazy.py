@@ -15,6 +15,12 @@ def is_dask(X):
     return hasattr(type(X), "__dask_graph__")
 
 
+def once_for_all(shared):
+    """An object that tasks share, as the result of a task."""
+    # Unlike scattered data, it survives the loss of a worker.
+    return sys.modules["dask"].delayed(_identity, pure=False)(shared)
+
+
 def lazy_for_dask(transform):
     """Let `transform(self, X)` return a lazy collection for one of Dask."""
 
@@ -22,8 +28,7 @@ def lazy_for_dask(transform):
     def transform_or_defer(self, X, *args, **options):
         if not is_dask(X):
             return transform(self, X, *args, **options)
-        dask = sys.modules["dask"]
-        shared = dask.delayed(_identity, pure=False)(self)
+        shared = once_for_all(self)
         if not hasattr(X, "chunks"):
             meta = _frame_of_block(X._meta, self)
             return X.map_partitions(_frame_of_block, shared, meta=meta)
@@ -40,8 +45,8 @@ def lazy_for_dask(transform):
     return transform_or_defer
 
 
-def _identity(estimator):
-    return estimator
+def _identity(shared):
+    return shared
 
 
 def _array_of_block(rows, estimator):

@@ -88,10 +88,9 @@ class PartitionedSample:
         edges = {j: np.unique(head.values_of(j)[0]) for j in quantiles}
         for last in (False, True):
             task = partial(_Summary.of_sample, edges, tuple(level_sets), most_distinct)
-            merge = partial(_Summary.merge, most_distinct=most_distinct)
-            summary = self.map_reduce(task, merge, columns)
+            summary = self.map_reduce(task, _Summary.merge, columns)
             bins = {
-                j: column.bins_of(quantiles[j], most_distinct)
+                j: column.bins_of(quantiles[j])
                 for j, column in summary.columns.items()
                 if column.few is None
             }
@@ -127,7 +126,7 @@ class PartitionedSample:
         if not bins:
             return {}
         task = partial(_values_in_bins, {j: (columns[j].edges, bins[j]) for j in bins})
-        found = self.map_reduce(task, merge_values, list(bins))
+        found = self.map_reduce(task, merged, list(bins))
         return {j: columns[j].completed(bins[j], found[j]) for j in bins}
 
     @property
@@ -152,6 +151,22 @@ class PartitionedSample:
         return observed_levels(self.levels[columns], range(len(columns)))
 
 
+def first_rows(estimator, partitions):
+    """First rows of partitions, if the estimator's `fit` takes them."""
+    name, subsample = type(estimator).__name__, getattr(estimator, "subsample", None)
+    if not estimator._takes_partitions or subsample is not None:
+        drawn = f" to draw subsample={subsample!r}" if subsample else ""
+        raise TypeError(
+            f"{name} needs all rows in memory{drawn}, and those of X are in "
+            "partitions: pass a sample of them that fits in memory; transform and "
+            "explain take each partition in turn."
+        )
+    head = partitions.head()
+    if head is None:
+        raise ValueError(f"X has no rows, and {name} needs one.")
+    return head
+
+
 class _SomeColumns:
     """Some columns of rows, at their places in the whole table."""
 
@@ -159,38 +174,22 @@ class _SomeColumns:
         self._rows, self.names = rows, names
         self._places = {j: place for place, j in enumerate(columns)}
         self.n_rows, self.row_bytes = rows.n_rows, rows.row_bytes
+        self.take = rows.take
 
     def part(self, rows):
         """Rows of a slice."""
         return _SomeColumns(self._rows.part(rows), self.names, self._places)
 
-    def take(self, index):
-        """Rows at `index`: the columns alone."""
-        return self._rows.take(index)
+    def __getattr__(self, name):
+        """A method of `Rows` that takes a column, or columns."""
+        method = getattr(self._rows, name)
 
-    def numbers(self, j):
-        """Column `j` as float64."""
-        return self._rows.numbers(self._places[j])
+        def of_columns(columns):
+            of_one = np.ndim(columns) == 0
+            places = self._places
+            return method(places[columns] if of_one else [places[j] for j in columns])
 
-    def values(self, j):
-        """Column `j` as a numpy vector."""
-        return self._rows.values(self._places[j])
-
-    def categories(self, j):
-        """Categories that the dtype of column `j` declares, or None."""
-        return self._rows.categories(self._places[j])
-
-    def encode_column(self, j):
-        """Codes and labels of column `j`."""
-        return self._rows.encode_column(self._places[j])
-
-    def encode(self, columns):
-        """Joint levels of columns."""
-        return self._rows.encode([self._places[j] for j in columns])
-
-    def keep_columns(self, columns):
-        """Some of the columns, as `Rows`."""
-        return self._rows.keep_columns([self._places[j] for j in columns])
+        return of_columns
 
 
 @dataclass(frozen=True)
@@ -222,19 +221,15 @@ class _Summary:
             return distinct.values, np.rint(distinct.weights / self.least)
         return distinct.values, distinct.weights
 
-    def merge(self, other, most_distinct):
+    def merge(self, other):
         """The summary of both."""
-        columns = {
-            j: own.merge(other.columns[j], most_distinct)
-            for j, own in self.columns.items()
-        }
         levels = {
             some: _joined_levels(None, own, other.levels[some])
             for some, own in self.levels.items()
         }
         return _Summary(
             self.first.joined(other.first).take(np.arange(1)),
-            columns,
+            merged(self.columns, other.columns),
             levels,
             min(self.least, other.least),
             max(self.largest, other.largest),
@@ -267,14 +262,13 @@ def _values_in_bins(wanted, sample):
     return found
 
 
-def merge_values(first, second):
-    """Merged states of two dicts with the same keys."""
-    return {key: own.merge(second[key]) for key, own in first.items()}
-
-
-def added(first, second):
-    """Sums of the members of two lists."""
-    return [own + more for own, more in zip(first, second, strict=True)]
+def merged(first, second):
+    """Merged states, or their sum; of dicts, lists and tuples member by member."""
+    if isinstance(first, dict):
+        return {key: merged(own, second[key]) for key, own in first.items()}
+    if isinstance(first, list | tuple):
+        return [merged(*pair) for pair in zip(first, second, strict=True)]
+    return first.merge(second) if hasattr(first, "merge") else first + second
 
 
 def merge_known(merge, first, second):
