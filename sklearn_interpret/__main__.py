@@ -3,9 +3,9 @@
 import argparse
 import sys
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from pickle import UnpicklingError
 
 import joblib
 from sklearn.frozen import FrozenEstimator
@@ -24,42 +24,41 @@ def main(arguments=None):
     try:
         report = _report(given)
         report.to_html(given.output)
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        parser.error(str(error))
-    print(given.output)  # noqa: T201
+    except (ValueError, TypeError, OSError, ImportError, EOFError) as error:
+        parser.error(str(error) or repr(error))
+    print(given.output)
     for check in report.checks_:
         if check.verdict == "warned":
-            print(f"warned: {check.title} {check.finding}")  # noqa: T201
+            print(f"warned: {check.title} {check.finding}")
 
 
 def _parser():
     parser = argparse.ArgumentParser("python -m sklearn_interpret")
-    commands = parser.add_subparsers(required=True)
-    command = commands.add_parser(
+    command = parser.add_subparsers(required=True).add_parser(
         "report", help="write an inspection report, one page of HTML", epilog=_TRUST
     )
-    add = command.add_argument
-    add("model", type=Path, help="model: .skops, or .joblib or .pkl (see below)")
-    add("data", type=Path, help="rows that the model has not seen: .csv or .parquet")
+    add = partial(command.add_argument, metavar="N")
+    command.add_argument("model", type=Path, help=".skops, or .joblib or .pkl (below)")
+    command.add_argument("data", type=Path, help="rows and targets, .csv or .parquet")
     add("--target", required=True, metavar="NAME", help="column of targets")
-    add("-o", "--output", type=Path, default=Path("report.html"), help="page to write")
-    add("--cv", type=int, metavar="N", help="refit the model in N folds of the data")
-    add("--max-features", type=int, default=10, metavar="N", help="most in figures")
-    add("--n-jobs", type=int, metavar="N", help="number of workers")
-    add("--random-state", type=int, default=0, metavar="SEED", help="seed")
+    add("-o", "--output", type=Path, default="report.html", metavar="PATH")
+    add("--cv", type=int, help="refit the model in N folds; else it is not refitted")
+    add("--max-features", type=int, default=10, help="most features in figures")
+    add("--n-jobs", type=int, help="number of workers")
+    add("--random-state", type=int, default=0, help="seed of all that is drawn")
     add("--trust", nargs="+", default=[], metavar="TYPE", help="types in a .skops file")
     return parser
 
 
 def _report(given):
     """The fitted report of what was given."""
-    model, table = _model(given.model, given.trust), _table(given.data)
+    model, pandas = _model(given.model, given.trust), import_module("pandas")
+    parquet = given.data.suffix == ".parquet"
+    table = (pandas.read_parquet if parquet else pandas.read_csv)(given.data)
     if given.target not in table:
         names = list(map(str, table.columns))
         near = get_close_matches(given.target, names, n=3) or names[:10]
-        raise ValueError(
-            f"{given.data} has no column {given.target!r}; near are {', '.join(near)}."
-        )
+        raise ValueError(f"no column {given.target!r}; there are {', '.join(near)}")
     return InspectionReport(
         model if given.cv else FrozenEstimator(model),
         cv=given.cv,
@@ -73,28 +72,15 @@ def _report(given):
 def _model(path, trusted):
     """The model in a file."""
     if path.suffix != ".skops":
-        try:
-            return joblib.load(path)
-        except (KeyError, EOFError, AttributeError, UnpicklingError) as error:
-            raise ValueError(f"{path} is no model that loads: {error!r}") from error
+        return joblib.load(path)
     skops = import_module("skops.io")
     unknown = set(skops.get_untrusted_types(file=path)) - set(trusted)
     if unknown:
         raise ValueError(
-            f"{path} has types that are not trusted; if you know them, add "
-            f"--trust {' '.join(sorted(unknown))}"
+            f"{path} has types that are not trusted; if you trust them, add --trust "
+            + " ".join(sorted(unknown))
         )
     return skops.load(path, trusted=trusted)
-
-
-def _table(path):
-    """The table in a file."""
-    pandas = import_module("pandas")
-    return (
-        pandas.read_parquet(path)
-        if path.suffix == ".parquet"
-        else pandas.read_csv(path)
-    )
 
 
 if __name__ == "__main__":

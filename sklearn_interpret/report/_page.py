@@ -3,31 +3,30 @@
 import base64
 import hashlib
 import html
-import math
 import re
-import sys
 from collections import Counter
 from importlib import import_module
-from importlib.metadata import version
 from importlib.resources import files
 from io import StringIO
 from itertools import count
 from numbers import Real
+from platform import python_version
 from xml.etree import ElementTree
 
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret.report._results import Figure
 
-_SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
-# Artists of more points than this are drawn as pixels, of this resolution: as paths they
-# would make the page large and slow.
+_SVG = "http://www.w3.org/2000/svg"
+# Artists of more points than this are drawn as pixels, of this resolution: as paths
+# they would make the page large and slow.
 _MOST_POINTS, _DPI = 5000, 200
-# Widths of drawings, in points: beyond each they are wider on phones too, and scroll, so
-# that text is legible.
+# Widths of drawings in points: wider ones are wider on phones too, and scroll, so that
+# text is legible.
 _WIDE = {"wide": 420, "wider": 640}
-# Least luminance of colours that stand out on dark paper (WCAG: a contrast of 3).
-_DIM = 0.127
+# Least luminance of colours that stand out on dark paper: a contrast of 3.4.
+_DIM = 0.15
+_TEXTS = {"svg.fonttype": "none", "svg.hashsalt": "report"}
 _NUMBER = re.compile(r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+]?\d+)? ?%?|\N{EN DASH}")
 
 
@@ -80,29 +79,29 @@ def _model_name(model):
     """Name of a model's class, and of its steps."""
     while isinstance(model, FrozenEstimator):
         model = model.estimator
-    steps = getattr(model, "steps", [])
-    names = [type(step).__name__ for _, step in steps if hasattr(step, "fit")]
-    return " \N{RIGHTWARDS ARROW} ".join(names or [type(model).__name__])
+    steps = getattr(model, "steps", [("", model)])
+    names = (type(step).__name__ for _, step in steps if hasattr(step, "fit"))
+    return " \N{RIGHTWARDS ARROW} ".join(names)
 
 
 def _versions():
     """Versions of what computes a report, by name."""
-    names = "sklearn-interpret", "scikit-learn", "numpy", "scipy", "matplotlib"
-    python = ".".join(map(str, sys.version_info[:3]))
-    return {name: version(name) for name in names} | {"Python": python}
+    names = "sklearn_interpret", "sklearn", "numpy", "scipy", "matplotlib"
+    found = {name: import_module(name).__version__ for name in names}
+    return {**found, "Python": python_version()}
 
 
 def _cell(value):
     """Text of a cell of a table: numbers with three significant digits."""
     value = value.item() if hasattr(value, "item") else value
-    if value is None or value != value:
+    if isinstance(value, str):
+        return value
+    if str(value) in ("None", "nan", "NaT", "<NA>"):
         return "\N{EN DASH}"
     if isinstance(value, bool) or not isinstance(value, Real):
-        return {True: "yes", False: "no"}.get(value, str(value))
-    if isinstance(value, int) or math.isinf(value):
-        text = f"{value:,}"
-    else:
-        text = f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
+        return {"True": "yes", "False": "no"}.get(str(value), str(value))
+    whole = isinstance(value, int) or 1000 <= abs(value) < 1e9
+    text = f"{value:,.0f}" if whole else f"{value + 0:.3g}"
     return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
 
 
@@ -112,7 +111,6 @@ def _cell(value):
 def drawn(figure, caption):
     """A figure of matplotlib, or of a display, as part of a page; it is closed."""
     figure = getattr(figure, "figure_", figure)
-    matplotlib = import_module("matplotlib")
     # Maps of colours are for light paper, and so is text on them.
     light = any(
         artist.get_array() is not None
@@ -124,7 +122,7 @@ def drawn(figure, caption):
             artist.set_rasterized(True)
     out = StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "report"}):
+    with import_module("matplotlib").rc_context(_TEXTS):
         figure.savefig(out, format="svg", transparent=True, dpi=_DPI, metadata=nothing)
     import_module("matplotlib.pyplot").close(figure)
     return Figure(_inline_svg(out.getvalue(), caption, light), caption)
@@ -136,57 +134,53 @@ def _inline_svg(text, caption, light):
     used &= set(re.findall(r' id="(\w+)"', text))
     short = {name: f"i{place}" for place, name in enumerate(sorted(used))}
     text = re.sub(r"\b\w+\b", lambda word: short.get(word[0], word[0]), text)
+    colours = re.findall(r": ?#([\da-f]{6})\b", text)
+    light |= "<image" in text or any(map(_is_dim, colours))
     root = ElementTree.fromstring(text)
-    light |= root.find(f".//{_SVG}image") is not None or _is_dim(text)
     _rewrite(root, set(short.values()))
     width = float(root.get("viewBox").split()[2])
     kinds = ["drawing", *(kind for kind, least in _WIDE.items() if width > least)]
-    del root.attrib["height"], root.attrib["version"]
-    root.attrib |= {"role": "img", "class": " ".join([*kinds, *["light"] * light])}
+    del root.attrib["height"]
+    root.attrib |= {"role": "img", "class": " ".join(kinds + ["light"] * light)}
     root.attrib |= {"width": f"{1.25 * width:.0f}", "fill": "currentColor"}
-    root.attrib["stroke-linejoin"] = "round"
-    title = ElementTree.Element(f"{_SVG}title")
-    title.text = caption
-    root.insert(0, title)
-    ElementTree.register_namespace("", _SVG[1:-1])
+    root.attrib |= {"stroke-linejoin": "round", "xmlns": _SVG}
+    ElementTree.SubElement(root, "title").text = caption
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _is_dim(text):
-    """Whether a drawing has colours, greys aside, too dark for dark paper."""
-    for channels in set(re.findall(r": ?#(..)(..)(..)\b", text)):
-        red, green, blue = [(int(one, 16) / 255) ** 2.2 for one in channels]
-        luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-        if luminance < _DIM and len(set(channels)) > 1:
-            return True
-    return False
+def _is_dim(colour):
+    """Whether a colour is no grey, and too dark for dark paper."""
+    rgb = [(value / 255) ** 2.2 for value in bytes.fromhex(colour)]
+    luminance = 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]
+    return luminance < _DIM and len(set(rgb)) > 1
 
 
 def _rewrite(node, used):
     """Give a node and all below it attributes in place of styles, and fewer bytes."""
-    name, given = node.tag.removeprefix(_SVG), node.attrib
+    node.tag = name = node.tag.removeprefix(f"{{{_SVG}}}")
+    given = node.attrib
     if given.get("id") not in used:
         given.pop("id", None)
     given |= _style(given.pop("style", ""))
-    if f"{_XLINK}href" in given:
-        given["href"] = given.pop(f"{_XLINK}href")
+    for key in [key for key in given if key.endswith("}href")]:
+        given["href"] = given.pop(key)
     for key in given.keys() & {"d", "x", "y"}:
-        given[key] = re.sub(r"-?\d+\.\d+", _rounded, " ".join(given[key].split()))
+        text = " ".join(given[key].split())
+        given[key] = re.sub(r"\d+\.\d+", lambda x: f"{float(x[0]):.2f}", text)
     classes = [_grey(kind, given.get(kind), name) for kind in ("fill", "stroke")]
     if any(classes):
         given["class"] = " ".join(filter(None, classes))
-    if name in ("text", "tspan"):
-        return [_rewrite(child, used) for child in node]
     kept = []
     for child in node:
         _rewrite(child, used)
-        child.tail = None
+        if name not in ("text", "tspan"):
+            child.tail = node.text = None
         same = kept and (child.tag, child.attrib) == (kept[-1].tag, kept[-1].attrib)
-        if same and child.tag == f"{_SVG}g" and child.keys() == ["clip-path"]:
+        if same and child.tag == "g" and child.keys() == ["clip-path"]:
             kept[-1].extend(child)
-        elif child.tag != f"{_SVG}style":
+        elif child.tag != "style":
             kept.append(child)
-    node[:], node.text = kept, None
+    node[:] = kept
 
 
 def _style(text):
@@ -206,7 +200,3 @@ def _grey(kind, colour, name):
     if not match or (name == "text" and match[1] == "ff"):
         return None
     return f"{kind[0]}{10 - round(int(match[1], 16) / 25.5)}"
-
-
-def _rounded(match):
-    return f"{float(match[0]):.2f}".rstrip("0").rstrip(".")
