@@ -62,10 +62,11 @@ def page(report):
 
 def framed(html_of_page):
     """Frame with a page, for a notebook."""
+    # In a frame, links within the page would lead to the page around it.
+    inside = html_of_page.replace('<a href="#', '<a href="about:srcdoc#')
     return (
         '<iframe title="Inspection report" sandbox width="100%" height="700" '
-        f'style="border: 1px solid #8888" srcdoc="{html.escape(html_of_page)}">'
-        "</iframe>"
+        f'style="border: 1px solid #8888" srcdoc="{html.escape(inside)}"></iframe>'
     )
 
 
@@ -197,6 +198,5 @@ def _style(text):
 def _grey(kind, colour, name):
     """Class of a grey: its share of ink, in tenths; white text stands on a colour."""
     match = re.fullmatch(r"#(..)\1\1", colour or "")
-    if not match or (name == "text" and match[1] == "ff"):
-        return None
-    return f"{kind[0]}{10 - round(int(match[1], 16) / 25.5)}"
+    if match and (name, match[1]) != ("text", "ff"):
+        return f"{kind[0]}{10 - round(int(match[1], 16) / 25.5)}"
