@@ -1,7 +1,6 @@
 """The command `python -m sklearn_interpret report MODEL DATA --target NAME`."""
 
 import argparse
-import sys
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
@@ -71,8 +70,10 @@ def _report(given):
 
 def _model(path, trusted):
     """The model in a file."""
-    if path.suffix != ".skops":
+    if path.suffix in (".joblib", ".pkl"):
         return joblib.load(path)
+    if path.suffix != ".skops":
+        raise ValueError(f"{path} must be a .skops, .joblib or .pkl file.")
     skops = import_module("skops.io")
     unknown = set(skops.get_untrusted_types(file=path)) - set(trusted)
     if unknown:
@@ -84,4 +85,4 @@ def _model(path, trusted):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -60,7 +60,7 @@ def test_report_is_written(files, quick, capsys, model, rows):
 def test_parameters_are_passed_on(files, quick):
     page = str(files / "page.html")
     paths = [str(files / "unfitted.pkl"), str(files / "rows.csv")]
-    numbers = "--cv 3 --max-features 4 --n-jobs 2 --random-state 5".split()
+    numbers = ["--cv=3", "--max-features=4", "--n-jobs=2", "--random-state=5"]
     command.main(["report", *paths, "--target", "target", "-o", page, *numbers])
     found = quick["report"].get_params(deep=False)
     assert isinstance(found["estimator"], Ridge)
@@ -76,7 +76,7 @@ def test_parameters_are_passed_on(files, quick):
         ("model.joblib", "rows.csv", "?", "there are age, sex, bmi, target"),
         ("absent.joblib", "rows.csv", "target", "absent.joblib"),
         ("model.joblib", "absent.csv", "target", "absent.csv"),
-        ("rows.csv", "rows.csv", "target", "rows.csv"),
+        ("rows.csv", "rows.csv", "target", "must be a .skops, .joblib or .pkl"),
     ],
 )
 def test_what_is_wrong_is_said(files, quick, capsys, model, rows, target, message):
