@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 import joblib
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret.report import InspectionReport
@@ -25,10 +26,9 @@ def main(arguments=None):
         report.to_html(given.output)
     except (ValueError, TypeError, OSError, ImportError, EOFError) as error:
         parser.error(str(error) or repr(error))
-    print(given.output)
-    for check in report.checks_:
-        if check.verdict == "warned":
-            print(f"warned: {check.title} {check.finding}")
+    warned = [check for check in report.checks_ if check.verdict == "warned"]
+    lines = [f"warned: {check.title} {check.finding}" for check in warned]
+    print(given.output, *lines, sep="\n")
 
 
 def _parser():
@@ -59,7 +59,7 @@ def _report(given):
         near = get_close_matches(given.target, names, n=3) or names[:10]
         raise ValueError(f"no column {given.target!r}; there are {', '.join(near)}")
     return InspectionReport(
-        model if given.cv else FrozenEstimator(model),
+        clone(model) if given.cv else FrozenEstimator(model),
         cv=given.cv,
         max_features=given.max_features,
         random_state=given.random_state,

@@ -58,12 +58,14 @@ def test_report_is_written(files, quick, capsys, model, rows):
 
 
 def test_parameters_are_passed_on(files, quick):
+    """With folds the model is not fitted, for it is to be refitted."""
     page = str(files / "page.html")
-    paths = [str(files / "unfitted.pkl"), str(files / "rows.csv")]
+    paths = [str(files / "model.joblib"), str(files / "rows.csv")]
     numbers = ["--cv=3", "--max-features=4", "--n-jobs=2", "--random-state=5"]
     command.main(["report", *paths, "--target", "target", "-o", page, *numbers])
     found = quick["report"].get_params(deep=False)
     assert isinstance(found["estimator"], Ridge)
+    assert not hasattr(found["estimator"], "coef_")
     given = {key: found[key] for key in ("cv", "max_features", "n_jobs")}
     assert given == {"cv": 3, "max_features": 4, "n_jobs": 2}
     assert (found["random_state"], found["verbose"]) == (5, 1)
