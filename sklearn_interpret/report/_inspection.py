@@ -34,8 +34,8 @@ from sklearn_interpret.report._results import NotApplicable
 _MOST_ROWS = 1000
 # Rows of each fold's permutation importance, and their permutations.
 _FOLD_ROWS, _REPEATS = 400, 3
-# Most leaves of all trees for which counterfactuals are proved in seconds.
-_PROVABLE_LEAVES = 5000
+# Most leaves of all trees that proofs, and decompositions of all rows, may follow.
+_MOST_LEAVES = 5000
 # Of linear models.
 _PENALTIES = np.logspace(-3, 3, 13)
 
@@ -134,8 +134,14 @@ class Inspection:
 
     @cached_property
     def small_part(self):
-        """At most 200 of the rows, for methods that take longer."""
-        return self.part.draw(200, self.seed, stratified=self.classifies)
+        """At most 200 of the rows, for methods that take longer; 60 for many leaves."""
+        n_rows = 200 if self.has_few_leaves else 60
+        return self.part.draw(n_rows, self.seed, stratified=self.classifies)
+
+    @property
+    def n_background(self):
+        """Number of background rows of what averages over them."""
+        return 100 if self.has_few_leaves else 40
 
     @cached_property
     def target(self):
@@ -402,13 +408,13 @@ class Inspection:
         return int(self.sample.index[place])
 
     @cached_property
-    def is_provable(self):
-        """Whether counterfactuals can be proved in seconds: few leaves, or no trees."""
+    def has_few_leaves(self):
+        """Whether what follows all leaves takes seconds: few of them, or no trees."""
         try:
             ensemble = read_trees(self.model).ensemble
         except UnreadableModelError:
             return True
-        return ensemble.n_nodes <= 2 * _PROVABLE_LEAVES
+        return ensemble.n_nodes <= 2 * _MOST_LEAVES
 
     @cached_property
     def linear_surrogate(self):

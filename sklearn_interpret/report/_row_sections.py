@@ -14,9 +14,6 @@ from sklearn_interpret.report._page import drawn
 from sklearn_interpret.report._results import Table, listed, section
 from sklearn_interpret.shapley import ShapleyValues, ShapleyWaterfallDisplay
 
-# Rows of the background of Shapley values.
-_BACKGROUND = 100
-
 
 @section("Single rows")
 def rows(inspection):
@@ -25,7 +22,7 @@ def rows(inspection):
     part, shown = inspection.part, inspection.rows_to_explain
     explainer = ShapleyValues(
         inspection.frozen,
-        subsample=_BACKGROUND,
+        subsample=inspection.n_background,
         target=inspection.target,
         random_state=inspection.seed,
         n_jobs=inspection.n_jobs,
@@ -101,7 +98,7 @@ def _counterfactuals(inspection, chosen):
 
 def _counterfactual(inspection, X, row, side):
     options = {"n_jobs": inspection.n_jobs, **side}
-    if inspection.is_provable:
+    if inspection.has_few_leaves:
         try:
             search = ExactCounterfactual(inspection.frozen, time_limit=2.0, **options)
             return search.fit(X).explain(row)

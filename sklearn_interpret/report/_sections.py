@@ -1,5 +1,7 @@
 """Sections of a report: each looks at the model in one way, and says what it sees."""
 
+from importlib import import_module
+
 import numpy as np
 from sklearn.metrics import ConfusionMatrixDisplay, PredictionErrorDisplay
 
@@ -20,14 +22,6 @@ from sklearn_interpret.interactions import (
 from sklearn_interpret.report._page import drawn
 from sklearn_interpret.report._results import NotApplicable, Table, listed, section
 from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
-
-# Rows of the background of Shapley and SAGE values, and of decompositions.
-_BACKGROUND = 100
-# Most leaves of all trees for which counterfactuals are proved: beyond, a proof takes
-# minutes.
-_PROVABLE_LEAVES = 5000
-# Drop-column importance refits the model for each feature: cheap models alone.
-_CHEAP_ROWS = 2000
 
 
 @section("Model and data")
@@ -87,7 +81,7 @@ def _weights(inspection):
 
 def _predictions(inspection):
     """Held-out predictions against targets."""
-    import matplotlib.pyplot as plt
+    plt = import_module("matplotlib.pyplot")
 
     y, found = inspection.sample.y[inspection.held_out], inspection.held_out_responses
     figure, ax = plt.subplots(figsize=(5, 4.2), layout="constrained")
@@ -191,9 +185,9 @@ def _sage_column(inspection, shown):
     groups = {"other features": others} if len(others) > 1 else None
     sage = SAGE(
         inspection.frozen,
-        subsample=_BACKGROUND,
+        subsample=inspection.n_background,
         feature_groups=groups,
-        method="auto" if inspection.is_provable else "sampling",
+        method="auto" if inspection.has_few_leaves else "sampling",
         n_permutations=10,
         random_state=inspection.seed,
         n_jobs=inspection.n_jobs,
@@ -284,7 +278,7 @@ def interactions(inspection):
     found = FunctionalDecomposition(
         inspection.frozen,
         feature_groups=groups,
-        subsample=_BACKGROUND,
+        subsample=inspection.n_background,
         target=inspection.target,
         random_state=inspection.seed,
         n_jobs=inspection.n_jobs,
