@@ -162,12 +162,13 @@ class Inspection:
             return np.arange(self.sample.rows.n_rows)
         return np.unique(np.concatenate([fold.test for fold in self.folds]))
 
-    def responses(self, model, positions):
+    def responses(self, model, positions, rows=None):
         """Predicted numbers, or probabilities of all classes, of rows of the sample.
 
         Classifiers without probabilities give indicators of the predicted class.
         """
-        X = self.sample.rows.take(positions).native
+        rows = self.sample.rows if rows is None else rows
+        X = rows.take(positions).native
         if not self.classifies:
             return np.asarray(model.predict(X), dtype=np.float64).reshape(len(X), -1)
         classes = self.model.classes_
@@ -220,16 +221,18 @@ class Inspection:
             )
         )
 
-    def refit_losses(self, estimator):
+    def refit_losses(self, estimator, columns=None):
         """Held-out losses of another estimator, fitted on the same training rows."""
         self.need_folds()
         self.need_targets()
         rows, y = self.sample.rows, self.sample.y
+        rows = rows if columns is None else rows.keep_columns(columns)
 
         def losses_of_fold(fold):
             X = rows.take(fold.train).native
             fitted = clone(estimator).fit(X, y[fold.train])
-            return self.losses_of(self.responses(fitted, fold.test), fold.test)
+            responses = self.responses(fitted, fold.test, rows)
+            return self.losses_of(responses, fold.test)
 
         return self.over_folds(losses_of_fold)
 
@@ -265,11 +268,15 @@ class Inspection:
         )
         return make_pipeline(self.encoder(), last)
 
-    def encoder(self):
-        """Numbers scaled, with means for missing ones; categories as indicators."""
+    def encoder(self, kept=None):
+        """Numbers scaled, with means for missing ones; categories as indicators.
+
+        `kept` are the columns of the table that it takes; None for all.
+        """
         rows, names = self.sample.rows, np.array(self.names, dtype=object)
-        levels = rows.detected_categorical
-        columns = names if rows.named else np.arange(len(names))
+        kept = np.arange(len(names)) if kept is None else np.array(kept)
+        levels = rows.detected_categorical[kept]
+        columns = names[kept] if rows.named else np.arange(len(kept))
         levels_as_columns = OneHotEncoder(
             handle_unknown="infrequent_if_exist", max_categories=20, sparse_output=False
         )
@@ -280,6 +287,57 @@ class Inspection:
             (numbers, columns[~levels].tolist()),
             (levels_as_columns, columns[levels].tolist()),
         )
+
+    def clone(self):
+        """The model before its fit."""
+        return clone(self.unfitted)
+
+    def ranked(self, rows, columns):
+        """Some columns of rows as numbers: ranks within the data, and indicators."""
+        parts = []
+        for j in columns:
+            if rows.is_categorical(j) or rows.values(j).dtype.kind not in "iufb":
+                codes, labels = rows.encode_column(j)
+                indicators = np.eye(len(labels))[codes] if len(labels) < 30 else codes
+                parts.append(indicators.reshape(rows.n_rows, -1))
+                continue
+            known = np.sort(self.part.rows.values(j).astype(float))
+            known = known[np.isfinite(known)]
+            values = rows.values(j).astype(float)
+            places = (
+                known.searchsorted(values) + known.searchsorted(values, "right")
+            ) / 2
+            places[np.isnan(values)] = len(known) / 2
+            parts.append(places[:, None] / max(len(known), 1))
+        return np.hstack(parts)
+
+    @cached_property
+    def training_skill(self):
+        """Skill of the folds' models on their own training rows."""
+        found, reference = 0.0, 0.0
+        for fold in self.folds:
+            own = self.losses_of(self.responses(fold.model, fold.train), fold.train)
+            y = self.sample.y[fold.train]
+            constant = np.full((len(y), 1), y.mean() if not self.classifies else 0.0)
+            if self.classifies:
+                shares = class_indicators(y, self.model.classes_).mean(axis=0)
+                constant = np.tile(shares, (len(y), 1))
+            found += own.mean()
+            reference += self.losses_of(constant, fold.train).mean()
+        return 1 - found / reference if reference else 1.0
+
+    @cached_property
+    def response_deviation(self):
+        """Standard deviation of the response that regions are of."""
+        X = self.part.rows.native
+        if not self.classifies:
+            return np.std(self.model.predict(X))
+        if not hasattr(self.model, "predict_proba"):
+            return np.std(self.regions.average_[0]) or 1.0
+        place = -1
+        if self.target is not None:
+            place = self.model.classes_.tolist().index(self.target)
+        return np.std(self.model.predict_proba(X)[:, place])
 
     def skill(self, row_losses):
         """Share of the dummy's held-out loss that is removed; at most 1."""
