@@ -180,16 +180,18 @@ def smoothing_covariance(fit, dispersion):
     for scaled, rho, grid in zip(fit.scaled, fit.log_smoothing, grids, strict=True):
         used = np.flatnonzero(scaled)
         roots = np.sqrt(scaled[used])
-        # Along a smoothing parameter the inverse is V - G diag(g) G'.
-        sizes, vectors = eigh(roots[:, None] * fit.inverse[np.ix_(used, used)] * roots)
-        sizes = sizes.clip(0, 1 - 1e-12)
+        others = np.maximum(fit.sizes[used] - scaled[used], 0)
+        # Along a smoothing parameter the inverse is V - G diag(g) G'. The rows'
+        # information, in units of the penalty: its complement to one, of the inverse,
+        # has no digits left where the term has vanished.
+        known = fit.information(used) + np.diag(others + fit.ridge[used])
+        known, vectors = eigh(known / np.outer(roots, roots))
+        known = np.maximum(known, 0)
         directions = fit.inverse[:, used] @ (roots[:, None] * vectors)
         projections = vectors.T @ (roots * fit.coefficients[used])
         steps = grid - rho
-        factors = np.expm1(steps)[:, None]
-        grown = 1 + factors * sizes
-        falls = factors / grown
-        others = np.maximum(fit.sizes[used] - scaled[used], 0)
+        grown = (known + np.exp(steps)[:, None]) / (1 + known)
+        falls = np.expm1(steps)[:, None] / grown
         penalties = others + np.exp(steps)[:, None] * scaled[used]
         ratio = np.log(grown).sum(axis=1) - np.log(penalties).sum(axis=1)
         least = np.maximum(fit.least + falls @ projections**2, fit.floor)
