@@ -1,7 +1,7 @@
 """Tests of terms and of dispersion; what the choice of smoothness adds to errors."""
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, svd
 from scipy.optimize import brentq
 from scipy.special import softmax
 from scipy.stats import chi2, f, norm
@@ -181,12 +181,16 @@ def smoothing_covariance(fit, dispersion):
         used = np.flatnonzero(scaled)
         roots = np.sqrt(scaled[used])
         others = np.maximum(fit.sizes[used] - scaled[used], 0)
-        # Along a smoothing parameter the inverse is V - G diag(g) G'. The rows'
-        # information, in units of the penalty: its complement to one, of the inverse,
-        # has no digits left where the term has vanished.
+        # Along a smoothing parameter the inverse is V - G diag(g) G', of the eigenvalues
+        # 1 / (1 + k) of its penalised part. Where the term has vanished k is too small
+        # for that to show it: it is of the inverse of the part, less this penalty.
         known = fit.information(used) + np.diag(others + fit.ridge[used])
-        known, vectors = eigh(known / np.outer(roots, roots))
-        known = np.maximum(known, 0)
+        # Singular values of a root have half the range of eigenvalues.
+        units = np.sqrt(np.maximum(np.diag(known), fit.ridge[used]))
+        sizes, vectors = eigh(known / np.outer(units, units))
+        root = np.sqrt(np.maximum(sizes, 0))[:, None] * vectors.T * (units / roots)
+        _, known, vectors = svd(root)
+        known, vectors = known**2, vectors.T
         directions = fit.inverse[:, used] @ (roots[:, None] * vectors)
         projections = vectors.T @ (roots * fit.coefficients[used])
         steps = grid - rho
