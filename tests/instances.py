@@ -33,6 +33,7 @@ from sklearn_interpret import (
     interactions,
     linear,
     prototypes,
+    report,
     rules,
     shapley,
     surrogates,
@@ -306,6 +307,10 @@ IMPORTANCE = {
             "removal": "constant",
             "scoring": {"one": OwnScore(), "same": OwnScore()},
         },
+    ],
+    report.InspectionReport: [
+        {"cv": 2, "sections": ["overview"], "checks": ["chance"]},
+        {"cv": 2, "sections": ["rows"], "checks": ["folds"], "max_features": 2},
     ],
     importance.PartialDependenceImportance: [
         {"grid_resolution": 5},
@@ -592,6 +597,7 @@ REFITTING = {
     importance.ConditionalImportanceTest,
     importance.DropColumnImportance,
     importance.PermutationTest,
+    report.InspectionReport,
 }
 # Inspectors that look at all pairs of features: one model of each kind is enough.
 OF_PAIRS = {interactions.HStatistic, interactions.PartialDependenceInteraction}

@@ -98,12 +98,11 @@ class Likelihood:
             return Evaluation(deviance if np.isfinite(deviance) else np.inf)
         weights = rows.weights * slopes**2 / family.variance(means)
         working = predictor + (y - means) / slopes
-        total = weights.sum()
-        center = weights @ working / (total or 1.0)
+        center = weights @ working / (weights.sum() or 1.0)
         working -= center
         products = rows.design.products(weights)
         sums, square = rows.design.sums(weights * working), weights @ working**2
-        return Evaluation(deviance, total, center, products, sums, square)
+        return Evaluation(deviance, center, products, sums, square)
 
     def _means(self, coefficients, rows):
         """Expected targets of rows."""
@@ -135,33 +134,38 @@ class Evaluation:
     ----------
     deviance : float
         The deviance; infinite where means are out of bounds.
-    weight, center : float
-        Sum of the working weights, and mean of the working targets.
+    center : float
+        The mean of the working targets, up to rounding.
     products, sums, square
-        Sums of the least squares problem of the working targets less their mean. None
+        Sums of the least squares problem of the working targets less the center. None
         where means are out of bounds, or no problem is to be solved.
     """
 
     deviance: float
-    weight: float = 0.0
     center: float = 0.0
     products: np.ndarray | None = None
     sums: np.ndarray | None = None
     square: float = 0.0
+
+    def about(self, center):
+        """The same of another center; products with the intercept are plain sums."""
+        move = center - self.center
+        sums = self.sums - move * self.products[0]
+        square = self.square - move * (self.sums[0] + sums[0])
+        return replace(self, center=center, sums=sums, square=square)
 
     def __add__(self, other):
         """That of the rows of both (Chan, Golub & LeVeque 1983)."""
         deviance = self.deviance + other.deviance
         if self.products is None or other.products is None:
             return Evaluation(deviance)
-        weight = self.weight + other.weight
-        apart = other.center - self.center
-        move = apart * other.weight / (weight or 1.0)
-        sums = self.sums - move * self.products[0]
-        sums += other.sums + (apart - move) * other.products[0]
-        square = self.square + other.square + apart * move * self.weight
         products = self.products + other.products
-        return Evaluation(deviance, weight, self.center + move, products, sums, square)
+        share = other.products[0, 0] / (products[0, 0] or 1.0)
+        # Sums are about the center as it is rounded.
+        center = self.center + share * (other.center - self.center)
+        one, two = self.about(center), other.about(center)
+        sums, square = one.sums + two.sums, one.square + two.square
+        return Evaluation(deviance, center, products, sums, square)
 
 
 @dataclass(frozen=True)
@@ -353,9 +357,12 @@ def iterated(problem, smoothing, max_iter, *, changes=None, without=None):
     restricted likelihood itself falls, the best parameters so far are kept.
     """
     intercept = np.arange(problem.design.penalties.shape[1]) == 0
-    coefficients = np.where(intercept, problem.start, 0.0)
+    # Least squares start at zero, so that targets are not rounded about a mean.
+    is_least_squares = problem.likelihood.is_least_squares
+    coefficients = np.where(intercept & (not is_least_squares), problem.start, 0.0)
     found = problem.at(coefficients)
-    start_deviance, best, n_iter, converged = found.deviance, None, 0, False
+    start_deviance = found.square if is_least_squares else found.deviance
+    best, n_iter, converged = None, 0, False
     choosing = isinstance(smoothing, str)
     while n_iter < max_iter and not converged:
         n_iter += 1
@@ -377,7 +384,7 @@ def iterated(problem, smoothing, max_iter, *, changes=None, without=None):
             choosing = n_iter < _MOST_CHOICES
         rho = last.log_smoothing
         new = last.coefficients if changes is None else _constrained(last, changes)
-        if converged := problem.likelihood.is_least_squares:
+        if converged := is_least_squares:
             found = replace(found, deviance=last.equations.residual(new))
             coefficients = new + found.center * intercept
             break

@@ -1,7 +1,6 @@
 """Tests of terms and of dispersion; what the choice of smoothness adds to errors."""
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.optimize import brentq
 from scipy.special import softmax
 from scipy.stats import chi2, f, norm
@@ -180,16 +179,22 @@ def smoothing_covariance(fit, dispersion):
     for scaled, rho, grid in zip(fit.scaled, fit.log_smoothing, grids, strict=True):
         used = np.flatnonzero(scaled)
         roots = np.sqrt(scaled[used])
-        # Along a smoothing parameter the inverse is V - G diag(g) G'.
-        sizes, vectors = eigh(roots[:, None] * fit.inverse[np.ix_(used, used)] * roots)
-        sizes = sizes.clip(0, 1 - 1e-12)
+        others = np.maximum(fit.sizes[used] - scaled[used], 0)
+        # Along a smoothing parameter the inverse is V - G diag(g) G', by eigenvalues
+        # 1 / (1 + k) of the block of V in units of the penalty. Of terms that have
+        # vanished k is lost in these; it is found as the rows' information.
+        known = fit.information(used) + np.diag(others + fit.ridge[used])
+        # Singular values of a root: eigenvalues lose small ones beside large ones.
+        units = np.sqrt(np.maximum(np.diag(known), fit.ridge[used]))
+        sizes, vectors = np.linalg.eigh(known / np.outer(units, units))
+        root = np.sqrt(np.maximum(sizes, 0))[:, None] * vectors.T * (units / roots)
+        _, known, vectors = np.linalg.svd(root)
+        known, vectors = known**2, vectors.T
         directions = fit.inverse[:, used] @ (roots[:, None] * vectors)
         projections = vectors.T @ (roots * fit.coefficients[used])
         steps = grid - rho
-        factors = np.expm1(steps)[:, None]
-        grown = 1 + factors * sizes
-        falls = factors / grown
-        others = np.maximum(fit.sizes[used] - scaled[used], 0)
+        grown = (known + np.exp(steps)[:, None]) / (1 + known)
+        falls = np.expm1(steps)[:, None] / grown
         penalties = others + np.exp(steps)[:, None] * scaled[used]
         ratio = np.log(grown).sum(axis=1) - np.log(penalties).sum(axis=1)
         least = np.maximum(fit.least + falls @ projections**2, fit.floor)

@@ -91,10 +91,11 @@ class PenalisedFit:
         # Coefficients without a penalty and without information are zero; of constant
         # columns there is rounding alone.
         sizes = np.diag(products)
-        floor = np.where(sizes < 1e-20 * sizes.max(), 1, 1e-12) * sizes.max()
-        floor = np.where(self.sizes == 0, floor, _ROUNDING * sizes.max())
-        floor[0] = 0
-        matrix = self.matrix = products + np.diag(self.sizes + floor)
+        ridge = np.where(sizes < 1e-20 * sizes.max(), 1, 1e-12) * sizes.max()
+        ridge = np.where(self.sizes == 0, ridge, _ROUNDING * sizes.max())
+        ridge[0] = 0
+        self.ridge = ridge
+        matrix = self.matrix = products + np.diag(self.sizes + ridge)
         self._scales = np.sqrt(np.diag(matrix))
         scaled_matrix = matrix / np.outer(self._scales, self._scales)
         self._factor = cholesky(scaled_matrix, check_finite=False)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
+from scipy.special import softmax
 
-from sklearn_interpret._core.additive.inference import term_test
+from sklearn_interpret._core.additive.inference import smoothing_covariance, term_test
 from sklearn_interpret._core.additive.smoothing import (
     NormalEquations,
     PenalisedFit,
@@ -120,3 +121,23 @@ def test_information_does_not_drown_in_large_penalties(rho):
     explained = np.linalg.solve(fit.matrix[np.ix_(others, others)], cross)
     expected = products[part, part] - cross.T @ explained
     assert_allclose(fit.information(part), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("rho", [[0.3, 1.2], [33.0, 33.0]])
+def test_smoothing_covariance_is_that_of_a_fit_for_each_parameter(rho):
+    """Of terms that have vanished, too."""
+    fit = PenalisedFit(equations(), np.array(rho))
+    balanced, expected = fit.equations.balanced, 0
+    low, _ = bounds(balanced, 50.0)
+    for k in range(2):
+        grid = np.arange(low[k], balanced[k] + 15)
+        trials = np.tile(rho, (len(grid), 1))
+        trials[:, k] = grid
+        fits = [PenalisedFit(fit.equations, trial) for trial in trials]
+        losses = np.array([f.profiled(f.least) + f.log_ratio for f in fits])
+        for share, one in zip(softmax(-losses / 2 - grid), fits, strict=True):
+            moved = one.coefficients - fit.coefficients
+            grown = 0.7 * (one.inverse - fit.inverse) + np.outer(moved, moved)
+            expected += share * grown
+    found = smoothing_covariance(fit, 0.7)
+    assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
