@@ -43,12 +43,14 @@ from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.additive._passes import (
-    Observed,
-    Totals,
+    Passes,
+    both_observed,
+    both_totals,
     coded_rows,
+    observed,
     offsets_of,
-    rows_of,
     targets_of,
+    totals,
     with_design,
 )
 from sklearn_interpret.additive._terms import FittedTerm, TermReader
@@ -146,13 +148,10 @@ class BaseGAM(TransformerMixin, BasePredictor):
             )
         rows = super()._check_rows(X, reset=reset)
         if not reset:
-            self._values_check(rows, range(rows.n_columns))
+            _check_values(
+                self.missing, type(self).__name__, range(rows.n_columns), rows
+            )
         return rows
-
-    @property
-    def _values_check(self):
-        """Function that checks columns of rows; it can be pickled."""
-        return partial(_check_values, type(self).__name__, self.missing)
 
     @abstractmethod
     def _labels_reader(self):
@@ -169,34 +168,35 @@ class BaseGAM(TransformerMixin, BasePredictor):
     def _fit(self, sample):
         reader, in_memory = TermReader(self, sample.rows), isinstance(sample, Sample)
         columns = range(sample.rows.n_columns) if in_memory else reader.columns
-        settings = self._values_check, self._labels_reader(), columns, reader.needed
-        rows = rows_of(sample, columns)
-        found = rows.sum(partial(Observed.of, *settings))
-        if found.n_rows < 2:
+        check = partial(_check_values, self.missing, type(self).__name__, columns)
+        task = partial(observed, check, self._labels_reader(), reader.needed)
+        rows = Passes(sample, columns)
+        n_rows, labels, summaries = rows.sum(task, both_observed)
+        if n_rows < 2:
             raise ValueError(
-                f"Found array with {found.n_rows} sample(s) of positive weight "
+                f"Found array with {n_rows} sample(s) of positive weight "
                 f"while a minimum of 2 is required by {type(self).__name__}."
             )
-        self._set_models(found.labels)
-        if in_memory and found.n_rows <= _FEW_ROWS and not self._trials:
+        self._set_models(labels)
+        if in_memory and n_rows <= _FEW_ROWS and not self._trials:
             # Few rows have many exact fits: their order would decide for one.
             sample = sample.distinct()
-            rows = rows_of(sample, columns)
+            rows = Passes(sample, columns)
         self._offset, self._names = reader.offset, list(sample.rows.names)
         known = sample.summarised(reader.quantiles(), (), 1)
-        terms, bins = reader.terms(found.summaries, known)
+        terms, bins = reader.terms(summaries, known)
         signs = self._signs(sample.rows, terms)
-        settings = terms, bins, self._offset, self._model_labels
-        rows = rows.made(partial(coded_rows, *settings))
+        labels = self._model_labels
+        rows = rows.made(partial(coded_rows, terms, bins, self._offset, labels))
         self._fit_models(self._problems(rows, terms, bins), rows, signs)
 
     def _problems(self, rows, terms, bins):
         """The problem of each model, of coded rows."""
-        totals = rows.sum(partial(Totals.of, terms))
-        design = RoundedDesign([term.term for term in terms], bins, totals.histograms)
-        finished = map(FittedTerm.finished, terms, design.terms, totals.extents)
-        self._terms = list(finished)
-        n_rows, weight, targets, offset = totals.sums
+        task = partial(totals, terms)
+        sums, histograms, extents = rows.sum(task, both_totals)
+        design = RoundedDesign([term.term for term in terms], bins, histograms)
+        self._terms = list(map(FittedTerm.finished, terms, design.terms, extents))
+        n_rows, weight, targets, offset = sums
         rows = rows.made(partial(with_design, design))
         return [
             AdditiveProblem(
@@ -228,7 +228,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             if uninformed:
                 separated |= set(separated_terms(fit))
             without = fit.start_deviance
-            if self._offset is not None:
+            if self._offset is not None and self._link != "identity":
                 without = self._deviance_without_terms(fit, rows)
             deviance = fit.evaluation.deviance
             fits.append((fit, tests, 1 - deviance / without if without > 0 else 0.0))
@@ -569,7 +569,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return pandas.DataFrame(columns, index=names)
 
 
-def _check_values(estimator_name, missing, rows, columns):
+def _check_values(missing, estimator_name, columns, rows):
     """Refuse infinite numbers; of missing ones, name the parameter that takes them."""
     for j in columns:
         values = rows.values(j)

@@ -12,83 +12,54 @@ import numpy as np
 from sklearn_interpret._core.additive.fitting import TargetRows
 from sklearn_interpret._core.additive.gram import CodedTerm, RoundedRows
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
-from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.additive._terms import Summary
+from sklearn_interpret.additive._terms import Column, Summary
 
 
-@dataclass(frozen=True)
-class Observed:
-    """Summaries of rows: the first pass.
+def observed(check, read_labels, needed, sample):
+    """What the first pass finds: number of rows, distinct labels, and summaries.
 
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    labels : ndarray
-        Distinct labels of a classifier.
-    summaries : dict
-        The `Summary` of each column and kind of term.
+    These are the `Summary` of each column and kind of term, after checks of values and
+    targets.
     """
-
-    n_rows: int
-    labels: np.ndarray
-    summaries: dict
-
-    @classmethod
-    def of(cls, check, read_labels, columns, needed, sample):
-        """Those of a sample, after checks of some columns and the targets."""
-        rows, weights = sample.rows, sample.weights
-        check(rows, columns)
-        labels = read_labels(sample.y)
-        summaries = {key: Summary.of(rows, weights, *key) for key in needed}
-        return cls(rows.n_rows, labels, summaries)
-
-    def __add__(self, other):
-        """Those of both."""
-        labels = np.union1d(self.labels, other.labels)
-        summaries = {k: s + other.summaries[k] for k, s in self.summaries.items()}
-        return Observed(self.n_rows + other.n_rows, labels, summaries)
+    rows, weights = sample.rows, sample.weights
+    check(rows)
+    labels = read_labels(sample.y)
+    return rows.n_rows, labels, {k: Summary.of(rows, weights, *k) for k in needed}
 
 
-@dataclass(frozen=True)
-class Totals:
-    """Sums over rows that a design is made of: the second pass.
+def both_observed(first, second):
+    """What two parts of the rows hold."""
+    n_rows, labels, summaries = zip(first, second, strict=True)
+    both = {key: summary + summaries[1][key] for key, summary in summaries[0].items()}
+    return sum(n_rows), np.union1d(*labels), both
 
-    Parameters
-    ----------
-    sums : list
-        Number of rows, sums of the weights, of the targets and of the offset.
-    histograms : list of tuple
-        Of each term, as `CodedTerm.histogram` has them.
-    extents : list of tuple
-        Of each term, extents of its columns.
+
+def totals(terms, rows):
+    """Sums of the second pass, of `TargetRows` that are coded only.
+
+    Number of rows, and sums of weights, targets and offset; of each term what
+    `CodedTerm.histogram` has; of each term the extents of its columns.
     """
+    weights, design = rows.weights, rows.design
+    sums = len(weights), weights.sum(), rows.targets @ weights, rows.offset @ weights
+    histograms = [coded.histogram(weights) for coded in design]
+    pairs = zip(terms, design, strict=True)
+    extents = [_each(Column.extents, t.columns, c.columns) for t, c in pairs]
+    return sums, histograms, extents
 
-    sums: list
-    histograms: list
-    extents: list
 
-    @classmethod
-    def of(cls, terms, rows):
-        """Those of `TargetRows` that are coded only."""
-        weights = rows.weights
-        sums = [len(weights), weights.sum(), rows.targets @ weights]
-        histograms = [coded.histogram(weights) for coded in rows.design]
-        pairs = zip(terms, rows.design, strict=True)
-        extents = [term.extents(coded.columns) for term, coded in pairs]
-        return cls([*sums, rows.offset @ weights], histograms, extents)
-
-    def __add__(self, other):
-        """Those of both."""
-        pairs = zip(self.histograms, other.histograms, strict=True)
-        histograms = [_each(np.add, first, second) for first, second in pairs]
-        pairs = zip(self.extents, other.extents, strict=True)
-        extents = [_each(np.minimum, first, second) for first, second in pairs]
-        return Totals(_each(np.add, self.sums, other.sums), histograms, extents)
+def both_totals(first, second):
+    """Those of two parts of the rows."""
+    sums, histograms, extents = zip(first, second, strict=True)
+    return (
+        _each(add, *sums),
+        _each(partial(_each, add), *histograms),
+        _each(partial(_each, np.minimum), *extents),
+    )
 
 
 def _each(function, first, second):
-    return tuple(map(function, first, second))
+    return list(map(function, first, second))
 
 
 def coded_rows(terms, bins, offset, labels, sample):
@@ -144,44 +115,45 @@ def offsets_of(column, rows):
     return offsets.astype(np.float64)
 
 
-def rows_of(sample, columns):
-    """The rows of a sample for passes that read some columns."""
-    if isinstance(sample, Sample):
-        return _Whole(sample)
-    return _Parts(sample, columns, ())
+@dataclass(frozen=True)
+class Passes:
+    """Rows in memory or in partitions, and functions that make something of them.
+
+    Parameters
+    ----------
+    sample : Sample, PartitionedSample or Made
+        The rows.
+    columns : sequence of int
+        The only columns that are read.
+    makes : tuple of callable
+        Applied to each partition, one after the other, in each pass.
+    """
+
+    sample: Any
+    columns: Any
+    makes: tuple = ()
+
+    def sum(self, function, merge=add):
+        """Merged results of a function of what is made of each part of the rows."""
+        function = partial(_chained, (*self.makes, function))
+        return self.sample.map_reduce(function, merge, self.columns)
+
+    def made(self, make):
+        """The same of what a function makes: once of rows in memory, which are kept."""
+        if isinstance(self.sample, PartitionedSample):
+            return replace(self, makes=(*self.makes, make))
+        return replace(self, sample=Made(self.sum(make)))
 
 
 @dataclass(frozen=True)
-class _Whole:
-    """Rows in memory, and what is made of them."""
+class Made:
+    """What is made of rows in memory."""
 
     rows: Any
 
-    def sum(self, function):
-        """The function of the rows."""
+    def map_reduce(self, function, merge, columns):
+        """The function of it."""
         return function(self.rows)
-
-    def made(self, make):
-        """The result of a function of the rows, kept in their place."""
-        return _Whole(make(self.rows))
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """Rows in partitions, and functions that make something of each in each pass."""
-
-    sample: PartitionedSample
-    columns: list
-    makes: tuple
-
-    def sum(self, function):
-        """Sum of the results of a function of each partition."""
-        function = partial(_chained, (*self.makes, function))
-        return self.sample.map_reduce(function, add, self.columns)
-
-    def made(self, make):
-        """A function of each partition, applied in each pass."""
-        return replace(self, makes=(*self.makes, make))
 
 
 def _chained(functions, part):

@@ -293,10 +293,6 @@ class FittedTerm:
                 column.refuse_unknown(columns[-1], part, names[column.position])
         return self.term.evaluate(columns[::-1] if self.kind == "by" else columns)
 
-    def extents(self, values):
-        """Extents of the values of each of its columns."""
-        return tuple(map(Column.extents, self.columns, values))
-
     def finished(self, term, extents):
         """The term after it is centred, its columns with gaps by their extents."""
         columns = map(Column.with_gaps, self.columns, extents)
@@ -466,8 +462,7 @@ class TermReader:
     @property
     def columns(self):
         """Increasing positions of the columns that are read."""
-        own = {j for j, _ in self.needed}
-        return sorted(own if self.offset is None else own | {self.offset})
+        return sorted({j for j, _ in self.needed} | {self.offset} - {None})
 
     def terms(self, summaries, sample):
         """Terms, not centred, of columns without gaps; and the bins of their columns.

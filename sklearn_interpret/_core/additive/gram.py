@@ -9,6 +9,7 @@ of the rows add up to that of all.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -104,19 +105,19 @@ class CodedTerm:
 
     @cached_property
     def codes(self):
-        """Bins of the values of each column with bins."""
+        """Bins of the values of each column with bins; without one, a single bin."""
+        if not self.bins:
+            return [np.zeros(len(self.columns[0]), dtype=np.intp)]
         return list(map(Bins.codes, self.bins, self._binned))
 
     def histogram(self, weights):
         """Weight of each bin, or pair of bins; and sums of each column's values."""
-        if not self.bins:
-            return (weights.sum(),)
-        joint, sizes = 0, [bins.n_bins for bins in self.bins]
+        joint, sizes = 0, [bins.n_bins for bins in self.bins] or [1]
         for size, codes in zip(sizes, self.codes, strict=True):
             joint = joint * size + codes
         counts = np.bincount(joint, weights, np.prod(sizes))
-        columns = zip(self.bins, self._binned, self.codes, strict=True)
-        return counts.reshape(sizes), *(b.sums(*own, weights) for b, *own in columns)
+        sums = map(Bins.sums, self.bins, self._binned, self.codes, repeat(weights))
+        return counts.reshape(sizes), *sums
 
 
 @dataclass(frozen=True)
@@ -156,9 +157,6 @@ class _RoundedTerm:
         self._tables, self._codes, self._line = tables, coded.codes, None
         if isinstance(term.bases[0], LineBasis):
             self._line = term.bases[0].evaluate(coded.columns[0])[:, 0]
-        if not tables:
-            codes = np.zeros(len(self._line), dtype=np.intp)
-            self._codes, self._tables = [codes], [np.ones((1, 1))]
 
     def pieces(self):
         """The pieces of the term."""
@@ -220,7 +218,7 @@ def _rounded(term, bins, histogram):
     """The term, centred, and tables of the functions of its columns' bins."""
     counts, *sums = histogram
     sizes = [counts] if counts.ndim < 2 else [counts.sum(axis=1), counts.sum(axis=0)]
-    tables = list(map(Bins.table, bins, sizes, sums))
+    tables = list(map(Bins.table, bins, sizes, sums)) or [np.ones((1, 1))]
     means = counts / counts.sum()
     for table in tables:
         means = np.tensordot(means, table, (0, 0))
@@ -249,12 +247,10 @@ class RoundedRows:
             self._pieces += part.pieces()
         self._ends = np.cumsum([0, *(piece.table.shape[1] for piece in self._pieces)])
 
-    def _sums(self, weights):
-        return np.concatenate([piece.sums(weights) for piece in self._pieces])
-
     def sums(self, weights):
         """Weighted sums of the coordinates over the rows, (n_coefficients,)."""
-        return self._sums(weights) @ self.design.coordinates
+        sums = np.concatenate([piece.sums(weights) for piece in self._pieces])
+        return sums @ self.design.coordinates
 
     def products(self, weights):
         """Weighted sums of products of two coordinates, a square matrix."""

@@ -1,7 +1,6 @@
 """Tests of terms and of dispersion; what the choice of smoothness adds to errors."""
 
 import numpy as np
-from scipy.linalg import eigh, svd
 from scipy.optimize import brentq
 from scipy.special import softmax
 from scipy.stats import chi2, f, norm
@@ -181,15 +180,15 @@ def smoothing_covariance(fit, dispersion):
         used = np.flatnonzero(scaled)
         roots = np.sqrt(scaled[used])
         others = np.maximum(fit.sizes[used] - scaled[used], 0)
-        # Along a smoothing parameter the inverse is V - G diag(g) G', of the eigenvalues
-        # 1 / (1 + k) of its penalised part. Where the term has vanished k is too small
-        # for that to show it: it is of the inverse of the part, less this penalty.
+        # Along a smoothing parameter the inverse is V - G diag(g) G', by eigenvalues
+        # 1 / (1 + k) of the block of V in units of the penalty. Of terms that have
+        # vanished k is lost in these; it is found as the rows' information.
         known = fit.information(used) + np.diag(others + fit.ridge[used])
-        # Singular values of a root have half the range of eigenvalues.
+        # Singular values of a root: eigenvalues lose small ones beside large ones.
         units = np.sqrt(np.maximum(np.diag(known), fit.ridge[used]))
-        sizes, vectors = eigh(known / np.outer(units, units))
+        sizes, vectors = np.linalg.eigh(known / np.outer(units, units))
         root = np.sqrt(np.maximum(sizes, 0))[:, None] * vectors.T * (units / roots)
-        _, known, vectors = svd(root)
+        _, known, vectors = np.linalg.svd(root)
         known, vectors = known**2, vectors.T
         directions = fit.inverse[:, used] @ (roots[:, None] * vectors)
         projections = vectors.T @ (roots * fit.coefficients[used])
