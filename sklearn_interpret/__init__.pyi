@@ -15,6 +15,7 @@ from sklearn_interpret import interactions as interactions
 from sklearn_interpret import linear as linear
 from sklearn_interpret import partitions as partitions
 from sklearn_interpret import prototypes as prototypes
+from sklearn_interpret import report as report
 from sklearn_interpret import rules as rules
 from sklearn_interpret import shapley as shapley
 from sklearn_interpret import surrogates as surrogates

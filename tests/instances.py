@@ -309,8 +309,7 @@ IMPORTANCE = {
         },
     ],
     report.InspectionReport: [
-        {"cv": 2, "sections": ["overview"], "checks": ["chance"]},
-        {"cv": 2, "sections": ["rows"], "checks": ["folds"], "max_features": 2},
+        {"cv": 2, "sections": ["surrogates"], "checks": ["background", "folds"]}
     ],
     importance.PartialDependenceImportance: [
         {"grid_resolution": 5},

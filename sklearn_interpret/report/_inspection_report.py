@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
@@ -172,7 +173,16 @@ class InspectionReport(RefittingMixin, BaseInspector):
     def _check_rows(self, X, *, reset):
         if _are_texts(X):
             return as_texts(X)
+        if sparse.issparse(X):
+            raise TypeError(
+                "InspectionReport takes no sparse matrix: pass X.toarray()."
+            )
         return super()._check_rows(X, reset=reset)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         start = perf_counter()
@@ -195,12 +205,14 @@ class InspectionReport(RefittingMixin, BaseInspector):
             fit_seconds=self._fit_seconds,
             n_jobs=self.n_jobs,
         )
-        self.checks_, self.sections_ = [], []
+        self.checks_, self.sections_, self._seconds = [], [], {}
         for name in counted([*checks, *sections]):
+            start = perf_counter()
             if name in _SECTIONS:
                 self.sections_.append(_section(name, inspection))
             else:
                 self.checks_.append(_check(name, inspection))
+            self._seconds[name] = perf_counter() - start
 
     def _folds(self, sample, seed):
         """Refits of the model on the training rows of each fold."""
@@ -258,8 +270,13 @@ class InspectionReport(RefittingMixin, BaseInspector):
 
 def _are_texts(X):
     """Whether `X` holds texts along one axis."""
-    first = next(iter(X), None) if getattr(X, "ndim", 1) == 1 else None
-    return isinstance(first, str) and not hasattr(X, "columns")
+    if (
+        not hasattr(X, "__iter__")
+        or getattr(X, "ndim", 1) != 1
+        or hasattr(X, "columns")
+    ):
+        return False
+    return isinstance(next(iter(X), None), str)
 
 
 def _refit(estimator, sample, train, parameters):
@@ -282,7 +299,6 @@ def _chosen(parameter, names, known):
 def _section(name, inspection):
     """A section, timed, with the warnings of what it calls as notes."""
     make = _SECTIONS[name]
-    start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -290,7 +306,6 @@ def _section(name, inspection):
         except _REFUSALS as error:
             section = Section(name, make.title, str(error))
     section.notes = list(dict.fromkeys(str(one.message) for one in caught))
-    section.seconds = perf_counter() - start
     return section
 
 

@@ -115,8 +115,6 @@ class Section:
         Warnings of the inspectors.
     code : str
         How to compute the same.
-    seconds : float
-        How long it took.
 
     Examples
     --------
@@ -131,7 +129,6 @@ class Section:
     parts: list[Figure | Table] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     code: str = ""
-    seconds: float = 0.0
 
 
 def section(title):

@@ -73,16 +73,18 @@ class SkoreCheck:
             If the check does not apply.
         """
         if hasattr(report, "split_indices"):
-            model, rows = clone(report.estimator), (report.X, report.y)
-            options = {"cv": list(report.split_indices)}
+            model, cv = clone(report.estimator), list(report.split_indices)
+            rows = report.X, report.y
         else:
-            model, rows = (
-                FrozenEstimator(report.estimator_),
-                (report.X_test, report.y_test),
-            )
-            options = {}
-        options |= {"sections": [], "random_state": self.random_state}
-        inspected = InspectionReport(model, checks=[self.name], **options).fit(*rows)
+            model, cv = FrozenEstimator(report.estimator_), None
+            rows = report.X_test, report.y_test
+        inspected = InspectionReport(
+            model,
+            cv=cv,
+            sections=[],
+            checks=[self.name],
+            random_state=self.random_state,
+        ).fit(*rows)
         (check,) = inspected.checks_
         if check.verdict == "skipped":
             raise import_module("skore").CheckNotApplicable(check.finding)

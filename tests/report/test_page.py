@@ -66,7 +66,6 @@ def report():
             [drawings[k % 3], Table(table, name)],
             [name],
             name,
-            0.5,
         )
         for k, name in enumerate(NASTY)
     ]
@@ -78,6 +77,7 @@ def report():
     ]
     found = InspectionReport(FrozenEstimator(model), random_state=0)
     found.estimator_, found.checks_, found.sections_ = model, checks, sections
+    found._seconds = {section.name: 0.5 for section in sections}
     return found
 
 
@@ -210,13 +210,13 @@ def test_page_tells_verdicts_and_how_it_was_computed(html):
         assert verdict in text
     assert "StandardScaler \u2192 LinearRegression" in text
     assert f"numpy {np.__version__}" in text
-    assert "3 s for the sections" in text
+    assert "3.5 s in all" in text
     assert "random_state 0" in text
 
 
 def test_page_says_that_no_check_warns(report):
     calm = InspectionReport(report.estimator, checks=[])
-    calm.estimator_, calm.sections_ = report.estimator_, []
+    calm.estimator_, calm.sections_, calm._seconds = report.estimator_, [], {}
     calm.checks_ = [one for one in report.checks_ if one.verdict == "passed"]
     assert "<p>No check warns.</p>" in calm.to_html()
     calm.checks_ = []
