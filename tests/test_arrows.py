@@ -26,6 +26,7 @@ SELECTION = f"{PACKAGE}.explanations._selection"
 CHOOSING = {
     f"{PACKAGE}.adversarial._substitute",
     f"{PACKAGE}.prototypes._nearest_prototype",
+    f"{PACKAGE}.report._skore",
     f"{PACKAGE}.shapley._values",
 }
 MOST_MODULES = 16

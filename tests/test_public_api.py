@@ -80,6 +80,7 @@ def test_public_modules():
         "sklearn_interpret.linear",
         "sklearn_interpret.partitions",
         "sklearn_interpret.prototypes",
+        "sklearn_interpret.report",
         "sklearn_interpret.rules",
         "sklearn_interpret.shapley",
         "sklearn_interpret.surrogates",
