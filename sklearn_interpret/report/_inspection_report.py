@@ -317,4 +317,4 @@ def _check(name, inspection):
         try:
             return make(inspection)
         except _REFUSALS as error:
-            return Check(name, title, "skipped", np.nan, np.nan, str(error), "")
+            return Check(name, title, "skipped", None, None, str(error), "")

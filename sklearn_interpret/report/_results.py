@@ -24,9 +24,9 @@ class Check:
         The question that the check answers.
     verdict : {"passed", "warned", "skipped"}
         "skipped" if the check does not apply.
-    statistic : float
-        The number that is compared with `threshold`; NaN if skipped.
-    threshold : float
+    statistic : float or None
+        The number that is compared with `threshold`; None if skipped.
+    threshold : float or None
         Beyond it the check warns.
     finding : str
         What the numbers say, in one sentence, or why the check was skipped.
@@ -46,8 +46,8 @@ class Check:
     name: str
     title: str
     verdict: str
-    statistic: float
-    threshold: float
+    statistic: float | None
+    threshold: float | None
     finding: str
     advice: str
     figure: Figure | None = None
