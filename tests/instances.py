@@ -309,7 +309,7 @@ IMPORTANCE = {
         },
     ],
     report.InspectionReport: [
-        {"cv": 2, "sections": ["surrogates"], "checks": ["background", "folds"]}
+        {"cv": 2, "sections": [], "checks": ["background", "folds"]}
     ],
     importance.PartialDependenceImportance: [
         {"grid_resolution": 5},
