@@ -131,9 +131,11 @@ def drawn(figure, caption):
 
 def _inline_svg(text, caption, light):
     """matplotlib's SVG as part of a page whose policy forbids styles in attributes."""
-    used = set(re.findall(r'(?:href="|url\()#(\w+)', text))
-    used &= set(re.findall(r' id="(\w+)"', text))
-    short = {name: f"i{place}" for place, name in enumerate(sorted(used))}
+    defined = set(re.findall(r' id="(\w+)"', text))
+    # In the order of their use: matplotlib's names differ from run to run.
+    used = dict.fromkeys(re.findall(r'(?:href="|url\()#(\w+)', text))
+    used = [name for name in used if name in defined]
+    short = {name: f"i{place}" for place, name in enumerate(used)}
     text = re.sub(r"\b\w+\b", lambda word: short.get(word[0], word[0]), text)
     colours = re.findall(r": ?#([\da-f]{6})\b", text)
     light |= "<image" in text or any(map(_is_dim, colours))
