@@ -37,7 +37,11 @@ def link(name, rawtext, text, lineno, inliner, options=None, content=None):
 
 def write(app, exception):
     """Write the reports beside the pages of the site, but not in a quick build."""
-    if exception or app.builder.format != "html" or not app.config.plot_gallery:
+    if (
+        exception
+        or app.builder.format != "html"
+        or str(app.config.plot_gallery) in ("0", "False")
+    ):
         return
     folder = Path(app.outdir) / "reports"
     folder.mkdir(exist_ok=True)
