@@ -6,7 +6,7 @@ from importlib import import_module
 
 import numpy as np
 from scipy import stats
-from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
@@ -74,23 +74,19 @@ def overfit(inspection):
     inspection.need_folds()
     own = inspection.skill(inspection.held_out_losses)
     gap = inspection.training_skill - own
-    classes = [DummyRegressor, DecisionTreeRegressor, KNeighborsRegressor]
+    tree, neighbours = DecisionTreeRegressor, KNeighborsRegressor
     if inspection.classifies:
-        classes = [DummyClassifier, DecisionTreeClassifier, KNeighborsClassifier]
+        tree, neighbours = DecisionTreeClassifier, KNeighborsClassifier
     n_rows = min(len(fold.train) for fold in inspection.folds)
-    smooth = [classes[0](), classes[1](max_depth=3), classes[2](min(15, n_rows))]
-    losses = (
-        [
-            inspection.refit_losses(make_pipeline(inspection.encoder(), one))
-            for one in smooth[: 3 if inspection.is_table else 1]
-        ]
-        if inspection.is_table
-        else [inspection.dummy_losses]
-    )
+    losses = [inspection.dummy_losses]
+    if inspection.is_table:
+        for smooth in (tree(max_depth=3), neighbours(min(15, n_rows))):
+            smooth = make_pipeline(inspection.encoder(), smooth)
+            losses.append(inspection.refit_losses(smooth))
     better = max(map(inspection.skill, losses)) - own
     finding = (
         f"The model removes {own + gap:.0%} of the loss on its training rows and "
-        f"{own:.0%} on others; the best of a small tree and 15 neighbours "
+        f"{own:.0%} on others; the best simple model "
         f"{own + better:.0%}."
     )
     advice = "Regularise the model; its effects and interactions follow noise."
@@ -395,7 +391,7 @@ def noise(inspection):
     inspection.need_targets()
     part, rng = inspection.part, np.random.default_rng(inspection.seed)
     X = _with_columns(part.rows, rng.normal(size=(3, part.rows.n_rows)))
-    model = type(inspection.frozen)(inspection.clone().fit(X, part.y))
+    model = type(inspection.frozen)(clone(inspection.unfitted).fit(X, part.y))
     n_columns = part.rows.n_columns
     features = [*inspection.top[:5], *range(n_columns, n_columns + 3)]
     found = AccumulatedLocalEffects(model, features=features, target=inspection.target)

@@ -162,6 +162,11 @@ class Inspection:
             return np.arange(self.sample.rows.n_rows)
         return np.unique(np.concatenate([fold.test for fold in self.folds]))
 
+    @property
+    def tested(self):
+        """The folds; the frozen model on all rows where there are none."""
+        return self.folds or [Fold(self.model, self.held_out, self.held_out)]
+
     def responses(self, model, positions, rows=None):
         """Predicted numbers, or probabilities of all classes, of rows of the sample.
 
@@ -186,7 +191,7 @@ class Inspection:
         `function` takes a `Fold` and returns an array with a row for each test row.
         """
         total, times = 0.0, np.zeros(self.sample.rows.n_rows)
-        for fold in self.folds or [Fold(self.model, self.held_out, self.held_out)]:
+        for fold in self.tested:
             found = function(fold)
             whole = np.zeros((len(times), *found.shape[1:]))
             whole[fold.test] = found
@@ -239,18 +244,20 @@ class Inspection:
     @cached_property
     def dummy_losses(self):
         """Held-out losses of the mean target, or of the shares of the classes."""
-        if self.folds:
-            dummy = (
-                DummyClassifier(strategy="prior")
-                if self.classifies
-                else DummyRegressor()
-            )
-            return self.refit_losses(dummy)
-        y = self.sample.y
-        if not self.classifies:
-            return self.losses_of(np.full((len(y), 1), y.mean()), self.held_out)
-        shares = class_indicators(y, self.model.classes_).mean(axis=0)
-        return self.losses_of(np.tile(shares, (len(y), 1)), self.held_out)
+        if not self.folds:
+            return self.constant_losses(self.held_out)
+        dummy = (
+            DummyClassifier(strategy="prior") if self.classifies else DummyRegressor()
+        )
+        return self.refit_losses(dummy)
+
+    def constant_losses(self, positions):
+        """Losses of rows by their own mean target, or their own shares of classes."""
+        y = self.sample.y[positions]
+        if self.classifies:
+            y = class_indicators(y, self.model.classes_)
+        mean = np.atleast_1d(y.mean(axis=0))
+        return self.losses_of(np.tile(mean, (len(y), 1)), positions)
 
     @cached_property
     def linear_losses(self):
@@ -261,12 +268,9 @@ class Inspection:
     def linear_model(self):
         """An unfitted linear model that takes the same rows."""
         self.need_table()
-        last = (
-            LogisticRegression(max_iter=1000)
-            if self.classifies
-            else RidgeCV(_PENALTIES)
-        )
-        return make_pipeline(self.encoder(), last)
+        if not self.classifies:
+            return self.linear_surrogate
+        return make_pipeline(self.encoder(), LogisticRegression(max_iter=1000))
 
     def encoder(self, kept=None):
         """Numbers scaled, with means for missing ones; categories as indicators.
@@ -287,10 +291,6 @@ class Inspection:
             (numbers, columns[~levels].tolist()),
             (levels_as_columns, columns[levels].tolist()),
         )
-
-    def clone(self):
-        """The model before its fit."""
-        return clone(self.unfitted)
 
     def ranked(self, rows, columns):
         """Some columns of rows as numbers: ranks within the data, and indicators."""
@@ -316,14 +316,9 @@ class Inspection:
         """Skill of the folds' models on their own training rows."""
         found, reference = 0.0, 0.0
         for fold in self.folds:
-            own = self.losses_of(self.responses(fold.model, fold.train), fold.train)
-            y = self.sample.y[fold.train]
-            constant = np.full((len(y), 1), y.mean() if not self.classifies else 0.0)
-            if self.classifies:
-                shares = class_indicators(y, self.model.classes_).mean(axis=0)
-                constant = np.tile(shares, (len(y), 1))
-            found += own.mean()
-            reference += self.losses_of(constant, fold.train).mean()
+            responses = self.responses(fold.model, fold.train)
+            found += self.losses_of(responses, fold.train).mean()
+            reference += self.constant_losses(fold.train).mean()
         return 1 - found / reference if reference else 1.0
 
     @cached_property
@@ -357,8 +352,7 @@ class Inspection:
         """
         self.need_table()
         self.need_targets()
-        folds = self.folds or [Fold(self.model, self.held_out, self.held_out)]
-        return [self._importance_of(fold) for fold in folds]
+        return [self._importance_of(fold) for fold in self.tested]
 
     @property
     def scoring(self):
@@ -443,7 +437,7 @@ class Inspection:
         """Positions of the rows chosen, or of typical and odd ones, by their names."""
         if self.chosen is not None:
             return {f"Chosen row {k + 1}": place for k, place in enumerate(self.chosen)}
-        part, found = self.part_places, {}
+        part, found = np.searchsorted(self.sample.index, self.part.index), {}
         if self.has_targets:
             order = self.held_out[np.argsort(self.held_out_losses, kind="stable")]
             found = {"Best predicted": order[0], "Worst predicted": order[-1]}
@@ -451,11 +445,6 @@ class Inspection:
         if len(self.critic.criticism_indices_):
             found["Most unusual"] = part[self.critic.criticism_indices_[0]]
         return {name: int(place) for name, place in found.items()}
-
-    @cached_property
-    def part_places(self):
-        """Positions within the sample of the rows of `part`."""
-        return np.searchsorted(self.sample.index, self.part.index)
 
     def row_name(self, place):
         """Label of a row of the sample: that of its frame, or its position in `X`."""

@@ -53,7 +53,7 @@ def rows(inspection):
             )
             parts.append(drawn(display, f"{name} (row {row}): {_proof(others[k])}"))
     largest = _largest(explanation)
-    summary = f"The largest contributions to them are {listed(largest, 4)}."
+    summary = f"The largest contributions to the rows are {listed(largest, 4)}."
     if changes:
         summary += f" Another prediction was found near {changes} of them."
     code = "ShapleyValues(FrozenEstimator(model)).fit(X).explain(rows)"
