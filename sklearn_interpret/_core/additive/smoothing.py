@@ -132,9 +132,17 @@ class PenalisedFit:
         cross = self.equations.products[:, part].copy()
         own = cross[part].copy()
         cross[part] = 0
-        along = self.inverse @ cross
-        known = np.linalg.solve(self.inverse[part][:, part], along[part])
-        return own - cross.T @ along + along[part].T @ known
+        explained = self._of_others(cross, part)
+        # A step of refinement: V has large numbers where terms explain each other.
+        rest = cross - self.matrix @ explained
+        rest[part] = 0
+        return own - cross.T @ (explained + self._of_others(rest, part))
+
+    def _of_others(self, sums, part):
+        """Coefficients for `sums`, zero in a part, where the part is held at zero."""
+        along = self.inverse @ sums
+        block = self.inverse[:, part]
+        return along - block @ np.linalg.solve(block[part], along[part])
 
     @property
     def dof(self):
