@@ -33,6 +33,7 @@ def quick(monkeypatch):
     def fit(report, X, y):
         seen.update(report=report, X=X, y=y)
         report.estimator_, report.sections_ = report.estimator, []
+        report._seconds = {}
         report.checks_ = [
             Check("one", "Is it?", "warned", 1.0, 0.0, "It is.", ""),
             Check("two", "Is it not?", "passed", 1.0, 0.0, "It is.", ""),

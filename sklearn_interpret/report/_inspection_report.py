@@ -77,9 +77,9 @@ class InspectionReport(RefittingMixin, BaseInspector):
         stratified for classifiers.
     max_features : int, default=10
         Most features in figures and tables: the most important ones.
-    rows : array-like of int, default=None
-        Positions in `X` of the rows to explain. None takes the best and the worst
-        predicted row, the most typical and the most unusual one.
+    rows : array-like of int, or of bool of shape (n_samples,), default=None
+        Positions in `X`, or a mask, of the rows to explain. None takes the best and the
+        worst predicted row, the most typical and the most unusual one.
     sections : "all" or list of str, default="all"
         Sections to compute: "overview", "importance", "effects", "interactions",
         "rows", "training", "surrogates".
@@ -128,8 +128,9 @@ class InspectionReport(RefittingMixin, BaseInspector):
 
     References
     ----------
-    Molnar, C. (2022). Interpretable Machine Learning.
-    https://christophm.github.io/interpretable-ml-book/
+    Molnar, C., König, G., Herbinger, J. et al. (2022). General pitfalls of
+    model-agnostic interpretation methods for machine learning models. In: xxAI, Lecture
+    Notes in Computer Science 13200. https://doi.org/10.1007/978-3-031-04083-2_4
 
     Examples
     --------
@@ -234,8 +235,10 @@ class InspectionReport(RefittingMixin, BaseInspector):
         """Positions within the sample of the rows that the user chose, or None."""
         if self.rows is None:
             return None
-        places = np.searchsorted(sample.index, self.rows)
-        found = np.append(sample.index, -1)[places] == np.asarray(self.rows)
+        rows = np.asarray(self.rows)
+        rows = rows.nonzero()[0] if rows.dtype == bool else rows
+        places = np.searchsorted(sample.index, rows)
+        found = np.append(sample.index, -1)[places] == rows
         if not found.all():
             raise ValueError(
                 f"rows={self.rows!r} must be positions of rows of X of positive weight."

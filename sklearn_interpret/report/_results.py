@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -109,25 +109,25 @@ class Section:
         Heading.
     summary : str
         What the numbers say, in one sentence, or why the section does not apply.
-    parts : list of Figure and Table
+    parts : sequence of Figure and Table, default=()
         Its content, in order.
-    notes : list of str
+    notes : sequence of str, default=()
         Warnings of the inspectors.
-    code : str
+    code : str, default=""
         How to compute the same.
 
     Examples
     --------
     >>> from sklearn_interpret.report import Section
     >>> Section("importance", "What matters", "Age matters most.").parts
-    []
+    ()
     """
 
     name: str
     title: str
     summary: str
-    parts: list[Figure | Table] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    parts: Sequence[Figure | Table] = ()
+    notes: Sequence[str] = ()
     code: str = ""
 
 

@@ -92,6 +92,9 @@ def test_chosen_rows_and_proved_counterfactuals():
     model = LogisticRegression()
     found = section(model, X, X["a"] > 0, "rows", rows=[5, 7])
     captions = [part.caption for part in found.parts]
+    mask = np.isin(np.arange(120), [5, 7])
+    again = section(model, X, X["a"] > 0, "rows", rows=mask)
+    assert [part.caption for part in again.parts] == captions
     assert captions[0] == "Chosen row 1 (row 5): contributions"
     proved = [c for c in captions if c.endswith("another prediction, proved")]
     assert len(proved) == 2
