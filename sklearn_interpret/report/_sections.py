@@ -138,20 +138,18 @@ def _columns(rows):
 @section("What matters")
 def importance(inspection):
     """Permutation importance over folds, SAGE values, and drop-column importance."""
-    found, names = inspection.importances, inspection.names
-    if inspection.folds:
-        indices = [[fold[k] for fold in inspection.folds] for k in (1, 2)]
-        indices = dict(zip(("train", "test"), indices, strict=True))
-        display = PermutationImportanceDisplay.from_cv_results(
-            {"estimator": found, "indices": indices},
-            max_entries=inspection.max_features,
-        )
-    else:
-        display = PermutationImportanceDisplay.from_estimator(
-            found[0], max_entries=inspection.max_features
-        )
-    caption = "Rise of the held-out loss when a feature is permuted"
+    inspection.need_table()
+    names = inspection.names
     means, widths = inspection.mean_importances, inspection.importance_widths
+    # Test rows of folds are not shared, so their intervals are not those of the
+    # display, which are for rows that all folds share.
+    display = PermutationImportanceDisplay(
+        means[:, None],
+        feature_names=names,
+        standard_errors=widths / 2,
+        importance_name="Permutation importance",
+    ).plot(max_entries=inspection.max_features)
+    caption = "Rise of the held-out loss when a feature is permuted"
     above = [j for j in inspection.order if means[j] > widths[j]]
     shown = inspection.top
     columns = {
