@@ -7,12 +7,15 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
+from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -36,6 +39,10 @@ _MOST_ROWS = 1000
 _FOLD_ROWS, _REPEATS = 400, 3
 # Most leaves of all trees that proofs, and decompositions of all rows, may follow.
 _MOST_LEAVES = 5000
+# Columns that are predicted from all others: each costs forests.
+_MOST_PREDICTED = 5
+# Rows and features of regional effects: curves of more rows show no other regions.
+_REGION_ROWS, _REGION_FEATURES = 400, 4
 # Of linear models.
 _PENALTIES = np.logspace(-3, 3, 13)
 
@@ -104,6 +111,12 @@ class Inspection:
         if not self.is_table:
             raise NotApplicable("The rows are texts, and this is for tables.")
 
+    def need_columns(self):
+        """Refuse texts, and tables of a single column."""
+        self.need_table()
+        if self.sample.rows.n_columns == 1:
+            raise NotApplicable("There is one feature only.")
+
     def need_folds(self):
         """Refuse a frozen model."""
         if not self.folds:
@@ -167,22 +180,25 @@ class Inspection:
         """The folds; the frozen model on all rows where there are none."""
         return self.folds or [Fold(self.model, self.held_out, self.held_out)]
 
-    def responses(self, model, positions, rows=None):
+    def responses(self, model, positions):
         """Predicted numbers, or probabilities of all classes, of rows of the sample.
 
         Classifiers without probabilities give indicators of the predicted class.
         """
-        rows = self.sample.rows if rows is None else rows
-        X = rows.take(positions).native
+        return self.responses_to(model, self.sample.rows.take(positions).native)
+
+    def responses_to(self, model, X):
+        """As `responses`, of any rows in the user's container."""
         if not self.classifies:
-            return np.asarray(model.predict(X), dtype=np.float64).reshape(len(X), -1)
+            predictions = np.asarray(model.predict(X), dtype=np.float64)
+            return predictions.reshape(len(predictions), -1)
         classes = self.model.classes_
         if not hasattr(model, "predict_proba"):
             return class_indicators(model.predict(X), classes)
-        probabilities = np.zeros((len(positions), len(classes)))
+        found = model.predict_proba(X)
+        probabilities = np.zeros((len(found), len(classes)))
         # A fold may lack a class.
-        seen = np.searchsorted(classes, model.classes_)
-        probabilities[:, seen] = model.predict_proba(X)
+        probabilities[:, np.searchsorted(classes, model.classes_)] = found
         return probabilities
 
     def over_folds(self, function):
@@ -205,16 +221,21 @@ class Inspection:
         self.need_targets()
         return self.over_folds(lambda fold: self.responses(fold.model, fold.test))
 
+    def target_columns(self, y):
+        """Targets as a column, or as indicators of the classes."""
+        if self.classifies:
+            return class_indicators(y, self.model.classes_)
+        return np.asarray(y, dtype=np.float64)[:, None]
+
     def losses_of(self, responses, positions):
         """Loss of each row: squared error, or minus the log of its class's probability.
 
         Probabilities are at least 1e-3, so that no row decides alone.
         """
-        y = self.sample.y[positions]
+        targets = self.target_columns(self.sample.y[positions])
         if not self.classifies:
-            return (responses[:, 0] - y) ** 2
-        indicators = class_indicators(y, self.model.classes_)
-        return losses.log_loss(indicators, np.clip(responses, 1e-3, None))
+            return (responses - targets)[:, 0] ** 2
+        return losses.log_loss(targets, np.clip(responses, 1e-3, None))
 
     @cached_property
     def held_out_losses(self):
@@ -226,18 +247,16 @@ class Inspection:
             )
         )
 
-    def refit_losses(self, estimator, columns=None):
+    def refit_losses(self, estimator):
         """Held-out losses of another estimator, fitted on the same training rows."""
         self.need_folds()
         self.need_targets()
         rows, y = self.sample.rows, self.sample.y
-        rows = rows if columns is None else rows.keep_columns(columns)
 
         def losses_of_fold(fold):
             X = rows.take(fold.train).native
             fitted = clone(estimator).fit(X, y[fold.train])
-            responses = self.responses(fitted, fold.test, rows)
-            return self.losses_of(responses, fold.test)
+            return self.losses_of(self.responses(fitted, fold.test), fold.test)
 
         return self.over_folds(losses_of_fold)
 
@@ -245,19 +264,23 @@ class Inspection:
     def dummy_losses(self):
         """Held-out losses of the mean target, or of the shares of the classes."""
         if not self.folds:
-            return self.constant_losses(self.held_out)
+            targets = self.target_columns(self.sample.y)
+            constant = np.tile(targets.mean(axis=0), (len(targets), 1))
+            return self.losses_of(constant, self.held_out)
         dummy = (
             DummyClassifier(strategy="prior") if self.classifies else DummyRegressor()
         )
         return self.refit_losses(dummy)
 
-    def constant_losses(self, positions):
-        """Losses of rows by their own mean target, or their own shares of classes."""
-        y = self.sample.y[positions]
-        if self.classifies:
-            y = class_indicators(y, self.model.classes_)
-        mean = np.atleast_1d(y.mean(axis=0))
-        return self.losses_of(np.tile(mean, (len(y), 1)), positions)
+    @cached_property
+    def training_loss(self):
+        """Mean loss of the folds' models on rows that they were fitted on."""
+        means = []
+        for fold in self.folds:
+            some = fold.train[:: -(-len(fold.train) // _MOST_ROWS)]
+            own = self.losses_of(self.responses(fold.model, some), some)
+            means.append(np.average(own, weights=self.sample.weights[some]))
+        return np.mean(means)
 
     @cached_property
     def linear_losses(self):
@@ -280,7 +303,7 @@ class Inspection:
         rows, names = self.sample.rows, np.array(self.names, dtype=object)
         kept = np.arange(len(names)) if kept is None else np.array(kept)
         levels = rows.detected_categorical[kept]
-        columns = names[kept] if rows.named else np.arange(len(kept))
+        columns = names[kept] if rows.named else kept
         levels_as_columns = OneHotEncoder(
             handle_unknown="infrequent_if_exist", max_categories=20, sparse_output=False
         )
@@ -291,48 +314,6 @@ class Inspection:
             (numbers, columns[~levels].tolist()),
             (levels_as_columns, columns[levels].tolist()),
         )
-
-    def ranked(self, rows, columns):
-        """Some columns of rows as numbers: ranks within the data, and indicators."""
-        parts = []
-        for j in columns:
-            if rows.is_categorical(j) or rows.values(j).dtype.kind not in "iufb":
-                codes, labels = rows.encode_column(j)
-                indicators = np.eye(len(labels))[codes] if len(labels) < 30 else codes
-                parts.append(indicators.reshape(rows.n_rows, -1))
-                continue
-            known = np.sort(self.part.rows.values(j).astype(float))
-            known = known[np.isfinite(known)]
-            values = rows.values(j).astype(float)
-            places = (
-                known.searchsorted(values) + known.searchsorted(values, "right")
-            ) / 2
-            places[np.isnan(values)] = len(known) / 2
-            parts.append(places[:, None] / max(len(known), 1))
-        return np.hstack(parts)
-
-    @cached_property
-    def training_skill(self):
-        """Skill of the folds' models on their own training rows."""
-        found, reference = 0.0, 0.0
-        for fold in self.folds:
-            responses = self.responses(fold.model, fold.train)
-            found += self.losses_of(responses, fold.train).mean()
-            reference += self.constant_losses(fold.train).mean()
-        return 1 - found / reference if reference else 1.0
-
-    @cached_property
-    def response_deviation(self):
-        """Standard deviation of the response that regions are of."""
-        X = self.part.rows.native
-        if not self.classifies:
-            return np.std(self.model.predict(X))
-        if not hasattr(self.model, "predict_proba"):
-            return np.std(self.regions.average_[0]) or 1.0
-        place = -1
-        if self.target is not None:
-            place = self.model.classes_.tolist().index(self.target)
-        return np.std(self.model.predict_proba(X)[:, place])
 
     def skill(self, row_losses):
         """Share of the dummy's held-out loss that is removed; at most 1."""
@@ -404,6 +385,15 @@ class Inspection:
         return self.order[: self.max_features]
 
     @cached_property
+    def important(self):
+        """The columns of `top` with at least 5 % of the largest importance, if known."""
+        if not self.has_targets:
+            return self.top
+        least = max(0.05 * self.mean_importances.max(), 0.0)
+        chosen = [j for j in self.top if self.mean_importances[j] > least]
+        return chosen or self.top[:1]
+
+    @cached_property
     def effects(self):
         """Fitted `AccumulatedLocalEffects` of the most important features."""
         return AccumulatedLocalEffects(
@@ -412,13 +402,13 @@ class Inspection:
 
     @cached_property
     def regions(self):
-        """Fitted `RegionalEffects` of the five most important features."""
-        part = self.part.draw(500, self.seed, stratified=self.classifies)
+        """Fitted `RegionalEffects` of the most important features."""
+        part = self.part
         return RegionalEffects(
             self.frozen,
-            features=self.top[:5],
-            min_gain=0.2,
+            features=self.top[:_REGION_FEATURES],
             target=self.target,
+            subsample=min(_REGION_ROWS, part.rows.n_rows),
             random_state=self.seed,
             n_jobs=self.n_jobs,
         ).fit(part.rows.native, sample_weight=part.weights)
@@ -467,3 +457,70 @@ class Inspection:
     def linear_surrogate(self):
         """An unfitted linear model of the response."""
         return make_pipeline(self.encoder(), RidgeCV(_PENALTIES))
+
+    # The columns of a part of the rows, and rows with one of them permuted.
+
+    @cached_property
+    def table(self):
+        """Columns of `part` as numbers, missing ones as medians; levels as codes."""
+        self.need_table()
+        rows = self.part.rows
+        columns = [
+            rows.numbers(j) if is_number else rows.encode_column(j)[0]
+            for j, is_number in enumerate(rows.are_numbers)
+        ]
+        imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+        return imputer.fit_transform(np.stack(columns, axis=1).astype(np.float64))
+
+    @cached_property
+    def ranks(self):
+        """Columns of `table` as ranks, with the mean 0 and at most 1 apart."""
+        return rankdata(self.table, axis=0) / len(self.table) - 0.5
+
+    @cached_property
+    def from_others(self):
+        """The most important columns, and what the others predict them to be.
+
+        A dict with two arrays for each column: its ranks, or indicators of its levels,
+        and their predictions by a forest or a linear model, whichever predicts better
+        what it has not seen.
+        """
+        self.need_columns()
+        found = {}
+        varying = [j for j in self.important if np.ptp(self.ranks[:, j]) > 0]
+        if not varying:
+            raise NotApplicable("All important columns are constant.")
+        for j in varying[:_MOST_PREDICTED]:
+            column, others = self.ranks[:, [j]], np.delete(self.ranks, j, axis=1)
+            if not self.part.rows.are_numbers[j]:
+                column = (column == np.unique(column)).astype(np.float64)
+            folds = KFold(3, shuffle=True, random_state=self.seed)
+            forest = ExtraTreesRegressor(
+                20,
+                min_samples_leaf=3,
+                max_features=min(30, others.shape[1]),
+                random_state=self.seed,
+            )
+            predictions = [
+                cross_val_predict(model, others, column.squeeze(), cv=folds)
+                for model in (forest, Ridge(1e-3))
+            ]
+            predictions = [one.reshape(column.shape) for one in predictions]
+            errors = [((column - one) ** 2).sum() for one in predictions]
+            found[j] = column, predictions[int(np.argmin(errors))]
+        return found
+
+    def permuted(self, columns, rows=None):
+        """The rows of `part`, or others, with columns permuted each by itself."""
+        rows = self.part.rows if rows is None else rows
+        rng, n_rows = np.random.default_rng(self.seed), rows.n_rows
+        donors = {j: rng.permutation(n_rows) for j in columns}
+        return rows.mixed(np.arange(n_rows), donors)
+
+    def reliances(self, model, columns, rows=None):
+        """Root mean square change of a model's responses if a column is permuted."""
+        rows = self.part.rows if rows is None else rows
+        plain = self.responses_to(model, rows.native)
+        changed = [self.responses_to(model, self.permuted([j], rows)) for j in columns]
+        squares = [((one - plain) ** 2).sum(axis=1) for one in changed]
+        return np.sqrt(np.average(squares, axis=1, weights=self.part.weights))

@@ -149,6 +149,28 @@ def section(title):
     return decorated
 
 
+def check(title):
+    """Make a function of an `Inspection` one that returns a `Check`.
+
+    The function returns the statistic, its threshold, whether to warn, the finding and
+    the advice. Its name is the name of the check.
+    """
+
+    def decorated(make):
+        @wraps(make)
+        def made(inspection):
+            statistic, threshold, warns, finding, advice = make(inspection)
+            verdict = "warned" if warns else "passed"
+            numbers = float(statistic), float(threshold)
+            name = make.__name__.rstrip("_")
+            return Check(name, title, verdict, *numbers, finding, advice)
+
+        made.title = title
+        return made
+
+    return decorated
+
+
 def listed(names, most=3):
     """Names as a list in words."""
     names = [str(name) for name in names]

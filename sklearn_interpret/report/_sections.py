@@ -291,7 +291,7 @@ def interactions(inspection):
     alone = min(1.0, variances[sizes == 1].sum() / total)
     parts = [
         drawn(
-            FunctionalDecompositionDisplay.from_estimator(found, part.rows.native),
+            FunctionalDecompositionDisplay.from_explanation(explanation),
             "Shares of the variance of predictions, and the largest parts",
         )
     ]

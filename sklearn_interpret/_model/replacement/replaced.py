@@ -98,7 +98,7 @@ def replaced(method, response, rows, replacements, *, additive=False):
     ----------
     method : {"auto", "tree", "brute"}
         "auto" takes the trees where the response is their sum or a function of it,
-        "tree" insists on them.
+        unless the rows are few for them; "tree" insists on them.
     response : Response
         The model.
     rows : Rows
@@ -120,11 +120,18 @@ def replaced(method, response, rows, replacements, *, additive=False):
     if method != "brute":
         try:
             trees = tree_response(response, additive=additive, labels=False)
-            return ReplacedTrees(trees, rows, replacements)
+            if method == "tree" or not _are_few(rows, replacements, trees.ensemble):
+                return ReplacedTrees(trees, rows, replacements)
         except UnreadableModelError:
             if method == "tree":
                 raise
     return ReplacedResponses(response, rows, replacements)
+
+
+def _are_few(rows, replacements, ensemble):
+    """Whether to predict the replaced rows takes less time than to read all nodes."""
+    n_replaced = rows.n_rows * sum(one.n_variants for one in replacements)
+    return 4 * n_replaced * ensemble.n_trees < ensemble.n_nodes
 
 
 class ReplacedResponses:

@@ -1,0 +1,168 @@
+"""Checks of explanations: importances, effects and Shapley values."""
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.metrics import r2_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret.report._results import NotApplicable, check
+from sklearn_interpret.shapley import ShapleyValues
+
+# Rows explained, and backgrounds: what models take that are asked for each coalition.
+_EXPLAINED, _BACKGROUND, _BACKGROUNDS = 4, 100, 6
+
+
+@check("Do columns share their importance?")
+def companions(inspection):
+    shares = {
+        j: r2_score(own, predicted, multioutput="variance_weighted")
+        for j, (own, predicted) in inspection.from_others.items()
+    }
+    share, column = max((share, j) for j, share in shares.items())
+    correlations = np.corrcoef(inspection.ranks, rowvar=False)[column]
+    correlations = np.nan_to_num(np.abs(correlations))  # NaN: a constant column
+    correlations[column] = -1
+    nearest, names = correlations.argmax(), inspection.names
+    finding = (
+        f"Other columns predict {max(share, 0):.0%} of the variance (in ranks) of "
+        f"{names[column]}, which is most correlated with {names[nearest]} "
+        f"({correlations[nearest]:.2f}), and over 70% of that of "
+        f"{sum(one > 0.7 for one in shares.values())} of {len(shares)} columns."
+    )
+    advice = "Permute and explain these as a group: alone, each has what is not shared."
+    return share, 0.7, share > 0.7, finding, advice
+
+
+@check("Do permuted rows lie outside of the data?")
+def outside(inspection):
+    columns = list(inspection.from_others)[:3]
+    share, column = max((_share_outside(inspection, j), j) for j in columns)
+    finding = (
+        f"If {inspection.names[column]} is permuted, {share:.0%} of the rows are less "
+        "like the data than all but 1% of the real rows are."
+    )
+    advice = "Prefer accumulated local effects and conditional importance for it."
+    return share, 0.2, share > 0.2, finding, advice
+
+
+def _share_outside(inspection, j):
+    """Share of rows with column `j` permuted that a classifier finds unlike the data.
+
+    It also sees how far the column is from what the others predict.
+    """
+    column, predicted = inspection.from_others[j]
+    donors = np.random.default_rng(inspection.seed).permutation(len(column))
+    both = np.tile(inspection.ranks, (2, 1))
+    both[len(column) :, j] = inspection.ranks[donors, j]
+    distances = np.vstack([column - predicted, column[donors] - predicted])
+    rows = np.column_stack([both, np.abs(distances).sum(axis=1)])
+    is_permuted = np.repeat([False, True], len(column))
+    forest = ExtraTreesClassifier(
+        30, min_samples_leaf=5, max_features=0.7, random_state=inspection.seed
+    )
+    folds = StratifiedKFold(3, shuffle=True, random_state=inspection.seed)
+    found = cross_val_predict(
+        forest, rows, is_permuted, cv=folds, method="predict_proba"
+    )[:, 1]
+    return np.mean(found[is_permuted] > np.quantile(found[~is_permuted], 0.99))
+
+
+@check("Do average curves hide opposite ones?")
+def opposite(inspection):
+    inspection.need_columns()
+    effects = inspection.regions
+    spread = max(effects.individual_[0].std(), 1e-300)
+    found = [(0.0, "No region reverses the curve of one of the top features.")]
+    for name, regions, curves in zip(
+        effects.effect_names_, effects.regions_, effects.curves_, strict=True
+    ):
+        shapes = (curves - curves.mean(axis=1, keepdims=True)) / spread
+        products = shapes @ shapes.T / shapes.shape[1]
+        one, other = np.unravel_index(products.argmin(), products.shape)
+        size = np.sqrt(max(-products[one, other], 0.0))
+        finding = (
+            f"Curves of {name} are opposite for {regions[one]} and for "
+            f"{regions[other]}: {size:.2f} standard deviations of responses."
+        )
+        found.append((size, finding))
+    size, finding = max(found, key=lambda one: one[0])
+    advice = "Show effects by region, or individual curves, beside the average."
+    return size, 0.15, size > 0.15, finding, advice
+
+
+@check("Are importances stable?")
+def folds(inspection):
+    inspection.need_folds()
+    inspection.need_columns()
+    models = [fold.model for fold in inspection.folds]
+    found = np.array([inspection.reliances(one, inspection.top) for one in models])
+    means, deviations = found.mean(axis=0), found.std(axis=0, ddof=1)
+    if not means.any():
+        raise NotApplicable("The models do not use the most important columns.")
+    share = np.linalg.norm(deviations) / np.linalg.norm(means)
+    worst = deviations.argmax()
+    finding = (
+        f"Over {len(found)} refits, importances deviate by {share:.0%}: permuting "
+        f"{inspection.names[inspection.top[worst]]} changes predictions by "
+        f"{found[:, worst].min():.3g} to {found[:, worst].max():.3g}."
+    )
+    advice = "Show importances with their spread over refits; group similar columns."
+    return share, 0.2, share > 0.2, finding, advice
+
+
+@check("Is noise as important as real columns?")
+def noise(inspection):
+    inspection.need_folds()
+    inspection.need_targets()
+    inspection.need_columns()
+    # The least important columns become noise: a model meets as many columns, of the
+    # same kinds, as before.
+    order, n_noise = inspection.order, min(3, len(inspection.order) // 2)
+    rows = as_rows(inspection.permuted(order[-n_noise:]))
+    model = clone(inspection.folds[0].model).fit(rows.native, inspection.part.y)
+    found = inspection.reliances(model, order, rows)
+    real, highest = found[:-n_noise], found[-n_noise:].max()
+    if not real.any():
+        raise NotApplicable("A refit of the model uses no column.")
+    share = highest / real.max()
+    finding = (
+        f"Columns permuted before a refit change its predictions by up to {share:.0%} "
+        f"of what the most important column does, and more than {sum(real < highest)} "
+        f"of {len(real)} real ones."
+    )
+    advice = "Do not interpret columns with importances that noise can have."
+    return share, 0.45, share > 0.45, finding, advice
+
+
+@check("Do Shapley values depend on the background?")
+def background(inspection):
+    inspection.need_table()
+    part, rng = inspection.part, np.random.default_rng(inspection.seed)
+    rows, size = part.rows, min(_BACKGROUND, -(-part.rows.n_rows // 2))
+    explained = rows.take(rng.permutation(rows.n_rows)[:_EXPLAINED]).native
+    shapley = ShapleyValues(
+        inspection.frozen,
+        budget=2 * rows.n_columns + 4,
+        target=inspection.target,
+        random_state=inspection.seed,
+        n_jobs=inspection.n_jobs,
+    )
+    values = []
+    for _ in range(_BACKGROUNDS):
+        drawn = np.sort(rng.permutation(rows.n_rows)[:size])
+        shapley.fit(rows.take(drawn).native, sample_weight=part.weights[drawn])
+        values.append(shapley.transform(explained))
+    sizes = np.linalg.norm(np.mean(values, axis=0), axis=1)
+    if not sizes.all():
+        raise NotApplicable("All Shapley values of a row are 0.")
+    deviations = np.linalg.norm(np.std(values, axis=0, ddof=1), axis=1)
+    # Draws from few rows vary less than draws from the population.
+    share = np.median(deviations / sizes) / np.sqrt(1 - size / (rows.n_rows + 1))
+    finding = (
+        f"Over {_BACKGROUNDS} backgrounds of {size} rows, Shapley values of a row "
+        f"deviate by {share:.0%} of their size."
+    )
+    advice = "Take a larger background, or one chosen for the question that is asked."
+    return share, 0.25, share > 0.25, finding, advice

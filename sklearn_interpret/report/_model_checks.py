@@ -1,0 +1,212 @@
+"""Checks of a model, its score and its columns."""
+
+import numpy as np
+from scipy import stats
+from sklearn.isotonic import isotonic_regression
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sklearn_interpret._core.statistics.covariance_tests import one_sided_test
+from sklearn_interpret.report._results import NotApplicable, check
+
+# Numbers of levels of columns that may hold codes, and the least rows of a level.
+_FEWEST_LEVELS, _MOST_LEVELS, _LEVEL_ROWS = 3, 20, 5
+
+
+def _targets(inspection):
+    """Held-out targets as columns, 0/1 for each class, and weights with the mean 1."""
+    inspection.need_targets()
+    rows = inspection.held_out
+    weights = inspection.sample.weights[rows]
+    return inspection.target_columns(
+        inspection.sample.y[rows]
+    ), weights / weights.mean()
+
+
+def _centred(columns, weights):
+    return columns - np.average(columns, axis=0, weights=weights)
+
+
+@check("Does the model predict better than chance?")
+def chance(inspection):
+    targets, weights = _targets(inspection)
+    if inspection.classifies:
+        responses = inspection.held_out_responses
+        gains = (_centred(responses, weights) * _centred(targets, weights)).sum(axis=1)
+        true = np.average((responses * targets).sum(axis=1), weights=weights)
+        finding = (
+            f"Held-out rows give their class a probability of {true:.3f} on average, "
+            f"and of {true - np.average(gains, weights=weights):.3f} at random"
+        )
+    else:
+        gains = inspection.dummy_losses - inspection.held_out_losses
+        ratio = 1 - inspection.skill(inspection.held_out_losses)
+        finding = f"The held-out squared error is {ratio:.3f} times that of the mean"
+    # Weights as numbers of independent rows (Kish). Two rows meet twice, each in the
+    # training rows of the other, which doubles the variance of the mean.
+    _, pvalue = one_sided_test(gains, weights / np.mean(weights**2) / 2)
+    advice = "Explain no model that has learned nothing: look for better features."
+    return pvalue, 0.01, not pvalue < 0.01, f"{finding} (p = {pvalue:.2g}).", advice
+
+
+@check("Does the model follow the noise of its training rows?")
+def overfit(inspection):
+    inspection.need_folds()
+    targets, weights = _targets(inspection)
+    targets = _centred(targets, weights)
+    responses = _centred(inspection.held_out_responses, weights)
+    spread = (weights @ responses**2).sum()
+    if not spread > 0.01 * (weights @ targets**2).sum():
+        raise NotApplicable("The predictions hardly vary.")
+    slope = (weights @ (targets * responses)).sum() / spread
+    scores = ((targets - slope * responses) * responses).sum(axis=1)
+    # The upper end of an interval: few rows are no reason to blame the model.
+    upper = slope + 1.645 * np.sqrt(weights**2 @ scores**2) / spread
+    held_out = 1 - inspection.skill(inspection.held_out_losses)
+    training = held_out * inspection.training_loss
+    training = training / np.average(inspection.held_out_losses, weights=weights)
+    finding = (
+        f"The loss is {training:.3f} times that of a constant prediction on training "
+        f"rows and {held_out:.3f} times on held-out rows, where targets differ "
+        f"{slope:.2f} times as much as predictions (at most {upper:.2f})."
+    )
+    advice = "Regularise the model, or give it fewer features or more rows."
+    return upper, 0.9, upper < 0.9 and held_out - training > 0.1, finding, advice
+
+
+@check("Does one column give the target away?")
+def leakage(inspection):
+    inspection.need_columns()
+    skill = inspection.skill(inspection.held_out_losses)
+    tree = DecisionTreeRegressor(max_depth=7, min_samples_leaf=3)
+    if inspection.classifies:
+        tree = DecisionTreeClassifier(max_depth=3, min_samples_leaf=5)
+    alone, column = max(
+        (inspection.skill(inspection.refit_losses(make_pipeline(encoder, model))), j)
+        for j in inspection.top[:3]
+        for encoder in [inspection.encoder([j])]
+        for model in (tree, inspection.linear_model[-1])
+    )
+    share = alone / skill if skill > 0 else 0.0
+    finding = (
+        f"With {inspection.names[column]} alone, the loss of held-out rows is "
+        f"{1 - alone:.3f} times that of a constant prediction, and with all columns "
+        f"{1 - skill:.3f} times."
+    )
+    advice = "Leave this column out if it is not known when predictions are made."
+    return share, 0.95, share >= 0.95 and alone >= 0.9, finding, advice
+
+
+@check("Are all predictions possible?")
+def range_(inspection):
+    inspection.need_targets()
+    if inspection.classifies:
+        raise NotApplicable("Classes have no range.")
+    low, high = inspection.sample.y.min(), inspection.sample.y.max()
+    width = high - low
+    least, most = low - width / 10, high + width / 10
+    # Targets that stop at 0 or 1 may be amounts or shares, which have no margin.
+    if 0 <= low < width / 10:
+        least = -width / 100
+        most = 1.01 if 1 - width / 10 < high <= 1 else most
+    found = [inspection.held_out_responses]
+    if inspection.is_table:
+        found += [
+            inspection.responses_to(inspection.model, inspection.permuted([j]))
+            for j in inspection.top[:5]
+        ]
+    shares = [np.mean((one < least) | (one > most)) for one in found]
+    finding = (
+        f"{shares[0]:.1%} of the held-out predictions, and up to {max(shares):.1%} "
+        f"with a column permuted, are not in {least:.4g} to {most:.4g}; targets are in "
+        f"{low:.4g} to {high:.4g}."
+    )
+    advice = "Transform the target, or take a model whose loss and link suit its range."
+    return max(shares), 0.01, max(shares) > 0.01, finding, advice
+
+
+@check("Is a class rare?")
+def imbalance(inspection):
+    if not inspection.classifies:
+        raise NotApplicable("The model is no classifier.")
+    targets, weights = _targets(inspection)
+    shares = np.average(targets, axis=0, weights=weights)
+    rare, threshold = shares.argmin(), 0.1 / len(shares)
+    guessed = inspection.held_out_responses.argmax(axis=1) == rare
+    recall = np.average(guessed, weights=targets[:, rare] * weights + 1e-300)
+    finding = (
+        f"The class {inspection.model.classes_[rare]} has {shares[rare]:.1%} of the "
+        f"rows, and {recall:.0%} of them are predicted when held out."
+    )
+    advice = "Judge the model by recall and precision of this class, and weigh classes."
+    return shares[rare], threshold, shares[rare] < threshold, finding, advice
+
+
+@check("Are codes taken for numbers?")
+def ordinal(inspection):
+    inspection.need_table()
+    inspection.need_targets()
+    rows = inspection.part.rows
+    numbers = np.flatnonzero(rows.are_numbers & ~rows.detected_categorical)
+    found = [
+        _lack_of_order(inspection, j) for j in numbers if _has_codes(inspection, j)
+    ]
+    if not found:
+        raise NotApplicable("No column of numbers has 3 to 20 whole values.")
+    _, share, pvalue, column = max(found)
+    finding = (
+        f"Of the target's variance between values of {inspection.names[column]}, "
+        f"{share:.0%} follows no curve along these values (p = {pvalue:.2g})."
+    )
+    advice = "If the values are codes, see that the model takes them as categories."
+    return share, 0.15, share > 0.15 and pvalue < 0.001, finding, advice
+
+
+def _has_codes(inspection, j):
+    """Whether column `j` has whole numbers, few of them, each often enough."""
+    values, counts = np.unique(inspection.table[:, j], return_counts=True)
+    n_levels = (counts >= _LEVEL_ROWS).sum()
+    few = _FEWEST_LEVELS <= n_levels <= _MOST_LEVELS
+    return few and np.all(values % 1 == 0)
+
+
+def _lack_of_order(inspection, j):
+    """Whether it is sure, the share of differences between levels off any curve, p, j.
+
+    Curves are monotone ones and polynomials; linear effects of other columns are taken
+    out.
+    """
+    part, column = inspection.part, inspection.table[:, j]
+    _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
+    often = counts[codes] >= _LEVEL_ROWS
+    values, codes = np.unique(column[often], return_inverse=True)
+    levels = np.eye(len(values))[codes]
+    design = np.hstack([levels, np.delete(inspection.ranks[often], j, axis=1)])
+    weights = part.weights[often, None] / part.weights.mean()
+    targets = inspection.target_columns(part.y)[often]
+    scale = np.sqrt(weights)
+    effects = np.linalg.lstsq(design * scale, targets * scale, rcond=None)[0]
+    squares = (weights * (targets - design @ effects) ** 2).sum()
+    noise = squares / max(len(targets) - design.shape[1], 1)
+    effects, sizes = effects[: len(values)], (weights * levels).sum(axis=0)
+    lack = min(
+        sum(sizes @ (own - curve(values, own, sizes)) ** 2 for own in effects.T)
+        for curve in (_polynomial, _rising, _falling)
+    )
+    total = (sizes @ _centred(effects, sizes) ** 2).sum()
+    degrees = len(values) - 2
+    pvalue = stats.f.sf(lack / degrees / max(noise, 1e-300), degrees, len(targets))
+    return pvalue < 0.001, lack / max(total, 1e-300), pvalue, j
+
+
+def _polynomial(values, effects, sizes):
+    degree = min(len(values) - 2, 2 if len(values) < 8 else 3)
+    return np.polyval(np.polyfit(values, effects, degree, w=np.sqrt(sizes)), values)
+
+
+def _rising(values, effects, sizes):
+    return isotonic_regression(effects, sample_weight=sizes)
+
+
+def _falling(values, effects, sizes):
+    return -_rising(values, -effects, sizes)
