@@ -386,19 +386,12 @@ class Inspection:
 
     @cached_property
     def important(self):
-        """The columns of `top` with at least 5 % of the largest importance, if known."""
+        """The columns of `top` with 5 % of the largest importance, if it is known."""
         if not self.has_targets:
             return self.top
         least = max(0.05 * self.mean_importances.max(), 0.0)
         chosen = [j for j in self.top if self.mean_importances[j] > least]
         return chosen or self.top[:1]
-
-    @cached_property
-    def effects(self):
-        """Fitted `AccumulatedLocalEffects` of the most important features."""
-        return AccumulatedLocalEffects(
-            self.frozen, features=self.top, target=self.target, n_jobs=self.n_jobs
-        ).fit(self.part.rows.native, sample_weight=self.part.weights)
 
     @cached_property
     def regions(self):

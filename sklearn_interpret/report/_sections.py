@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.metrics import ConfusionMatrixDisplay, PredictionErrorDisplay
 
 from sklearn_interpret.effects import (
+    AccumulatedLocalEffects,
     AccumulatedLocalEffectsDisplay,
     RegionalEffectDisplay,
 )
@@ -210,19 +211,23 @@ def _drop_column(inspection, shown):
 def effects(inspection):
     """Accumulated local effects, and regions in which curves differ."""
     inspection.need_table()
-    part, shown = inspection.part, inspection.top
-    X, target = part.rows.native, {"target": inspection.target}
+    part, target = inspection.part, {"target": inspection.target}
+    X, options = part.rows.native, {"features": inspection.top, **target}
+    what = "prediction"
+    if inspection.target is not None:
+        what = f"probability of {inspection.target}"
     models = [fold.model for fold in inspection.folds]
-    options = {"features": shown, "max_entries": None, **target}
     if models:
         display = AccumulatedLocalEffectsDisplay.from_cv_results(
-            {"estimator": models}, X, **options
+            {"estimator": models}, X, max_entries=None, **options
         )
     else:
+        found = AccumulatedLocalEffects(inspection.frozen, **options)
         display = AccumulatedLocalEffectsDisplay.from_estimator(
-            inspection.effects, X, max_entries=None
+            found.fit(X, sample_weight=part.weights), X, max_entries=None
         )
-    parts = [drawn(display, f"Accumulated local effects{_of_class(inspection)}")]
+    parts = [drawn(display, f"Accumulated local effects on the {what}")]
+    summary = f"On average, {_moves(display, what)}."
     regions = inspection.regions
     divided = [k for k, found in enumerate(regions.regions_) if len(found) > 1]
     for k in divided[:2]:
@@ -230,7 +235,6 @@ def effects(inspection):
         display = RegionalEffectDisplay.from_estimator(regions, X, name)
         caption = f"Regions in which the effect of {name} differs"
         parts.append(drawn(display, caption))
-    summary = _moves(inspection)
     if divided:
         split = listed([regions.effect_names_[k] for k in divided])
         summary += f" Regions differ in the effect of {split}."
@@ -238,30 +242,22 @@ def effects(inspection):
     return summary, parts, code
 
 
-def _of_class(inspection):
-    return (
-        ""
-        if inspection.target is None
-        else f" on the probability of {inspection.target}"
-    )
-
-
-def _moves(inspection):
+def _moves(display, what):
     """The direction of the largest effects, in words."""
-    found, words = inspection.effects, []
-    for name, effect, axes in zip(
-        found.effect_names_, found.effects_, found.axes_, strict=True
+    words = []
+    for name, effect, (is_category,) in zip(
+        display.feature_names, display.effects, display.categorical, strict=True
     ):
         effect = np.atleast_2d(effect)[-1]
         size = np.ptp(effect)
-        if not size or axes[0].categorical:
+        if not size or is_category:
             continue
         net = (effect[-1] - effect[0]) / size
         way = "up" if net > 0.8 else "down" if net < -0.8 else "up and down"
         words.append(f"{way} by {size:.3g} with {name}")
     if not words:
-        return "No numeric feature moves the prediction."
-    return f"On average the prediction{_of_class(inspection)} goes {listed(words)}."
+        return f"no numeric feature moves the {what}"
+    return f"the {what} goes {listed(words)}"
 
 
 @section("What works together")
