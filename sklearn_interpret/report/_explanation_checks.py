@@ -119,18 +119,19 @@ def noise(inspection):
     inspection.need_columns()
     # The least important columns become noise: a model meets as many columns, of the
     # same kinds, as before.
-    order, n_noise = inspection.order, min(3, len(inspection.order) // 2)
-    rows = as_rows(inspection.permuted(order[-n_noise:]))
+    noise = inspection.order[-min(3, len(inspection.order) // 2) :]
+    real = [j for j in inspection.top if j not in noise]
+    rows = as_rows(inspection.permuted(noise))
     model = clone(inspection.folds[0].model).fit(rows.native, inspection.part.y)
-    found = inspection.reliances(model, order, rows)
-    real, highest = found[:-n_noise], found[-n_noise:].max()
-    if not real.any():
+    of_real = inspection.reliances(model, real, rows)
+    highest = inspection.reliances(model, noise, rows).max()
+    if not of_real.any():
         raise NotApplicable("A refit of the model uses no column.")
-    share = highest / real.max()
+    share, n_below = highest / of_real.max(), sum(of_real < highest)
     finding = (
         f"Columns permuted before a refit change its predictions by up to {share:.0%} "
-        f"of what the most important column does, and more than {sum(real < highest)} "
-        f"of {len(real)} real ones."
+        f"of what the most important column does, and more than {n_below} of the "
+        f"{len(real)} most important ones."
     )
     advice = "Do not interpret columns with importances that noise can have."
     return share, 0.45, share > 0.45, finding, advice

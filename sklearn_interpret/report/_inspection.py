@@ -413,7 +413,7 @@ class Inspection:
         critic = MMDCritic(
             n_prototypes=max(n_rows, 1), n_criticisms=n_rows, random_state=self.seed
         )
-        return critic.fit(self.part.rows.native)
+        return critic.fit(self.encoder().fit_transform(self.part.rows.native))
 
     @cached_property
     def rows_to_explain(self):
@@ -479,6 +479,8 @@ class Inspection:
         what it has not seen.
         """
         self.need_columns()
+        if len(self.ranks) < 6:
+            raise NotApplicable("There are fewer than six rows.")
         found = {}
         varying = [j for j in self.important if np.ptp(self.ranks[:, j]) > 0]
         if not varying:

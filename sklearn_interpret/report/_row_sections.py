@@ -62,11 +62,12 @@ def rows(inspection):
 
 def _largest(explanation):
     """The largest contribution to each row, in words."""
-    found = []
+    found, rounding = [], 1e-12 * np.abs(explanation.base_values).max()
     for values in explanation.values:
         j = np.abs(values).argmax()
+        is_none = np.abs(values[j]) <= rounding
         name = explanation.feature_names[j]
-        found.append(f"{name} {values[j]:+.3g}" if values[j] else "none")
+        found.append("none" if is_none else f"{name} {values[j]:+.3g}")
     return found
 
 
@@ -157,7 +158,8 @@ def _surprising(inspection):
     }
     if not inspection.classifies:
         columns["prediction"] = found[:, 0].tolist()
-        ratio = inspection.held_out_losses[worst[0]] / inspection.held_out_losses.mean()
+        losses = inspection.held_out_losses
+        ratio = losses[worst[0]] / losses.mean() if losses.any() else 1.0
         sentence = f"The largest squared error is {ratio:.3g} times the mean."
     else:
         classes = inspection.model.classes_
@@ -182,7 +184,8 @@ def _influential(inspection):
         "target": sample.y[order].tolist(),
         "self-influence": found.self_influence_[order].tolist(),
     }
-    share = found.self_influence_[order[0]] / found.self_influence_.sum()
+    total = found.self_influence_.sum()
+    share = found.self_influence_[order[0]] / total if total else 0.0
     sentence = (
         f"The most influential row has {share:.1%} of all influence of rows "
         "on their own loss."

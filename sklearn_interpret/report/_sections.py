@@ -46,7 +46,8 @@ def overview(inspection):
     if share <= 0:
         does = "predicts no better than a model without features"
     rivals = [f"{name} {inspection.skill(found):.0%}" for name, found in others]
-    summary = f"On rows not seen in training ({size}), the model {does}"
+    where = "rows not seen in training" if inspection.folds else "the rows given"
+    summary = f"On {where} ({size}), the model {does}"
     summary += f"; {rivals[0]}." if rivals else "."
     code = "cross_validate(model, X, y, cv=cv, return_estimator=True)"
     return summary, parts, code
@@ -73,7 +74,7 @@ def _scores(inspection):
     for k, places in enumerate(folds):
         columns[f"fold {k + 1}"] = [losses[places].mean() for losses in found.values()]
     kind = "minus log probability" if inspection.classifies else "squared error"
-    return Table(columns, f"Mean loss ({kind}) on rows not seen in training")
+    return Table(columns, f"Mean loss ({kind})")
 
 
 def _weights(inspection):
