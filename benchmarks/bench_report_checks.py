@@ -56,7 +56,7 @@ def size(rng: Rng, least: int = 150, columns: tuple[int, int] = (2, 12)) -> tupl
     return n_rows, int(rng.integers(columns[0], columns[1] + 1))
 
 
-def signal(rng: Rng, X: np.ndarray) -> np.ndarray:
+def signal(rng: Rng, X: np.ndarray, *, additive: bool = False) -> np.ndarray:
     """Return a function of some columns, of variance 1: lines, curves, interactions."""
     n_used = int(rng.integers(2, min(X.shape[1], 5) + 1))
     total = np.zeros(len(X))
@@ -64,7 +64,7 @@ def signal(rng: Rng, X: np.ndarray) -> np.ndarray:
         own = X[:, j]
         curve = [own, np.tanh(2 * own), own + 0.5 * own**2, 1.0 * (own > 0)]
         total += rng.uniform(0.5, 1.5) * rng.choice([-1, 1]) * curve[rng.integers(4)]
-    if rng.random() < 0.5:
+    if rng.random() < 0.5 and not additive:
         total += X[:, 0] * (X[:, 1] > 0) * np.sign(np.cov(total, X[:, 0])[0, 1])
     return (total - total.mean()) / total.std()
 
@@ -83,9 +83,9 @@ def model_of(rng: Rng, classifies: bool) -> object:
     ][kind]
 
 
-def labelled(rng: Rng, latent: np.ndarray) -> np.ndarray:
+def labelled(rng: Rng, latent: np.ndarray, most: int = 3) -> np.ndarray:
     """Return two or three classes of about the same size."""
-    n_classes = int(rng.integers(2, 4))
+    n_classes = int(rng.integers(2, most + 1))
     cuts = np.quantile(latent, np.arange(1, n_classes) / n_classes)
     return np.searchsorted(cuts, latent)
 
@@ -155,7 +155,19 @@ def opposed(rng: Rng) -> Case:
         forest(25, min_samples_leaf=2, max_features=0.7, random_state=0),
         boosting(n_estimators=60, max_depth=3, random_state=0),
     ][rng.integers(2)]
-    return model, X, labelled(rng, y) if classifies else y
+    return model, X, labelled(rng, y, 2) if classifies else y
+
+
+def additive(rng: Rng) -> Case:
+    """Each column has one effect everywhere.
+
+    There are no more than two classes, as columns raise the probability of a class
+    between two others in some rows and lower it in others.
+    """
+    X = columns(rng, *size(rng))
+    y = signal(rng, X, additive=True) + rng.uniform(0.3, 0.9) * rng.normal(size=len(X))
+    classifies = rng.random() < 0.5
+    return model_of(rng, classifies), X, labelled(rng, y, 2) if classifies else y
 
 
 def unstable(rng: Rng) -> Case:
@@ -281,7 +293,7 @@ CASES = {
     "overfit": (overfitted, ordinary),
     "companions": (with_companion, ordinary),
     "outside": (with_companion, ordinary),
-    "opposite": (opposed, ordinary),
+    "opposite": (opposed, additive),
     "folds": (unstable, ordinary),
     "background": (heavy_tailed, ordinary),
     "ordinal": (

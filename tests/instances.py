@@ -309,7 +309,7 @@ IMPORTANCE = {
         },
     ],
     report.InspectionReport: [
-        {"cv": 2, "sections": [], "checks": ["background", "folds"]}
+        {"cv": 2, "sections": [], "checks": ["chance", "folds"]}
     ],
     importance.PartialDependenceImportance: [
         {"grid_resolution": 5},
