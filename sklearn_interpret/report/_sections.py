@@ -200,7 +200,7 @@ def _sage_column(inspection, shown):
 def _drop_column(inspection, shown):
     """Drop-column importance, where the model is fitted quickly."""
     rows = inspection.sample.rows
-    if not inspection.folds or inspection.fit_seconds * (1 + rows.n_columns) > 3:
+    if not inspection.folds or inspection.fit_seconds * (1 + rows.n_columns) > 1:
         return {}
     found = DropColumnImportance(
         inspection.unfitted, cv=3, scoring=inspection.scoring, n_jobs=inspection.n_jobs
