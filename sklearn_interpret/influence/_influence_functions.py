@@ -33,8 +33,8 @@ from sklearn_interpret.influence._groups import in_words, read_groups
 _PRECISION = 0.02
 # Tolerance and iterations of refits.
 _SHARP = {"tol": 1e-8, "max_iter": 100_000}
-# Losses in a block, which fits the cache.
-_BLOCK = 2**16
+# Losses in a block, which fits the cache, and changes of parameters in it.
+_BLOCK, _TOGETHER = 2**16, 512
 
 
 @estimator_dataclass
@@ -303,10 +303,15 @@ class InfluenceFunctions(BaseInspector):
         slopes = loss.slopes(targets, scores)[:, None]
         halves = loss.curvatures(targets, scores) / 2
         found = np.empty((len(inputs), len(changes)))
-        moves_of = self._objective.network.moves_of(self._parameters, changes)
-        for part in counted(list(self._blocks(len(inputs), len(changes)))):
-            moves = moves_of(inputs[part])
-            of_part = found[part]
+        blocks = [
+            (part, some)
+            for some in slices(len(changes), _TOGETHER)
+            for part in self._blocks(len(inputs), min(len(changes), _TOGETHER))
+        ]
+        moves_of = self._objective.network.moves_of
+        for part, some in counted(blocks):
+            moves = moves_of(self._parameters, changes[some])(inputs[part])
+            of_part = found[part, some]
             if moves.shape[2] == 1:  # without sums, in a third of the time
                 terms = np.multiply(moves, halves[part], out=of_part[:, :, None])
                 terms += slopes[part]

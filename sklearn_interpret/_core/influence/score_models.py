@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import pinvh
 
 from sklearn_interpret._core.statistics.score_losses import Logistic, Softmax
+from sklearn_interpret._core.statistics.weighted import row_blocks
 
 # Relative rounding of an objective.
 _ROUNDING = 1e-12
@@ -28,8 +29,6 @@ _OVERSTATED = 2.5
 _NO_LOSS = 1e-6
 # Columns are centred where the square of the mean is this part of that of the squares.
 _FAR = 0.9999
-# Largest number of entries in a block of deletions.
-_BLOCK = 2**19
 # A row whose leverage is this near to one determines a parameter alone.
 _ALONE = 1e-9
 
@@ -184,11 +183,8 @@ class ScoreModel:
         starts = np.repeat(self.parameters[None], len(deleted), axis=0)
         left = np.ones(len(deleted), dtype=bool)
         if all(len(rows) == 1 for rows in deleted):
-            (n_rows, d), k = self.design.shape, self.targets.shape[1]
-            together = max(1, _BLOCK // (n_rows * (k + 1) + d * k * k))
-            rows = np.concatenate(deleted)
-            for start in range(0, len(rows), together):
-                part = slice(start, start + together)
+            rows, (d, k) = np.concatenate(deleted), self.parameters.shape
+            for part in row_blocks(len(rows), d * k * k):
                 starts[part], left[part] = self._stepped(rows[part], precision)
         if not left.any():
             return starts, ~left
@@ -222,7 +218,7 @@ class ScoreModel:
                 parameters = self.parameters + changes[left]
                 gradients = -self._gradients_of(rows[left], parameters)
                 if not is_first:  # where those of all rows cancel
-                    gradients += self._gradients(parameters, self.weights[:, None])
+                    gradients += self._gradients_at(parameters)
                 moves = step(gradients, left)
                 changes[left] -= moves
                 summed[left] += gradients
@@ -294,6 +290,12 @@ class ScoreModel:
         slopes = weights * self.loss.slopes(self.targets[rows], scores)
         penalties = weights[:, :, None] * self.row_penalty * parameters
         return design[:, :, None] * slopes[:, None] + penalties
+
+    def _gradients_at(self, parameters):
+        """Gradients (m, d, k) of all rows, in blocks of as many parameters as fit."""
+        (n_rows, k), weights = self.targets.shape, self.weights[:, None]
+        blocks = row_blocks(len(parameters), n_rows * (k + 1))
+        return np.vstack([self._gradients(parameters[one], weights) for one in blocks])
 
     def _gradients(self, parameters, weights):
         """Gradients (m, d, k), at parameters and weights (n, m) each."""
