@@ -32,8 +32,6 @@ class Check:
         What the numbers say, in one sentence, or why the check was skipped.
     advice : str
         What to do where the check warns.
-    figure : Figure, default=None
-        Picture of the finding.
 
     Examples
     --------
@@ -50,7 +48,6 @@ class Check:
     threshold: float | None
     finding: str
     advice: str
-    figure: Figure | None = None
 
 
 @dataclass(frozen=True)
