@@ -308,7 +308,7 @@ IMPORTANCE = {
             "scoring": {"one": OwnScore(), "same": OwnScore()},
         },
     ],
-    report.InspectionReport: [{"cv": 2, "sections": [], "checks": ["chance", "folds"]}],
+    report.InspectionReport: [{"cv": 2, "sections": [], "checks": ["background", "folds"]}],
     importance.PartialDependenceImportance: [
         {"grid_resolution": 5},
         {"subsample": 30, "threshold": 0.01, "percentiles": (0, 1)},

@@ -277,8 +277,8 @@ def check_refit_forgets(estimator):
     table, wider = numeric_table(), named_table()
     wider["more"] = np.arange(N_ROWS) % 7
     own = prepared(estimator).get_params(deep=False)
-    # Numbers of repeats, samples and rules stay small, and the target suits the model.
-    first = ("estimator", "n_", "max_", "desired", "attack")
+    # What takes time stays small, and the target suits the model.
+    first = ("estimator", "n_", "max_", "cv", "sections", "desired", "attack")
     kept = {name: own[name] for name in own if name.startswith(first)}
     defaults = prepared(type(estimator)(**kept)).get_params(deep=False) | kept
     again, y = fitted(estimator), target_for(estimator)
