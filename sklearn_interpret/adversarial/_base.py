@@ -206,8 +206,8 @@ class BaseAttack(BaseRowSearch):
         reasons = np.full(len(status), "", dtype=object)
         failed = np.flatnonzero(~valid)
         if len(failed):
-            before = problem.margins(problem.values[failed], failed)
-            after = problem.margins(tries.values[failed], failed)
+            both = np.concatenate([problem.values[failed], tries.values[failed]])
+            before, after = problem.margins(both, np.tile(failed, 2)).reshape(2, -1)
             reasons[failed] = [
                 f"{self._failure()}; the margin went from {-a:.3g} to {-b:.3g}"
                 for a, b in zip(before, after, strict=True)
@@ -441,20 +441,17 @@ class BaseGradientAttack(BaseAttack):
 
         And whether each satisfies the target, and that rival.
         """
-        problem, index = budget.problem, budget.index
-        best = budget.origins.copy()
-        valid = np.zeros(len(index), dtype=bool)
-        towards = np.zeros(len(index), dtype=np.intp)
-        margins = np.full(len(index), -np.inf)
-        for rival in range(self._margins.n_rivals):
-            rivals = np.full(len(index), rival)
-            slopes = self._margins.slopes(problem, budget.origins, index, rivals)
-            values = budget.values(budget.farthest(slopes, budget.epsilon))
-            holds = problem.holds(values, index)
-            _, reached, _ = self._margins.at(problem, values, index)
-            better = np.where(holds == valid, reached > margins, holds)
-            best[better], towards[better] = values[better], rival
-            valid[better], margins[better] = holds[better], reached[better]
+        problem, n_rivals = budget.problem, self._margins.n_rivals
+        # All rivals of a row at once, so that the model is asked once.
+        every = budget.part(np.arange(len(budget.index)).repeat(n_rivals))
+        rivals, index = np.tile(np.arange(n_rivals), len(budget.index)), every.index
+        slopes = self._margins.slopes(problem, every.origins, index, rivals)
+        values = every.values(every.farthest(slopes, budget.epsilon))
+        holds = problem.holds(values, index).reshape(-1, n_rivals)
+        margins = self._margins.at(problem, values, index)[1].reshape(-1, n_rivals)
+        valid = holds.any(axis=1)
+        towards = np.where(holds == valid[:, None], margins, -np.inf).argmax(axis=1)
+        best = values.reshape(*holds.shape, -1)[np.arange(len(valid)), towards]
         return best, valid, towards
 
     def _failure(self):
@@ -462,7 +459,7 @@ class BaseGradientAttack(BaseAttack):
 
     def _rows_each(self):
         n_columns = len(self._actionability.vary)
-        return 1 if self.by_formula_ else 2 * n_columns
+        return self._margins.n_rivals * (1 if self.by_formula_ else 2 * n_columns)
 
 
 def _bounds_of_all(bounds, n_columns):

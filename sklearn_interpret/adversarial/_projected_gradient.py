@@ -96,7 +96,9 @@ class ProjectedGradient(BaseGradientAttack):
 
     where y is the row's own class, k the best other one at :math:`x_t`, and
     :math:`\Pi` the projection on the ball of radius `epsilon` and the bounds. Of the
-    rows passed that with the largest margin is returned where none succeeds.
+    rows passed that with the largest margin is returned where none succeeds. Where
+    scores are linear and `target` is None, the one step of :class:`FastGradientSign`
+    has the largest margin already.
 
     References
     ----------
@@ -152,6 +154,10 @@ class ProjectedGradient(BaseGradientAttack):
     def _attack(self, problem, index):
         budget = Budget(problem, index, self.epsilon)
         best, valid, towards = self._one_step(budget)
+        actionability = budget.actionability
+        whole = (actionability.integer & actionability.vary).any()
+        if self._margins.are_linear and not whole:  # no other row has a larger margin
+            return Tries(best)
         margins = np.full(len(index), -np.inf)
         left = np.flatnonzero(~valid)
         starts = [(np.zeros(budget.low.shape[1]), 0.0)]

@@ -594,7 +594,6 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
 def _scores(name, estimator, sign, sample):
     """The model's scores at the rows of a sample, with their signs."""
-    check_scales(sample.rows)
     model = scores_of(name, estimator, sample)
     if model.penalty.any() or model.row_penalty.any():
         _refuse_penalty(innermost(estimator))
@@ -602,6 +601,7 @@ def _scores(name, estimator, sign, sample):
 
 
 def _of_scores(scores, function, sample):
+    check_scales(sample.rows)
     return function(scores(sample))
 
 

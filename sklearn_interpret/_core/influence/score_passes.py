@@ -44,7 +44,7 @@ class Step:
     parameters : ndarray of shape (d,)
         The parameters; with an intercept as the last one if `free`.
     centre, matrix : ndarray of shape (d',), (d', r)
-        Columns less the centre are multiplied by the matrix.
+        Columns less the centre are multiplied by the matrix; None leaves them.
     free : bool
         Whether there is an intercept.
     null_score : float
@@ -98,13 +98,15 @@ class PassSums:
         slopes = -loss.slopes(targets, scores)[:, 0]
         residuals = np.divide(slopes, expected, out=0 * slopes, where=expected > 0)
         working = weights * expected
-        transformed = (columns - step.centre) @ step.matrix
+        transformed = columns
+        if step.matrix is not None:
+            transformed = (columns - step.centre) @ step.matrix
         products = CrossProducts.of_rows(
             np.column_stack([transformed, residuals]), working, centred=step.free
         )
         null = np.full_like(targets, step.null_score)
         pearson = working * residuals**2
-        leverages = working * (transformed**2).sum(axis=1)
+        leverages = working * np.einsum("nr,nr->n", transformed, transformed)
         totals = [
             len(weights),
             weights.sum(),
@@ -256,7 +258,7 @@ class PassedRegression(FittedRegression):
             Whether the dispersion is one.
         """
         n_columns = len(own) - free
-        step = Step(own, np.zeros(n_columns), np.eye(n_columns), free)
+        step = Step(own, np.zeros(n_columns), None, free)
         first = dependent = last = None
         before, deviance = own, np.inf
         for _ in range(_MOST_PASSES):

@@ -371,13 +371,16 @@ class BoxSums:
         cost = costs[np.arange(len(points)), best]
         return column[best], best - self._starts[column[best]], cost
 
-    def descended(self, points):
-        """Points at which the sums reach the needs, moved to lower costs by cells."""
+    def descended(self, points, end=np.inf):
+        """Points at which the sums reach the needs, moved to lower costs by cells.
+
+        Until they have settled, or until `end`.
+        """
         points = points.copy()
         costs = self.cost(points)
         boxes = self.within_cost(costs.max())
         active = np.arange(len(points))
-        while len(active):
+        while len(active) and monotonic() < end:
             columns, cells, reached = boxes._moves(points[active])
             better = reached < costs[active] * (1 - _SAME_COST)
             active = active[better]
@@ -407,9 +410,12 @@ class BoxSums:
             best = min(least[0], best)
         return None
 
-    def refined(self, point):
-        """A point after changes of two cells together, one of which saves cost."""
-        while True:
+    def refined(self, point, end=np.inf):
+        """A point after changes of two cells together, one of which saves cost.
+
+        Until none is left, or until `end`.
+        """
+        while monotonic() < end:
             cost = self.cost(point[None])[0]
             boxes = self.within_cost(cost)
             # Changes of two cells enter no boxes with more missed conditions.
@@ -418,6 +424,8 @@ class BoxSums:
             tried = near._savings(point)
             found = None
             for start in range(0, len(tried), _BLOCK):
+                if monotonic() > end:
+                    break
                 part = tried[start : start + _BLOCK]
                 columns, cells, reached = near._moves(part)
                 best = reached.argmin()
@@ -426,8 +434,9 @@ class BoxSums:
                     found[columns[best]] = cells[best]
                     break
             if found is None:
-                return point
-            point = boxes.descended(found[None])[0]
+                break
+            point = boxes.descended(found[None], end)[0]
+        return point
 
     def _savings(self, point):
         """Points with one cell replaced by a cheaper one, the largest saving first.
@@ -449,21 +458,28 @@ class BoxSums:
         tried[np.arange(len(cheaper)), at] = cheaper - self._starts[at]
         return tried
 
-    def near_point(self, starts, end=0.0):
+    def near_point(self, starts, end=0.0, stop=np.inf):
         """A cheap point that reaches the needs: from starts (n, p) and the own point.
 
-        None where none is found. The cheapest are refined, others until `end`.
+        None where none is found. The cheapest are refined until `stop`, others until
+        `end`.
         """
         costs = self.cost(starts)
         order = np.argsort(costs, kind="stable")
         starts = starts[order[np.isfinite(costs[order])]]
-        starts = starts[self.holds_but_for_changes(starts)][:_STARTS]
+        held = starts[:0]
+        for part in np.split(starts, range(_STARTS, len(starts), _STARTS)):
+            if len(held) < _STARTS:
+                held = np.vstack([held, part[self.holds_but_for_changes(part)]])
+        starts = held[:_STARTS]
         attained = self.attained(self.own[None])
         if attained is not None:
             starts = np.vstack([attained, starts])
         if not len(starts):
             return None
-        points = np.unique(self.descended(starts), axis=0)
+        if monotonic() > stop:
+            starts = starts[:1]
+        points = np.unique(self.descended(starts, stop), axis=0)
         points = points[self._few(points)]
         if not len(points):
             return None
@@ -471,7 +487,7 @@ class BoxSums:
         n_sure = _SURELY if len(self.tree) <= _MANY else 1
         for k, point in enumerate(points):
             if k < n_sure or monotonic() < end:
-                points[k] = self.refined(point)
+                points[k] = self.refined(point, stop)
         if self.within is not None:
             points = np.concatenate([points, starts])
             points = points[self.holds(points)]

@@ -118,7 +118,8 @@ def _cheapest_of_way(boxes, starts, best, goal, end):
     if not any_point:
         until = now + _STARTING * (end - now) if goal.time_limit else 0.0
         known = np.inf if best is None else boxes.total_cost(best)
-    point = boxes.within_cost(known).near_point(starts, until)
+    stop = end if goal.time_limit else np.inf
+    point = boxes.within_cost(known).near_point(starts, until, stop)
     if point is None or boxes.total_cost(point) > known:
         point = best
     if not goal.time_limit or (any_point and point is not None):
@@ -133,7 +134,8 @@ def _fewest_changes(boxes, starts, goal, end):
         cost[own] = 0
     much = 1 + sum(cost[np.isfinite(cost)].max() for cost in boxes.costs)
     both = [a + much * b for a, b in zip(boxes.costs, unit, strict=True)]
-    point = replace(boxes, costs=both).near_point(starts)
+    stop = end if goal.time_limit else np.inf
+    point = replace(boxes, costs=both).near_point(starts, stop=stop)
     if not goal.time_limit:
         return Solved(point, 0.0)
     within = boxes.within and replace(boxes.within, costs=0 * boxes.within.costs)
@@ -147,7 +149,7 @@ def _fewest_changes(boxes, starts, goal, end):
         change_weights=np.vstack([boxes.change_weights, np.ones(len(boxes.own))]),
         most_changed=np.append(boxes.most_changed, count),
     )
-    point = limited.near_point(fewest.point[None])
+    point = limited.near_point(fewest.point[None], stop=stop)
     solved = cheapest_point(limited, point, end - monotonic())
     proved = fewest.lower_bound >= count
     return solved if proved else Solved(solved.point, 0.0)
@@ -177,6 +179,8 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
     lower = 0.0
     if not step and np.isfinite(known):
         lower = _first_bound(boxes, known, end)
+        if monotonic() > end:
+            return Solved(point, lower)
     while True:
         for half in halves:
             most = _just_below(known, step)
@@ -189,7 +193,7 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
             if boxes.holds(better[None])[0] and boxes.total_cost(better) < known:
                 point = better
                 if boxes.within is None:
-                    point = boxes.refined(boxes.descended(better[None])[0])
+                    point = boxes.refined(boxes.descended(better[None], end)[0], end)
                 known = boxes.total_cost(point)
             if bound <= most and np.isfinite(bound):
                 heappush(parts, (bound, next(number), program))
@@ -212,6 +216,8 @@ def _first_bound(boxes, known, end):
     """A lower bound of the cost, from programs of the cells within parts of it."""
     lower = 0.0
     for share in _SHARES:
+        if monotonic() > end:
+            break
         most = share * known
         part = within_reach(boxes, most)
         if part is not None:

@@ -1,7 +1,6 @@
 """Orders in which similar rows, or similar levels of a feature, stand side by side."""
 
 import numpy as np
-from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import pdist
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
@@ -62,11 +61,13 @@ def _closest(values, centres):
 
 
 def _order_by_clustering(values):
+    from scipy.cluster import hierarchy  # slow to import, and rarely needed
+
     distances = pdist(values)
-    tree = linkage(distances, method="average")
+    tree = hierarchy.linkage(distances, method="average")
     if len(values) <= MAX_OPTIMAL:
-        tree = optimal_leaf_ordering(tree, distances)
-    return leaves_list(tree).astype(np.intp)
+        tree = hierarchy.optimal_leaf_ordering(tree, distances)
+    return hierarchy.leaves_list(tree).astype(np.intp)
 
 
 def order_levels(n_levels, numeric, categorical):

@@ -121,8 +121,10 @@ class CrossProducts:
         total, means = weights.sum(), np.zeros(columns.shape[1])
         if centred and total > 0:
             means = weights @ columns / total
-            columns = columns - means
-        return cls(total, means, (columns.T * weights) @ columns)
+        columns = columns - means
+        columns *= np.sqrt(weights)[:, None]
+        # A matrix by its own transpose takes half the time of two matrices.
+        return cls(total, means, columns.T @ columns)
 
     def merge(self, other):
         """Products of both sets of rows together, as of `Moments`."""

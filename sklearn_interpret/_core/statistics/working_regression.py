@@ -219,7 +219,8 @@ def _bread_and_meat(parameters, inverse, power, model):
         squares = loss.slopes(targets, scores)[:, 0] ** 2
         squares /= np.where(left > _ALONE, left, np.nan) ** power
         total[0] += (columns.T * (weights * observed)) @ columns
-        total[1] += (columns.T * (weights * squares)) @ columns
+        columns *= np.sqrt(weights * squares)[:, None]
+        total[1] += columns.T @ columns
     return total
 
 

@@ -249,11 +249,13 @@ class Actionability:
         for j in np.flatnonzero(self.categorical).tolist():
             low[j], high[j] = 0, len(self.possible_levels[j]) - 1
         # Values beyond the known range may move towards it.
-        own = np.clip(values, *self._of_dtype)
-        low = np.where(self._within_data, np.minimum(low, own), low)
-        high = np.where(self._within_data, np.maximum(high, own), high)
-        low = np.where(self._directions > 0, np.maximum(low, values), low)
-        high = np.where(self._directions < 0, np.minimum(high, values), high)
+        if self._within_data.any():
+            own = np.clip(values, *self._of_dtype)
+            low = np.where(self._within_data, np.minimum(low, own), low)
+            high = np.where(self._within_data, np.maximum(high, own), high)
+        if self._directions.any():
+            low = np.where(self._directions > 0, np.maximum(low, values), low)
+            high = np.where(self._directions < 0, np.minimum(high, values), high)
         outside = ~((values >= low) & (values <= high))  # missing ones too
         # A category without a direction may leave unknown and impossible levels.
         free = self.categorical & (self._directions == 0)

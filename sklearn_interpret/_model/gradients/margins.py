@@ -129,6 +129,12 @@ class Margins:
         return margins
 
     @property
+    def are_linear(self):
+        """Whether "any other class" has margins that are linear."""
+        other = self.outcome.is_other and not self._vote
+        return other and self.by_formula and self.scores.are_linear
+
+    @property
     def _vote(self):
         """Whether pairs of several classes vote."""
         return self.scores.pairs is not None and self.n_classes > 2

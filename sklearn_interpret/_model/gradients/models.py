@@ -47,6 +47,12 @@ class Scores:
     function: object
     pairs: list | None = None
 
+    @property
+    def are_linear(self):
+        """Whether they are known to be linear in the columns."""
+        parts = getattr(self.function, "functions", [self.function])
+        return all(isinstance(part, Affine) for part in parts)
+
     def differences(self, better, worse, n_classes):
         """Weights (n, k) of the scores in the margin of one class over another."""
         of_class = np.eye(n_classes)

@@ -51,14 +51,15 @@ class TreeCells:
     def _features(self, j):
         return np.flatnonzero(self.model.columns == j)
 
-    def _codes_at(self, columns, values):
+    def _codes_at(self, columns, values, features):
         """Codes of a known row with one number replaced; -1 where the model refuses.
 
-        Codes of other columns mean nothing: columns share the rows that are encoded.
+        Those of one feature of the column each, (n, 1), or of several, (n, k): columns
+        share the rows that are encoded.
         """
         n = len(values)
         if not n:
-            return np.empty((0, self.ensemble.n_features), dtype=np.int32)
+            return np.empty((0, features.shape[1]), dtype=np.int32)
         row = np.empty(n, dtype=np.intp)
         for j in np.unique(columns):
             row[columns == j] = np.arange((columns == j).sum())
@@ -68,13 +69,17 @@ class TreeCells:
         try:
             native = self._problem.decode(changed, np.zeros(n_rows, dtype=np.intp))
             with np.errstate(all="ignore"):
-                return self.ensemble.codes(self.model.encode(native))[row]
+                codes = self.ensemble.codes(self.model.encode(native))
+                return codes[row[:, None], features]
         except ValueError:
             if n == 1:
-                return np.full((1, self.ensemble.n_features), -1, dtype=np.int32)
+                return np.full((1, features.shape[1]), -1, dtype=np.int32)
         halves = slice(n // 2), slice(n // 2, None)
         return np.concatenate(
-            [self._codes_at(columns[half], values[half]) for half in halves]
+            [
+                self._codes_at(columns[half], values[half], features[half])
+                for half in halves
+            ]
         )
 
     def _boundaries(self):
@@ -92,16 +97,14 @@ class TreeCells:
         grids = {j: self._grid(j) for j in np.unique(column).tolist()}
         low, high = np.array([grids[j].ends for j in column.tolist()]).T
         below, above = (
-            self._codes_on(grids, column, ends)[np.arange(len(column)), feature]
-            for ends in (low, high)
+            self._codes_on(grids, column, ends, feature) for ends in (low, high)
         )
         split = (below <= rank) & (above > rank)
         at = np.flatnonzero(split)
         while len(at):
             # The difference of two places may exceed the largest integer.
             middle = (low[at] >> 1) + (high[at] >> 1) + (low[at] & high[at] & 1)
-            codes_at = self._codes_on(grids, column[at], middle)
-            left = codes_at[np.arange(len(at)), feature[at]] <= rank[at]
+            left = self._codes_on(grids, column[at], middle, feature[at]) <= rank[at]
             low[at] = np.where(left, middle, low[at])
             high[at] = np.where(left, high[at], middle)
             at = at[high[at] - 1 > low[at]]
@@ -121,12 +124,12 @@ class TreeCells:
             return _Grid(None, (-most, most))
         return _Grid.of_floats(dtype.type if dtype.type in _INTEGERS else np.float64)
 
-    def _codes_on(self, grids, columns, places):
+    def _codes_on(self, grids, columns, places, features):
         values = np.empty(len(columns))
         for j in np.unique(columns).tolist():
             at = columns == j
             values[at] = grids[j].numbers(places[at])
-        return self._codes_at(columns, values)
+        return self._codes_at(columns, values, features[:, None])[:, 0]
 
     def _intervals(self, j, searched, known, codes):
         """Cells of a number, and their codes; None where these are no intervals."""
@@ -141,9 +144,7 @@ class TreeCells:
         ends = np.array([np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])])
         # A single cell without ends: any number represents it.
         ends[np.isinf(ends)] = np.append(known[~np.isnan(known)], 0.0)[0]
-        at_low, at_high = (
-            self._codes_at(np.full(len(low), j), end)[:, features] for end in ends
-        )
+        at_low, at_high = (self._codes_of(j, end) for end in ends)
         if (at_low != at_high).any():
             return None
         present = np.flatnonzero(~np.isnan(known))
@@ -158,8 +159,13 @@ class TreeCells:
             values = np.arange(len(self.actionability.levels[j]), dtype=np.float64)
         else:
             values = np.unique(known[~np.isnan(known)])
-        codes = self._codes_at(np.full(len(values), j), values)[:, self._features(j)]
-        return values, values, codes
+        return values, values, self._codes_of(j, values)
+
+    def _codes_of(self, j, values):
+        """Codes (n, k) of values of a column, in its features."""
+        features = self._features(j)
+        features = np.broadcast_to(features, (len(values), len(features)))
+        return self._codes_at(np.full(len(values), j), values, features)
 
     @staticmethod
     def _cell_of_number(values, low, high, cell_codes, codes):

@@ -217,7 +217,8 @@ def _solved(space, searched, goal, end):
     ways = []
     if len(space.own):
         own = space.own[None]
-        searched = sorted(searched, key=lambda way: way[0].missing(own)[0])
+        if len(searched) > 1:
+            searched = sorted(searched, key=lambda way: way[0].missing(own)[0])
         ways = [(boxes, starts) for boxes, starts, _ in searched]
     if goal.objective != "largest_change":
         return solve(ways, goal, end)
