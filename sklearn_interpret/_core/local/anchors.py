@@ -92,7 +92,7 @@ class Neighbours:
         return np.add.reduceat(kept, np.cumsum(n_draws) - n_draws, dtype=np.intp)
 
     def kept(self, rules, starts, stops):
-        """Whether the model keeps its answer on each of these draws, rule after rule."""
+        """Whether the model keeps its answer on each of these draws, by rule."""
         draws = [np.arange(*part) for part in zip(starts, stops, strict=True)]
         keys = np.concatenate(
             [
