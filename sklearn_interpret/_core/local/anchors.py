@@ -4,7 +4,9 @@ A rule is a set of conditions that hold for the explained sample, an increasing 
 their positions. To perturb the sample under a rule, a draw that is made without regard
 to any rule is changed where it violates conditions of the rule, so that it meets them
 all. Rules of which a draw violates the same conditions share the perturbed sample, and
-the model is asked about it once.
+the model is asked about it once. A perturbed sample that meets a further condition by
+chance is a draw of the longer rule only together with those changed to meet it: alone,
+it would keep a dependence that these lose.
 """
 
 from dataclasses import dataclass
