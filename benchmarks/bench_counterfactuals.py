@@ -460,12 +460,13 @@ class Perturbed:
 
 @cache
 def anchored(
-    sizes: Sizes, clock: Callable[[], float]
+    sizes: Sizes, clock: Callable[[], float], beam_size: int = 4
 ) -> tuple[CountedForest, list[Perturbed], Any, float, int]:
     """Return a forest, rows to perturb, our rules, their time and the rows asked."""
     X, y = load_breast_cancer(return_X_y=True)
     model, rng = CountedForest(random_state=0).fit(X, y), np.random.default_rng(1)
-    inspector = Anchors(FrozenEstimator(model), random_state=0).fit(X)
+    inspector = Anchors(FrozenEstimator(model), random_state=0, beam_size=beam_size)
+    inspector.fit(X)
     rows, model.n_rows = X[::28][: sizes.n_rows], 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of rows for which there is none
@@ -551,6 +552,73 @@ def anchors_rows(name: str, *, sizes: Sizes, timing: Timing) -> Result:
     )
 
 
+def alibis_anchors(model: Any, X: Any, rows: Any, n_draws: int) -> tuple[list, int]:
+    """Return the precision of alibi's anchors on fresh draws, and the rows asked.
+
+    The draws are those of its own sampler. Rows without an anchor have None.
+    """
+    from alibi.explainers import AnchorTabular
+
+    peer = AnchorTabular(model.predict, [f"x{j}" for j in range(X.shape[1])], seed=0)
+    peer.fit(X, disc_perc=(25, 50, 75))
+    sampler, name_rule, rules = peer.samplers[0], peer.add_names_to_exp, []
+
+    def add_names(explanation):
+        rules.append(tuple(explanation["feature"]))  # which naming replaces
+        name_rule(explanation)
+
+    peer.add_names_to_exp = add_names
+    precision, n_asked = [], 0
+    for row in rows:
+        model.n_rows = 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = peer.explain(
+                row, threshold=0.95, delta=0.1, tau=0.15, batch_size=100, beam_size=1
+            )
+        n_asked += model.n_rows
+        fresh = [sampler((0, rules[-1]), 100)[2] for _ in range(n_draws // 100)]
+        precision.append(np.mean(fresh) if found.raw["success"] else None)
+    return precision, n_asked
+
+
+def anchors_alibi(name: str, *, sizes: Sizes, timing: Timing) -> Result:
+    """Compare the rows asked with alibi's, which extends one rule of each size."""
+    n_draws = min(sizes.n_draws, 2_000)
+    with threadpool_limits(timing["threads"]):
+        model, around, explained, _, n_asked = anchored(sizes, timing["clock"], 1)
+        rows = np.array([one.row for one in around])
+        try:
+            judged, their_asked = alibis_anchors(model, around[0].X, rows, n_draws)
+        except ImportError as error:
+            return Result(name, "alibi", *"-----", "peer missing", str(error))
+        ours = [
+            one.keeps(tuple(c.feature for c in rule), n_draws).mean()
+            for one, rule, status in zip(
+                around, explained.rules, explained.status, strict=True
+            )
+            if status == "found"
+        ]
+    theirs = [precision for precision in judged if precision is not None]
+    ratio, n_rows = their_asked / n_asked, len(rows)
+    return Result(
+        name,
+        f"alibi {version('alibi')}",
+        f"{n_asked / n_rows:.0f} rows",
+        f"{their_asked / n_rows:.0f} rows",
+        f"rows {ratio:.2f} x",
+        ">= 1" if sizes.judged else "-",
+        "-",
+        "ok" if ratio >= 1 or not sizes.judged else "below target",
+        "; ".join(
+            f"{who}: found for {len(found)} of {n_rows} rows, mean precision on fresh "
+            f"draws {np.mean(found or np.nan):.3f}"
+            for who, found in (("ours", ours), ("theirs", theirs))
+        )
+        + " (each side's own sampler; our conditions are narrower, one bin each)",
+    )
+
+
 def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
     """Return the cases by name."""
     common = {"sizes": sizes, "timing": timing}
@@ -590,6 +658,7 @@ def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
         **kept,
         "anchors-hold": partial(anchors_hold, **common),
         "anchors-rows": partial(anchors_rows, **common),
+        "anchors-alibi": partial(anchors_alibi, **common),
     }
 
 

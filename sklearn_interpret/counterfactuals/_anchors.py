@@ -90,11 +90,12 @@ class Anchors(BaseAnchors):
     dependence.
 
     Rules grow by one condition at a time, from the `beam_size` most precise ones, which
-    KL-LUCB tells from the others by few perturbed rows. All rules have the same draws,
-    made in `fit`, and a perturbed row that two rules share is predicted once. A rule
-    that seems precise enough is judged by draws that had no part in the search. Its
-    bounds are Chernoff's, and each look at the draws, of any rule of the row, has its
-    share of `delta`. The widest rule whose lower bound reaches `precision` is returned.
+    KL-LUCB tells from the others by few perturbed rows, by the answers that one of two
+    rules keeps and the other does not. All rules have the same draws, made in `fit`,
+    and a perturbed row that two rules share is predicted once. A rule that seems
+    precise enough is judged by draws that had no part in the search. Its bounds are
+    Chernoff's, and each look at the draws, of any rule of the row, has its share of
+    `delta`. The widest rule whose lower bound reaches `precision` is returned.
 
     Where no rule is found, the explanation has the most precise one, with "failed" as
     its status. Rules that hold for less than 0.5 % of the rows of `fit` are not

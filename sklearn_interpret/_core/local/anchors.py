@@ -4,7 +4,9 @@ A rule is a set of conditions that hold for the explained sample, an increasing 
 their positions. To perturb the sample under a rule, a draw that is made without regard
 to any rule is changed where it violates conditions of the rule, so that it meets them
 all. Rules of which a draw violates the same conditions share the perturbed sample, and
-the model is asked about it once.
+the model is asked about it once. A perturbed sample that meets a further condition by
+chance is a draw of the longer rule only together with those changed to meet it: alone,
+it would keep a dependence that these lose.
 """
 
 from dataclasses import dataclass
@@ -14,9 +16,10 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 # Draws of the first stage in which rules are compared; each further stage doubles them.
-_FIRST_DRAWS = 32
+# Fewer miss the best of many rules that are alike, and the search takes a worse turn.
+_FIRST_DRAWS = 128
 # The search ends after this number of sizes without a rule that beats shorter ones.
-_MOST_STALLED = 2
+_MOST_STALLED = 4
 # Bisections of a unit interval for the bounds: exact to 1e-9.
 _BISECTIONS = 30
 
@@ -87,6 +90,11 @@ class Neighbours:
 
     def count(self, rules, starts, stops):
         """Number of draws from start to stop on which the model keeps its answer."""
+        kept, n_draws = self.kept(rules, starts, stops), np.subtract(stops, starts)
+        return np.add.reduceat(kept, np.cumsum(n_draws) - n_draws, dtype=np.intp)
+
+    def kept(self, rules, starts, stops):
+        """Whether the model keeps its answer on each of these draws, by rule."""
         draws = [np.arange(*part) for part in zip(starts, stops, strict=True)]
         keys = np.concatenate(
             [
@@ -96,8 +104,7 @@ class Neighbours:
         )
         ends = np.cumsum([len(some) for some in draws])
         self._learn(rules, np.concatenate(draws), keys, ends)
-        kept = np.array([self._answers[key] for key in keys.tolist()], dtype=np.intp)
-        return np.add.reduceat(kept, ends - np.diff(ends, prepend=0))
+        return np.array([self._answers[key] for key in keys.tolist()], dtype=bool)
 
     def _numbers(self, rule):
         return self._of_condition[list(rule)]
@@ -192,19 +199,22 @@ class _BestArms:
     """The rules of highest precision, identified by few draws with KL-LUCB.
 
     (Kaufmann & Kalyanakrishnan 2013.) All rules have the same draws, in stages, each of
-    which doubles those of the rules that may still be on the wrong side. The bounds of
-    one rule hold in all stages together, but not those of all rules together: the rules
+    which doubles those of the rules that may still be on the wrong side. Two rules
+    differ in precision by the share of draws on which only the one keeps the answer,
+    less that of the other: as most answers agree, few draws bound it. The bounds of one
+    pair hold in all stages together, but not those of all pairs together: the rules
     found are verified by other draws.
     """
 
     def __init__(self, search, neighbours, rules):
         self._search, self._neighbours, self._rules = search, neighbours, rules
         self._n_draws = np.zeros(len(rules), dtype=np.intp)
-        self._n_kept = np.zeros(len(rules), dtype=np.intp)
+        # Answers of the rules to their draws, False for draws not made yet.
+        self._kept = np.zeros((len(rules), neighbours.n_draws), dtype=bool)
 
     @property
     def _means(self):
-        return self._n_kept / self._n_draws
+        return self._kept.sum(axis=1) / self._n_draws
 
     @property
     def highest(self):
@@ -227,33 +237,37 @@ class _BestArms:
         return order[: self._search.beam_size], order[self._search.beam_size :]
 
     def _unclear(self, stage):
-        """Rules whose bounds overlap those of a rule on the other side by over tau."""
+        """Rules that may be on the wrong side of another, by over tau."""
         top, rest = self._order()
         if not len(rest):
             return rest
-        low, high = self._bounds(self._search.level(stage * (stage + 1)))
-        may_be_worse = low[top] < high[rest].max() - self._search.tau
-        may_be_better = high[rest] > low[top].min() + self._search.tau
-        return np.concatenate([top[may_be_worse], rest[may_be_better]])
+        n_draws = np.minimum.outer(self._n_draws[top], self._n_draws[rest])
+        n_seen = n_draws.max()
+        kept = self._kept[:, :n_seen].astype(np.float32)  # exact for 2^24 draws
+        lost = (np.arange(n_seen) < self._n_draws[:, None]) - kept
+        level = self._search.level(2 * stage * (stage + 1))
+        high = kl_bounds(lost[top] @ kept[rest].T, n_draws, level)[1]
+        low = kl_bounds(kept[top] @ lost[rest].T, n_draws, level)[0]
+        unclear = high - low > self._search.tau
+        return np.concatenate([top[unclear.any(axis=1)], rest[unclear.any(axis=0)]])
 
     def promising(self, beam):
         """Rules of the beam that may have enough precision, by falling coverage."""
-        _, high = self._bounds(self._search.level(1))
+        n_kept = self._kept.sum(axis=1)
+        _, high = kl_bounds(n_kept, self._n_draws, self._search.level(1))
         chosen = high[self._order()[0]] >= self._search.precision
         rules = [
             rule for rule, is_chosen in zip(beam, chosen, strict=True) if is_chosen
         ]
         return sorted(rules, key=self._neighbours.coverage, reverse=True)
 
-    def _bounds(self, level):
-        return kl_bounds(self._n_kept, self._n_draws, level)
-
     def _draw(self, chosen, stop):
-        """Count the answers of some rules on their draws up to `stop`."""
+        """Get the answers of some rules on their draws up to `stop`."""
         rules = [self._rules[k] for k in chosen]
         stops = np.full(len(chosen), stop)
         starts = self._n_draws[chosen]
-        self._n_kept[chosen] += self._neighbours.count(rules, starts, stops)
+        at, draws = np.nonzero(np.arange(stop) >= starts[:, None])
+        self._kept[chosen[at], draws] = self._neighbours.kept(rules, starts, stops)
         self._n_draws[chosen] = stop
 
 

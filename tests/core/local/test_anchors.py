@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_interpret._core.local.anchors import AnchorSearch, Neighbours, kl_bounds
+from sklearn_interpret._core.local.anchors import (
+    AnchorSearch,
+    Neighbours,
+    _BestArms,
+    kl_bounds,
+)
 from tests.references.anchors import PlainAnchors, bound
 
 
@@ -142,6 +147,40 @@ def test_fewer_questions_than_the_plain_search(name):
     assert plain.find(4) == expected
     assert search(beam_size=2)(bits.neighbours()).rule == expected
     assert bits.n_asked < plain.n_rows
+
+
+def test_rules_that_hardly_differ_need_few_draws():
+    # Rules of one bit keep 1/4 or 1/8 of the answers, less apart than tau.
+    bits = Bits(MODELS["three"][0], 10)
+    arms = _BestArms(search(beam_size=1), bits.neighbours(), [(j,) for j in range(10)])
+    arms.run()
+    assert bits.n_asked <= 10 * 256
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_rule_left_out_is_better_by_tau(seed, beam_size):
+    rng, true = np.random.default_rng(seed), np.array([0.5] * 7 + [0.66])
+
+    class Opposed(Bits):
+        """Each condition keeps other answers than the next one."""
+
+        def neighbours(self):
+            near = super().neighbours()
+            points = rng.random(near.n_draws)
+            kept = np.where(np.arange(8)[:, None] % 2, points, 1 - points)
+            kept = kept < true[:, None]
+            near.kept = lambda rules, starts, stops: np.concatenate(
+                [kept[r[0], i:j] for r, i, j in zip(rules, starts, stops, strict=True)]
+            )
+            return near
+
+    near, rules = Opposed(None, 8).neighbours(), [(j,) for j in range(8)]
+    chosen = [
+        rule[0] for rule in _BestArms(search(beam_size=beam_size), near, rules).run()
+    ]
+    others = np.setdiff1d(np.arange(8), chosen)
+    assert true[others].max() - true[chosen].min() <= 0.15
 
 
 @pytest.mark.parametrize("level", [0.5, 3.0, 20.0])
