@@ -170,7 +170,8 @@ def smoothing_covariance(fit, dispersion):
     dispersion : float
         Of the targets.
     """
-    added = np.zeros_like(fit.inverse)
+    left = [np.empty((len(fit.sizes), 0))]
+    right = left.copy()
     balanced = fit.equations.balanced
     low, _ = bounds(balanced, fit.equations.n_rows)
     grids = [
@@ -203,5 +204,7 @@ def smoothing_covariance(fit, dispersion):
         moved = falls * projections
         spread = (shares * moved.T) @ moved
         spread += dispersion * np.diag(np.maximum(-shares @ falls, 0))
-        added += directions @ spread @ directions.T
-    return added
+        left.append(directions @ spread)
+        right.append(directions)
+    # One product: a sum of many would be bound by memory.
+    return np.hstack(left) @ np.hstack(right).T

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import cholesky, eigh, lapack
 
 # Share of z'Wz added to the minimum, which is rounding where the fit is exact.
@@ -95,10 +96,15 @@ class PenalisedFit:
         ridge = np.where(self.sizes == 0, ridge, _ROUNDING * sizes.max())
         ridge[0] = 0
         self.ridge = ridge
-        matrix = self.matrix = products + np.diag(self.sizes + ridge)
+        matrix = self.matrix = products.copy()
+        np.fill_diagonal(matrix, sizes + self.sizes + ridge)
         self._scales = np.sqrt(np.diag(matrix))
-        scaled_matrix = matrix / np.outer(self._scales, self._scales)
-        self._factor = cholesky(scaled_matrix, check_finite=False)
+        scaled_matrix = matrix / self._scales
+        scaled_matrix /= self._scales[:, None]
+        # The transpose is in LAPACK's order, and need not be copied.
+        self._factor = cholesky(
+            scaled_matrix.T, overwrite_a=True, check_finite=False
+        )
         self.log_determinant = 2 * np.log(np.diag(self._factor) * self._scales).sum()
         coefficients = self._solved(sums)
         # One refinement: the minimum of a nearly exact fit is a small difference.
@@ -119,9 +125,12 @@ class PenalisedFit:
     def inverse(self):
         """The inverse V, which steps at known smoothing parameters do not need."""
         inverse, _ = lapack.dpotri(self._factor)  # its upper part, zeros below
-        inverse /= np.outer(self._scales, self._scales)
-        diagonal = np.diag(np.diag(inverse))
-        return inverse + inverse.T - diagonal
+        diagonal = np.diag(inverse).copy()
+        inverse = inverse + inverse.T
+        np.fill_diagonal(inverse, diagonal)
+        inverse /= self._scales
+        inverse /= self._scales[:, None]
+        return inverse
 
     def information(self, part):
         """X'WX of some coefficients, less what the others explain of it.
@@ -144,7 +153,7 @@ class PenalisedFit:
         block = self.inverse[:, part]
         return along - block @ np.linalg.solve(block[part], along[part])
 
-    @property
+    @cached_property
     def dof(self):
         """Effective degrees of freedom, by coefficient: the diagonal of V X'WX."""
         return (self.inverse * self.equations.products).sum(axis=1)
@@ -187,10 +196,12 @@ class PenalisedFit:
             shares = self.scaled * np.where(self.sizes > 0, 1 / self.sizes, 0)
         gradient = self.penalties / phi
         gradient += self.scaled @ np.diag(self.inverse) - shares.sum(axis=1)
-        steps = self.scaled * self.coefficients
         hessian = np.diag(gradient) + shares @ shares.T
-        hessian -= self.scaled @ self.inverse**2 @ self.scaled.T
-        hessian -= 2 / phi * steps @ self.inverse @ steps.T
+        # Each penalty is on the few coefficients of a term.
+        scaled = sparse.csr_array(self.scaled)
+        steps = sparse.csr_array(self.scaled * self.coefficients)
+        hessian -= (scaled @ self.inverse**2) @ self.scaled.T
+        hessian -= 2 / phi * (steps @ self.inverse) @ steps.T
         if equations.dispersion is None:
             hessian -= np.outer(self.penalties, self.penalties) / (phi * self.least)
         return value, gradient, hessian
