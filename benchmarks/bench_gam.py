@@ -252,6 +252,28 @@ def against_bam(
     )
 
 
+def many_terms(name: str, *, n_features: int, **run: Any) -> Result:
+    """Compare a fit of many features, most of them noise, with one of a fifth."""
+    X, y, truth = table("normal", 1000, 0)
+    noise = np.random.default_rng(1).random((1000, n_features - N_FEATURES))
+    wide = np.column_stack([X, noise])
+
+    def fitted(n: int) -> np.ndarray:
+        return our_predictor(ours("normal", wide[:, :n], y), wide[:, :n])
+
+    return own_ratio(
+        name,
+        "a fifth of the features",
+        partial(fitted, n_features),
+        partial(fitted, n_features // 5),
+        # More features of noise may add as much error as the noise of a row.
+        agreement=lambda many, few: error(many, truth) - error(few, truth),
+        tolerance=NOISE,
+        at_most=5**3,
+        **run,
+    )
+
+
 def memory(name: str, *, kind: str, n_rows: int) -> Result:
     """Compare what a fit takes in passing with a design of all splines."""
     X, y, _ = table(kind, n_rows, 0)
@@ -298,6 +320,9 @@ def cases(*, quick: bool, **run: Any) -> dict[str, Case]:
             **run,
         )
         found[f"{kind}, memory"] = partial(memory, kind=kind, n_rows=10 * n_rows)
+    n_features = 40 if quick else 100
+    name = f"1000 x {n_features}"
+    found[name] = partial(many_terms, n_features=n_features, **run)
     return found
 
 

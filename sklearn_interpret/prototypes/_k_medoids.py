@@ -27,7 +27,7 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     warn,
 )
-from sklearn_interpret._model.parallel import rows_in_memory
+from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
@@ -42,6 +42,9 @@ from sklearn_interpret.prototypes._kernels import GowerColumns
 _OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
 # Relative difference of sums below which they are equal.
 _ROUNDING = 1e-12
+# Euclidean distances between more rows are of single precision in the search; number of
+# rows for which they are computed at once.
+_FEW_ROWS, _STRIP = 1000, 64
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -115,6 +118,8 @@ class KMedoids(
 
     The matrix of distances is held where it takes less than an eighth of scikit-learn's
     `working_memory`. Else its rows are computed again each time that they are tried.
+    The search takes Euclidean distances of more than 1000 dense rows in single
+    precision, so that sums that differ by a millionth may be equal to it.
 
     The best swap is made of each block of candidates (some dozens, up to 128), where
     Schubert and Rousseeuw make each swap that helps as it is found. A search ends where
@@ -256,8 +261,11 @@ class KMedoids(
         else:
             points = points[kept]
             distances = _LazyDistances(points, self._measure)
-            if rows_in_memory(8 * len(kept)) >= len(kept):
-                distances = self._measure(points, points)
+            item_size, dense = 8, not sparse.issparse(points)
+            if self.metric == "euclidean" and dense and len(kept) > _FEW_ROWS:
+                distances, item_size = _EuclideanDistances(points), 4
+            if rows_in_memory(item_size * len(kept)) >= len(kept):
+                distances = distances[:]
         search = fasterpam if self.method == "fasterpam" else alternate
         random, n_rows = check_random_state(self.random_state), len(kept)
         starts = [
@@ -266,7 +274,7 @@ class KMedoids(
         if self.init == "build":
             starts[0] = build(distances, weights, self.n_clusters)
         found = [search(distances, weights, start, self.max_iter) for start in starts]
-        sums = [distances[medoids].min(axis=0) @ weights for medoids, *_ in found]
+        sums = [distances[np.sort(m)].min(axis=0) @ weights for m, *_ in found]
         best = np.argmax(sums <= min(sums) * (1 + _ROUNDING))  # the first of these
         medoids, self.n_iter_, settled = found[best]
         if not settled:
@@ -333,6 +341,25 @@ class _LazyDistances:
 
     def __getitem__(self, rows):
         return self._measure(self._points[rows], self._points)
+
+
+class _EuclideanDistances:
+    """Rows of the matrix of distances in single precision, up to a factor."""
+
+    def __init__(self, points):
+        # No square overflows, and sums of products are of the size of distances.
+        points = points / (np.abs(points).max() or 1.0)
+        points -= points.mean(axis=0)
+        squares, ones = np.einsum("ij,ij->i", points, points), np.ones(len(points))
+        self._left = np.column_stack([-2 * points, squares, ones])
+        self._right = np.column_stack([points, ones, squares]).T
+
+    def __getitem__(self, rows):
+        left = self._left[rows]
+        distances = np.empty((len(left), len(self._left)), dtype=np.float32)
+        for part in slices(len(left), _STRIP):
+            distances[part] = left[part] @ self._right
+        return np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
 
 
 def _measure(metric, points, categorical):

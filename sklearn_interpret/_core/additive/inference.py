@@ -48,12 +48,14 @@ def term_tests(fit, parts, max_iter):
     is_glm = not likelihood.is_least_squares
     first = PenalisedFit(fit.first, fit.last.log_smoothing) if is_glm else fit.last
     tests, uninformed = np.zeros((len(parts), 2)), []
+    informations = fit.last.informations(parts) if parts else []
     for k, part in enumerate(parts):
-        last = fit.last
+        last, information = fit.last, informations[k]
         if is_glm and _information(last, part) < _INFORMED * _information(first, part):
             last = fit_without(fit, part, max_iter)
+            (information,) = last.informations([part])
             uninformed.append(k)
-        tests[k] = term_test(last, part, fit.dispersion, residual_dof)
+        tests[k] = term_test(last, part, information, fit.dispersion, residual_dof)
     return tests, uninformed
 
 
@@ -92,7 +94,7 @@ def overdispersion_pvalue(fit):
     return norm.sf(excess / np.sqrt(variance))
 
 
-def term_test(fit, part, dispersion, residual_dof):
+def term_test(fit, part, information, dispersion, residual_dof):
     """Score test of the variance of a term's coefficients (Zhang & Lin 2003).
 
     The score u is the product of each of the term's functions with the residuals of the
@@ -106,6 +108,8 @@ def term_test(fit, part, dispersion, residual_dof):
         The last least squares problem.
     part : slice
         The term's coefficients.
+    information : ndarray of shape (n, n)
+        Of the rows on these, as :meth:`PenalisedFit.informations` has it.
     dispersion : float
         Of the targets.
     residual_dof : float
@@ -121,7 +125,7 @@ def term_test(fit, part, dispersion, residual_dof):
         return 0.0, 1.0
     inverse = np.linalg.inv(fit.inverse[part, part])
     score = inverse @ fit.coefficients[part]
-    covariance = dispersion * fit.information(part)
+    covariance = dispersion * information
     penalties = equations.penalties[:, part]
     # A penalty that is constant where it is positive does not rank functions.
     graded = np.array([len(np.unique(row[row > 0])) > 1 for row in penalties], bool)
@@ -170,20 +174,24 @@ def smoothing_covariance(fit, dispersion):
     dispersion : float
         Of the targets.
     """
-    added = np.zeros_like(fit.inverse)
+    left = [np.empty((len(fit.sizes), 0))]
+    right = left.copy()
     balanced = fit.equations.balanced
     low, _ = bounds(balanced, fit.equations.n_rows)
     grids = [
         np.arange(*ends, _STEP) for ends in zip(low, balanced + _RANGE, strict=True)
     ]
-    for scaled, rho, grid in zip(fit.scaled, fit.log_smoothing, grids, strict=True):
-        used = np.flatnonzero(scaled)
+    parts = list(map(np.flatnonzero, fit.scaled))
+    informations = fit.informations(parts) if parts else []
+    for scaled, rho, grid, used, information in zip(
+        fit.scaled, fit.log_smoothing, grids, parts, informations, strict=True
+    ):
         roots = np.sqrt(scaled[used])
         others = np.maximum(fit.sizes[used] - scaled[used], 0)
         # Along a smoothing parameter the inverse is V - G diag(g) G', by eigenvalues
         # 1 / (1 + k) of the block of V in units of the penalty. Of terms that have
         # vanished k is lost in these; it is found as the rows' information.
-        known = fit.information(used) + np.diag(others + fit.ridge[used])
+        known = information + np.diag(others + fit.ridge[used])
         # Singular values of a root: eigenvalues lose small ones beside large ones.
         units = np.sqrt(np.maximum(np.diag(known), fit.ridge[used]))
         sizes, vectors = np.linalg.eigh(known / np.outer(units, units))
@@ -203,5 +211,7 @@ def smoothing_covariance(fit, dispersion):
         moved = falls * projections
         spread = (shares * moved.T) @ moved
         spread += dispersion * np.diag(np.maximum(-shares @ falls, 0))
-        added += directions @ spread @ directions.T
-    return added
+        left.append(directions @ spread)
+        right.append(directions)
+    # One product: a sum of many would be bound by memory.
+    return np.hstack(left) @ np.hstack(right).T

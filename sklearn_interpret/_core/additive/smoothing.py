@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import cholesky, eigh, lapack
 
 # Share of z'Wz added to the minimum, which is rounding where the fit is exact.
@@ -95,10 +96,13 @@ class PenalisedFit:
         ridge = np.where(self.sizes == 0, ridge, _ROUNDING * sizes.max())
         ridge[0] = 0
         self.ridge = ridge
-        matrix = self.matrix = products + np.diag(self.sizes + ridge)
+        matrix = self.matrix = products.copy()
+        np.fill_diagonal(matrix, sizes + self.sizes + ridge)
         self._scales = np.sqrt(np.diag(matrix))
-        scaled_matrix = matrix / np.outer(self._scales, self._scales)
-        self._factor = cholesky(scaled_matrix, check_finite=False)
+        scaled_matrix = matrix / self._scales
+        scaled_matrix /= self._scales[:, None]
+        # The transpose is in LAPACK's order, and need not be copied.
+        self._factor = cholesky(scaled_matrix.T, overwrite_a=True, check_finite=False)
         self.log_determinant = 2 * np.log(np.diag(self._factor) * self._scales).sum()
         coefficients = self._solved(sums)
         # One refinement: the minimum of a nearly exact fit is a small difference.
@@ -119,32 +123,48 @@ class PenalisedFit:
     def inverse(self):
         """The inverse V, which steps at known smoothing parameters do not need."""
         inverse, _ = lapack.dpotri(self._factor)  # its upper part, zeros below
-        inverse /= np.outer(self._scales, self._scales)
-        diagonal = np.diag(np.diag(inverse))
-        return inverse + inverse.T - diagonal
+        diagonal = np.diag(inverse).copy()
+        inverse = inverse + inverse.T
+        np.fill_diagonal(inverse, diagonal)
+        inverse /= self._scales
+        inverse /= self._scales[:, None]
+        return inverse
 
-    def information(self, part):
-        """X'WX of some coefficients, less what the others explain of it.
+    def informations(self, parts):
+        """X'WX of the coefficients of each part, less what the others explain of it.
 
-        It is Schur's complement. The inverse of the part's block of V, less S, loses
-        all digits where penalties are large.
+        They are Schur's complements. The inverse of the part's block of V, less S,
+        loses all digits where penalties are large.
         """
-        cross = self.equations.products[:, part].copy()
-        own = cross[part].copy()
-        cross[part] = 0
-        explained = self._of_others(cross, part)
+        products, ends = self.equations.products, [0]
+        crosses = []
+        for part in parts:
+            crosses.append(products[:, part].copy())
+            crosses[-1][part] = 0
+            ends.append(ends[-1] + crosses[-1].shape[1])
+        columns = list(map(slice, ends, ends[1:]))
+        # One product for all parts: those of few columns are bound by memory.
+        cross = np.hstack(crosses)
+        explained = self._of_others(cross, parts, columns)
         # A step of refinement: V has large numbers where terms explain each other.
         rest = cross - self.matrix @ explained
-        rest[part] = 0
-        return own - cross.T @ (explained + self._of_others(rest, part))
+        for part, own in zip(parts, columns, strict=True):
+            rest[part, own] = 0
+        explained += self._of_others(rest, parts, columns)
+        return [
+            products[part][:, part] - cross[:, own].T @ explained[:, own]
+            for part, own in zip(parts, columns, strict=True)
+        ]
 
-    def _of_others(self, sums, part):
-        """Coefficients for `sums`, zero in a part, where the part is held at zero."""
+    def _of_others(self, sums, parts, columns):
+        """Coefficients for columns of `sums`, zero in a part, which is held at zero."""
         along = self.inverse @ sums
-        block = self.inverse[:, part]
-        return along - block @ np.linalg.solve(block[part], along[part])
+        for part, own in zip(parts, columns, strict=True):
+            block = self.inverse[:, part]
+            along[:, own] -= block @ np.linalg.solve(block[part], along[part, own])
+        return along
 
-    @property
+    @cached_property
     def dof(self):
         """Effective degrees of freedom, by coefficient: the diagonal of V X'WX."""
         return (self.inverse * self.equations.products).sum(axis=1)
@@ -187,10 +207,13 @@ class PenalisedFit:
             shares = self.scaled * np.where(self.sizes > 0, 1 / self.sizes, 0)
         gradient = self.penalties / phi
         gradient += self.scaled @ np.diag(self.inverse) - shares.sum(axis=1)
-        steps = self.scaled * self.coefficients
         hessian = np.diag(gradient) + shares @ shares.T
-        hessian -= self.scaled @ self.inverse**2 @ self.scaled.T
-        hessian -= 2 / phi * steps @ self.inverse @ steps.T
+        # Each penalty is on the few coefficients of a term.
+        scaled = sparse.csr_array(self.scaled)
+        steps = scaled.copy()
+        steps.data *= self.coefficients[steps.indices]
+        hessian -= (scaled @ self.inverse**2) @ self.scaled.T
+        hessian -= 2 / phi * (steps @ self.inverse) @ steps.T
         if equations.dispersion is None:
             hessian -= np.outer(self.penalties, self.penalties) / (phi * self.least)
         return value, gradient, hessian

@@ -5,11 +5,10 @@ distances of those rows from all: (len(rows), n). They are symmetric.
 """
 
 import numpy as np
-from scipy import sparse
 
 # Distances in a block of candidates, and in a part of it that stays in the cache.
 # Independent of memory: the block size changes the order of swaps.
-_BLOCK, _CACHED = 2**22, 2**16
+_BLOCK, _CACHED = 2**22, 2**18
 # Least and largest number of candidates in a block.
 _LEAST, _MOST = 16, 128
 # Number of outdated gains that are computed together.
@@ -42,6 +41,7 @@ def build(distances, weights, n_medoids):
         Positions, in the order of their choice; of equal ones the first.
     """
     blocks = candidate_blocks(len(weights))
+    weights = weights.astype(distances[:1].dtype)
     sums = [distances[block] @ weights for block in blocks]
     medoids = [int(np.argmin(np.concatenate(sums)))]
     (nearest,) = distances[medoids]
@@ -71,28 +71,40 @@ class _Assignment:
     """The nearest medoid of each row, and the distances of the nearest two."""
 
     def __init__(self, distances, weights, medoids):
-        self.distances, self.weights = distances, weights
-        self.medoids = np.array(medoids)
+        self.weights, self.medoids = weights, np.array(medoids)
         self._to_medoids = np.array(distances[self.medoids])
-        self._settle()
+        dtype, n_rows = self._to_medoids.dtype, len(weights)
+        self._rounded_weights = weights.astype(dtype)
+        self.nearest, self._next = np.zeros((2, n_rows), dtype=np.intp)
+        self.first, self._second = np.zeros((2, n_rows), dtype=dtype)
+        # The weight of a row at its nearest medoid.
+        self._members = np.zeros((n_rows, len(medoids)), dtype=dtype)
+        self._settle(np.arange(n_rows))
 
-    def _settle(self):
-        everyone = np.arange(len(self.weights))
-        self.nearest = self._to_medoids.argmin(axis=0)
-        self.first = self._to_medoids[self.nearest, everyone]
-        others = self._to_medoids.copy()
-        others[self.nearest, everyone] = np.inf
-        self.second = others.min(axis=0)
-        self.total = float(self.first @ self.weights)
-        # (k, n): the weight of a row at its nearest medoid.
-        entries = self.weights, (self.nearest, everyone)
-        self.members = sparse.csr_array(entries, shape=others.shape)
+    def _settle(self, rows):
+        """Find the nearest medoids of some rows anew."""
+        near, each = self._to_medoids[:, rows], np.arange(len(rows))
+        nearest = self.nearest[rows] = near.argmin(axis=0)
+        self.first[rows] = near[nearest, each]
+        near[nearest, each] = np.inf
+        following = self._next[rows] = near.argmin(axis=0)
+        self._second[rows] = near[following, each]
+        self._members[rows] = 0
+        self._members[rows, nearest] = self._rounded_weights[rows]
+        sums = np.bincount(self.nearest, self.weights * self.first, len(near))
+        self.sums, self.total = sums, float(sums.sum())
 
-    def replace(self, position, candidate, row):
-        """Let a candidate, with its row of distances, take a medoid's place."""
+    def swap(self, position, candidate, row):
+        """Let a candidate take a medoid's place if the sum falls; whether it does."""
+        others = np.where(self.nearest == position, self._second, self.first)
+        change = self.weights @ np.minimum(others, row) - self.total
+        if not change < -_ROUNDING * self.total:
+            return False
         self.medoids[position] = candidate
         self._to_medoids[position] = row
-        self._settle()
+        moved = (self.nearest == position) | (self._next == position)
+        self._settle(np.flatnonzero(moved | (row < self._second)))
+        return True
 
     def changes(self, block):
         """By how much the sum changes where rows take a medoid's place, (b, k).
@@ -103,12 +115,12 @@ class _Assignment:
         step = max(1, _CACHED // len(self.weights))
         parts = []
         for start in range(0, len(block), step):
-            some = block[start : start + step]
-            kept = np.minimum(some, self.first) @ self.weights
-            # min(d, second) - min(d, first) = clip(d, first, second) - first
-            parts.append(self.members @ some.clip(self.first, self.second).T + kept)
-        without = self.total + self.members @ self.first
-        return np.concatenate(parts, axis=1).T - without
+            # min(d, first) = first + min(d, second) - clip(d, first, second)
+            some = np.minimum(block[start : start + step], self._second)
+            kept = some @ self._rounded_weights
+            removed = np.maximum(some, self.first, out=some) @ self._members
+            parts.append(removed + (kept - removed.sum(axis=1))[:, None])
+        return np.concatenate(parts) - self.sums
 
 
 def fasterpam(distances, weights, medoids, max_iter):
@@ -144,8 +156,7 @@ def fasterpam(distances, weights, medoids, max_iter):
             changes = found.changes(rows)
             best, position = np.unravel_index(changes.argmin(), changes.shape)
             unchanged += 1
-            if changes[best, position] < -_ROUNDING * found.total:
-                found.replace(position, block.start + best, rows[best])
+            if found.swap(position, block.start + best, rows[best]):
                 unchanged = 0
             if unchanged == len(blocks):
                 return found.medoids, n_iter, True
