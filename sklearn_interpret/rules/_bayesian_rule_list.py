@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from sklearn_interpret.rules._rules import Rule
 
 # Largest R-hat of chains that agree (Gelman and Rubin).
 _LARGEST_R_HAT = 1.1
+# Power of the likelihood at the start of burn-in, and which part of it is without.
+_POWER, _COLD = 0.1, 3
 
 
 @dataclass(frozen=True)
@@ -244,10 +247,14 @@ class BayesianRuleListClassifier(RuleListClassifier):
             alpha=max(float(self.alpha), np.finfo(float).tiny),
         )
         random = check_random_state(self.random_state)
-        n_steps, chains = 2 * self.n_samples, []
-        for _ in counted(range(self.n_chains)):
-            steps = counted(gibbs_chain(posterior, n_steps, random), n_steps)
-            chains.append(list(steps)[self.n_samples :])  # without burn-in
+        last, first = self.n_samples // _COLD, None
+        phases = (self.n_samples - last, _POWER), (last, 1.0), (self.n_samples, 1.0)
+        for n_steps, power in counted(phases):
+            chains = []
+            for _ in counted(range(self.n_chains)):
+                steps = gibbs_chain(posterior, n_steps, random, first, power)
+                chains.append(list(counted(steps, n_steps)))
+            first, _ = max((chain[-1] for chain in chains), key=itemgetter(1))
         lists = [sampled for chain in chains for sampled, _ in chain]
         logs = np.array([[log for _, log in chain] for chain in chains])
         rules = [space.conditions(rule) for rule in mined.rules]

@@ -183,7 +183,7 @@ class RuleListPosterior:
         return [*rules[:at], rule, *rules[at:]]
 
 
-def gibbs_chain(posterior, n_steps, random):
+def gibbs_chain(posterior, n_steps, random, first=None, power=1.0):
     """Sample lists by a Markov chain.
 
     Parameters
@@ -194,26 +194,33 @@ def gibbs_chain(posterior, n_steps, random):
         Number of steps of the chain.
     random : RandomState
         Source of the draws.
+    first : sequence of int, default=None
+        The first list; by default it is drawn.
+    power : float, default=1.0
+        Power of the likelihood from which it rises to one, so that the chain leaves
+        its region at first (simulated annealing).
 
     Yields
     ------
     rules : tuple of int
         The list after each step.
     log_posterior : float
-        Its logarithmic posterior.
+        Its logarithmic posterior, with the power.
     """
     n_rules = posterior.sets.shape[1]
-    # Starts far from each other, so that R-hat shows whether chains have mixed.
-    # NumPy draws no Poisson numbers with means of 1e19.
-    mean = min(posterior.length_prior, n_rules)
-    length = min(random.poisson(mean), n_rules)
-    rules = random.permutation(n_rules)[:length].tolist()
-    for _ in range(n_steps):
-        rules, log = _step(posterior, rules, random)
+    if first is None:
+        # NumPy draws no Poisson numbers with means of 1e19.
+        mean = min(posterior.length_prior, n_rules)
+        length = min(random.poisson(mean), n_rules)
+        first = random.permutation(n_rules)[:length].tolist()
+    rules = list(first)
+    for step in range(1, n_steps + 1):
+        now = power ** (1 - step / n_steps)
+        rules, log = _step(posterior, rules, random, now)
         yield tuple(rules), log
 
 
-def _step(posterior, rules, random, power=1.0):
+def _step(posterior, rules, random, power):
     """A Gibbs step: one of a set of lists, with the probability that it has there.
 
     Each list of a set comes to the set with the same probability, so that the posterior
