@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,8 @@ from sklearn_interpret.rules._rules import Rule
 
 # Largest R-hat of chains that agree (Gelman and Rubin).
 _LARGEST_R_HAT = 1.1
-# Power of the likelihood at the start of burn-in, and which part of it is without.
+# Power of the likelihood when burn-in starts, and the part of it, one in so many, that
+# has none.
 _POWER, _COLD = 0.1, 3
 
 
@@ -101,7 +101,8 @@ class BayesianRuleListClassifier(RuleListClassifier):
     n_chains : int, default=3
         Number of Markov chains.
     n_samples : int, default=3000
-        Number of lists that each chain samples, after as many of burn-in.
+        Number of lists that each chain samples, after as many of burn-in. Thousands of
+        rows take 10000 or more.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, by which those of its rows are multiplied as rules are
         sought and as shares of classes are predicted; a dict leaves the classes that it
@@ -139,7 +140,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
     Warns
     -----
     DisagreeingChainsWarning
-        The chains sample different regions, so that `posterior_` is not the posterior,
+        The chains have left each other, so that `posterior_` is not the posterior,
         and there may be a better list than `rules_`: raise `n_samples` or `n_chains`.
     NoRuleWarning
         Some class is predicted for no row of `fit`, as where its rows are few.
@@ -161,9 +162,12 @@ class BayesianRuleListClassifier(RuleListClassifier):
     place a rule moves. Probabilities are posterior means of shares, (n_k + alpha) /
     (n + K alpha). A default rule that decides on no row of `fit` predicts from all.
 
-    The more rows, the more probable is a list than those near it. On thousands of rows
-    chains may not leave their region, however long they run. Then `rules_` is the best
-    of the lists that they visited.
+    The more rows, the more probable is a list than those near it, and chains hardly
+    leave a region. Burn-in therefore has two parts. In the first chains start apart,
+    and the likelihood is raised to a power that increases to one (simulated annealing).
+    Then all go on from the end of the one whose lists were the most probable, and so
+    once more when samples are drawn. `r_hat_` says whether the samples agree in the
+    region that this chain found, not whether there is a better one.
 
     Rows that meet the same conditions and are of one class are counted as one, so that
     weights do what repeated rows do. Weights that have no common unit are rounded to
@@ -254,7 +258,9 @@ class BayesianRuleListClassifier(RuleListClassifier):
             for _ in counted(range(self.n_chains)):
                 steps = gibbs_chain(posterior, n_steps, random, first, power)
                 chains.append(list(counted(steps, n_steps)))
-            first, _ = max((chain[-1] for chain in chains), key=itemgetter(1))
+            # Means, not the last values, which may be peaks.
+            means = [np.mean([log for _, log in chain[-last:]]) for chain in chains]
+            first, _ = chains[int(np.argmax(means))][-1]
         lists = [sampled for chain in chains for sampled, _ in chain]
         logs = np.array([[log for _, log in chain] for chain in chains])
         rules = [space.conditions(rule) for rule in mined.rules]

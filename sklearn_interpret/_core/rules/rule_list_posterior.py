@@ -3,10 +3,8 @@
 import numpy as np
 from scipy.special import gammaln
 
-# Largest number of sums that are kept for further lists.
-_MAX_KEPT_SUMS = 2**22
-# Largest number of sets of rows whose log-likelihoods are kept.
-_MAX_KEPT_LOGS = 2**14
+# Largest number of sums, and of words of sets, that are kept for further lists.
+_MAX_KEPT = 2**22
 
 
 class RuleListPosterior:
@@ -41,7 +39,8 @@ class RuleListPosterior:
         self._size_logs = n * np.log(size_prior) - gammaln(n + 1)
         # There are no rules without conditions.
         self._size_logs[0] = -np.inf
-        self._fewest = self._n_of_size[self._n_of_size > 0].min(initial=len(mined.sizes))
+        some = self._n_of_size[self._n_of_size > 0]
+        self._fewest = some.min(initial=len(mined.sizes))
         of_class = self.rows.sums(self.rows.everything[:, None])
         n_classes, units = len(of_class), np.arange(of_class.sum() + 1)
         weights = units * self.rows.unit
@@ -60,8 +59,9 @@ class RuleListPosterior:
 
     def log_prior(self, sizes):
         """Logarithmic prior of a list of rules of these sizes."""
+        # The order matters only where a size runs out of rules.
         if len(sizes) < self._fewest:
-            sizes = tuple(sorted(sizes))  # the order matters where a size runs out
+            sizes = tuple(sorted(sizes))
         if sizes not in self._log_priors:
             left = self._n_of_size.copy()
             log = len(sizes) * np.log(self.length_prior) - gammaln(len(sizes) + 1)
@@ -148,7 +148,7 @@ class RuleListPosterior:
 
     def _logs_of(self, captured):
         """Log-likelihood of each set of rows, most of which earlier lists had."""
-        if len(self._logs) > _MAX_KEPT_LOGS:
+        if len(self._logs) * captured.shape[1] > _MAX_KEPT:
             self._logs.clear()
         keys = [rows.tobytes() for rows in captured]
         new = [k for k, key in enumerate(keys) if key not in self._logs]
@@ -166,7 +166,7 @@ class RuleListPosterior:
         if key not in self._splits:
             sums = self.rows.sums(self._sets_and_all, rows)
             sums, rest = sums[:, :-1], sums[:, -1:] - sums[:, :-1]
-            if len(self._splits) * sums.size > _MAX_KEPT_SUMS:
+            if len(self._splits) * sums.size > _MAX_KEPT:
                 self._splits.clear()
             self._splits[key] = sums, self.log_likelihoods(rest)
         return self._splits[key]
@@ -197,8 +197,8 @@ def gibbs_chain(posterior, n_steps, random, first=None, power=1.0):
     first : sequence of int, default=None
         The first list; by default it is drawn.
     power : float, default=1.0
-        Power of the likelihood from which it rises to one, so that the chain leaves
-        its region at first (simulated annealing).
+        Power of the likelihood at first, from which it rises to one, so that the chain
+        crosses less probable lists (simulated annealing).
 
     Yields
     ------
