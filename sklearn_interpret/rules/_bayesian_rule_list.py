@@ -59,12 +59,12 @@ class BayesianRule(Rule):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn_interpret.rules import BayesianRuleListClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = BayesianRuleListClassifier(n_samples=600, random_state=0).fit(X, y)
+    >>> model = BayesianRuleListClassifier(random_state=0).fit(X, y)
     >>> rule = model.rules_[-1]
     >>> print(rule, rule.prediction)
-    otherwise 0
+    otherwise 2
     >>> [round(share, 2) for share in rule.low_shares]
-    [0.9, 0.0, 0.0]
+    [0.0, 0.0, 0.86]
     """
 
     low_shares: tuple[float, ...] | None = None
@@ -191,8 +191,8 @@ class BayesianRuleListClassifier(RuleListClassifier):
     >>> model = BayesianRuleListClassifier(random_state=0).fit(X, y)
     >>> print(model.to_text())
     IF petal length (cm) <= 5.15 and 0.8 < petal width (cm) <= 1.75 THEN 1
-    ELSE IF petal length (cm) > 4.35 THEN 2
-    ELSE 0
+    ELSE IF petal length (cm) <= 2.5 THEN 0
+    ELSE 2
     >>> model.predict_proba(X.iloc[[0]]).round(2)
     array([[0.96, 0.02, 0.02]])
     >>> bool(model.r_hat_ < 1.05)
