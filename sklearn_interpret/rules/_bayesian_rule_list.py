@@ -27,6 +27,9 @@ from sklearn_interpret.rules._rules import Rule
 
 # Largest R-hat of chains that agree (Gelman and Rubin).
 _LARGEST_R_HAT = 1.1
+# Power of the likelihood when burn-in starts, and the part of it, one in so many, that
+# has none.
+_POWER, _COLD = 0.1, 3
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,12 @@ class BayesianRule(Rule):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn_interpret.rules import BayesianRuleListClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = BayesianRuleListClassifier(n_samples=600, random_state=0).fit(X, y)
+    >>> model = BayesianRuleListClassifier(random_state=0).fit(X, y)
     >>> rule = model.rules_[-1]
     >>> print(rule, rule.prediction)
-    otherwise 0
+    otherwise 2
     >>> [round(share, 2) for share in rule.low_shares]
-    [0.9, 0.0, 0.0]
+    [0.0, 0.0, 0.86]
     """
 
     low_shares: tuple[float, ...] | None = None
@@ -98,7 +101,8 @@ class BayesianRuleListClassifier(RuleListClassifier):
     n_chains : int, default=3
         Number of Markov chains.
     n_samples : int, default=3000
-        Number of lists that each chain samples, after as many of burn-in.
+        Number of lists that each chain samples, after as many of burn-in. Thousands of
+        rows take 10000 or more.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, by which those of its rows are multiplied as rules are
         sought and as shares of classes are predicted; a dict leaves the classes that it
@@ -136,7 +140,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
     Warns
     -----
     DisagreeingChainsWarning
-        The chains sample different regions, so that `posterior_` is not the posterior,
+        The chains have left each other, so that `posterior_` is not the posterior,
         and there may be a better list than `rules_`: raise `n_samples` or `n_chains`.
     NoRuleWarning
         Some class is predicted for no row of `fit`, as where its rows are few.
@@ -158,9 +162,12 @@ class BayesianRuleListClassifier(RuleListClassifier):
     place a rule moves. Probabilities are posterior means of shares, (n_k + alpha) /
     (n + K alpha). A default rule that decides on no row of `fit` predicts from all.
 
-    The more rows, the more probable is a list than those near it. On thousands of rows
-    chains may not leave their region, however long they run. Then `rules_` is the best
-    of the lists that they visited.
+    The more rows, the more probable is a list than those near it, and chains hardly
+    leave a region. Burn-in therefore has two parts. In the first chains start apart,
+    and the likelihood is raised to a power that increases to one (simulated annealing).
+    Then all go on from the end of the one whose lists were the most probable, and so
+    once more when samples are drawn. `r_hat_` says whether the samples agree in the
+    region that this chain found, not whether there is a better one.
 
     Rows that meet the same conditions and are of one class are counted as one, so that
     weights do what repeated rows do. Weights that have no common unit are rounded to
@@ -184,8 +191,8 @@ class BayesianRuleListClassifier(RuleListClassifier):
     >>> model = BayesianRuleListClassifier(random_state=0).fit(X, y)
     >>> print(model.to_text())
     IF petal length (cm) <= 5.15 and 0.8 < petal width (cm) <= 1.75 THEN 1
-    ELSE IF petal length (cm) > 4.35 THEN 2
-    ELSE 0
+    ELSE IF petal length (cm) <= 2.5 THEN 0
+    ELSE 2
     >>> model.predict_proba(X.iloc[[0]]).round(2)
     array([[0.96, 0.02, 0.02]])
     >>> bool(model.r_hat_ < 1.05)
@@ -244,10 +251,16 @@ class BayesianRuleListClassifier(RuleListClassifier):
             alpha=max(float(self.alpha), np.finfo(float).tiny),
         )
         random = check_random_state(self.random_state)
-        n_steps, chains = 2 * self.n_samples, []
-        for _ in counted(range(self.n_chains)):
-            steps = counted(gibbs_chain(posterior, n_steps, random), n_steps)
-            chains.append(list(steps)[self.n_samples :])  # without burn-in
+        last, first = self.n_samples // _COLD, None
+        phases = (self.n_samples - last, _POWER), (last, 1.0), (self.n_samples, 1.0)
+        for n_steps, power in counted(phases):
+            chains = []
+            for _ in counted(range(self.n_chains)):
+                steps = gibbs_chain(posterior, n_steps, random, first, power)
+                chains.append(list(counted(steps, n_steps)))
+            # Means, not the last values, which may be peaks.
+            means = [np.mean([log for _, log in chain[-last:]]) for chain in chains]
+            first, _ = chains[int(np.argmax(means))][-1]
         lists = [sampled for chain in chains for sampled, _ in chain]
         logs = np.array([[log for _, log in chain] for chain in chains])
         rules = [space.conditions(rule) for rule in mined.rules]

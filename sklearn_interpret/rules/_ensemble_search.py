@@ -5,6 +5,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.rules.coded_conditions import rows_in_memory
@@ -215,17 +216,18 @@ def boosted_rules(
     scores = np.full((len(targets), 1), constant_score(loss, targets, weights))
     targets, rules, in_vain = targets[:, None], {}, 0
     while len(rules) < max_rules and in_vain < _IN_VAIN:
-        drawn, own = _draw(used, weights, random)
+        drawn = _draw(used, weights, random)
         # scikit-learn takes no number of leaves above 2**63.
         n_leaves = 2 + int(min(random.exponential(tree_size - 2), len(targets)))
         tree = DecisionTreeRegressor(max_leaf_nodes=n_leaves, random_state=random)
         residuals = -loss.slopes(targets, scores)[:, 0]
-        tree.fit(ranks[drawn], residuals[drawn], own, check_input=False)
-        leaf = tree.apply(ranks, check_input=False)
+        with config_context(skip_parameter_validation=True):
+            tree.fit(ranks[drawn], residuals[drawn, None], check_input=False)
+        leaf = tree.tree_.apply(ranks)
         curvatures = loss.curvatures(targets[drawn], scores[drawn])[:, 0, 0]
         n_nodes = tree.tree_.node_count
-        rise = np.bincount(leaf[drawn], own * residuals[drawn], n_nodes)
-        curvature = np.bincount(leaf[drawn], own * (curvatures + _CURVATURE), n_nodes)
+        rise = np.bincount(leaf[drawn], residuals[drawn], n_nodes)
+        curvature = np.bincount(leaf[drawn], curvatures + _CURVATURE, n_nodes)
         steps = np.divide(rise, curvature, out=np.zeros(n_nodes), where=curvature > 0)
         scores[:, 0] += learning_rate * steps[leaf]
         before = len(rules)
@@ -238,13 +240,11 @@ def boosted_rules(
 
 
 def _draw(used, weights, random):
-    """Drawn rows, and the number of draws of each: a weight is as good as copies."""
+    """Drawn rows, each as often as it is drawn: a weight is as good as copies."""
     order = random.permutation(used)
     ends = np.cumsum(weights[order])
     n_rows = ends[-1]
     # Friedman & Popescu (2008), section 3.3.
     n_drawn = np.ceil(min(n_rows / 2, 100 + 6 * np.sqrt(n_rows)))
     places = ends * n_drawn / n_rows + random.random_sample()
-    times = np.diff(np.floor(places), prepend=0.0)
-    drawn = times > 0
-    return order[drawn], times[drawn]
+    return order.repeat(np.diff(places.astype(np.intp), prepend=0))

@@ -35,12 +35,14 @@ class LassoProblem:
         self._columns, self._weights, self._loss = columns, weights, loss
         self._targets = targets[:, None]
         self._centre = weights @ columns
-        self._products = None
         self.intercept = constant_score(loss, targets, weights)
         self.coefficients = np.zeros(columns.shape[1])
         self._scores = np.full((len(targets), 1), self.intercept)
         self._slopes = self._all_slopes()
         self.largest = self._penalty = np.abs(self._slopes).max(initial=0.0)
+        self._first, self._products = (self.intercept, self._slopes), None
+        # Squares are solved in one step, by products of columns alone.
+        self._squared = (self._curvatures() == 1).all()
 
     def penalties(self):
         """Decreasing penalties; at the first all coefficients are zero."""
@@ -55,8 +57,8 @@ class LassoProblem:
         kept = np.abs(self._slopes) >= 2 * penalty - self._penalty
         kept |= self.coefficients != 0
         while kept.any():
-            self._solve(np.flatnonzero(kept), penalty)
-            self._slopes = self._all_slopes()
+            solve = self._solve_squares if self._squared else self._solve
+            self._slopes = solve(np.flatnonzero(kept), penalty)
             missed = ~kept & (np.abs(self._slopes) > (1 + _EXCESS) * penalty)
             if not missed.any():
                 break
@@ -75,12 +77,28 @@ class LassoProblem:
         # The intercept takes the mean of the columns.
         return weighted @ self._columns - weighted.sum() * self._centre
 
+    def _curvatures(self):
+        """Curvature of the loss of each row: (n_rows,)."""
+        return self._loss.curvatures(self._targets, self._scores)[:, 0, 0]
+
+    def _solve_squares(self, kept, penalty):
+        """The lasso on squares, whose products of columns are computed once."""
+        if self._products is None:
+            self._products = _centred_gram(self._columns, self._weights, self._centre)
+            self._size = self._weights @ np.square(self._targets[:, 0] - self.intercept)
+        intercept, slopes = self._first
+        before = self.coefficients[kept]
+        gram = self._products[np.ix_(kept, kept)]
+        found = _least_squares(gram, -slopes[kept], self._size, before, penalty)
+        self.coefficients[kept] = found
+        self.intercept = intercept - self._centre[kept] @ found
+        used = np.flatnonzero(self.coefficients)
+        return slopes + self.coefficients[used] @ self._products.take(used, axis=0)
+
     def _solve(self, kept, penalty):
         """Newton's method, each step a lasso on squares by coordinate descent."""
         for _ in range(_STEPS):
-            curvature = self._loss.curvatures(self._targets, self._scores)[:, 0, 0]
-            constant = (curvature == 1).all()
-            curvature = self._weights * np.maximum(curvature, _CURVATURE)
+            curvature = self._weights * np.maximum(self._curvatures(), _CURVATURE)
             slopes = self._loss.slopes(self._targets, self._scores)[:, 0]
             slopes = self._weights * slopes
             before, own = self.coefficients[kept], self._columns[:, kept]
@@ -89,10 +107,9 @@ class LassoProblem:
             # Working targets: least squares with the slopes and curvatures of the loss.
             working = own @ before - slopes / curvature
             working -= curvature @ working / total
-            gram = (
-                self._gram(kept) if constant else _centred_gram(own, curvature, centre)
-            )
-            found = _least_squares(gram, own, curvature, working, before, penalty)
+            gram, size = _centred_gram(own, curvature, centre), curvature @ working**2
+            products = (curvature * working) @ own
+            found = _least_squares(gram, products, size, before, penalty)
             change = found - before
             rise = -slopes.sum() / total - centre @ change
             moved = rise + own @ change
@@ -100,8 +117,9 @@ class LassoProblem:
             self.coefficients[kept] = before + share * change
             self.intercept += share * rise
             self._scores = self._scores + share * moved[:, None]
-            if constant or share * np.abs(moved).max() < _CHANGE:
+            if share * np.abs(moved).max() < _CHANGE:
                 break
+        return self._all_slopes()
 
     def _step(self, before, change, moved, penalty):
         """Share of a step, halved until the objective decreases; else zero."""
@@ -117,28 +135,25 @@ class LassoProblem:
         better = (share for share in shares if objective(share) < now - _GAIN)
         return next(better, 0.0)
 
-    def _gram(self, kept):
-        """Products of columns for equal curvatures of all rows, computed once."""
-        if self._products is None:
-            self._products = _centred_gram(self._columns, self._weights, self._centre)
-        return self._products[np.ix_(kept, kept)]
-
 
 def _centred_gram(columns, weights, centre):
     centred = np.sqrt(weights)[:, None] * (columns - centre)
     return centred.T @ centred
 
 
-def _least_squares(gram, columns, weights, targets, start, penalty):
-    """Coefficients of the lasso on centred least squares, from products of columns."""
+def _least_squares(gram, products, size, start, penalty):
+    """Coefficients of the lasso on centred squares, from products of the columns.
+
+    Products are with each other, and with the targets; size is that of the targets.
+    """
     # scikit-learn reads the number of rows, which multiplies the penalty, and the size
     # of the targets alone.
     found = lasso_path(
         np.zeros((1, len(gram)), order="F"),
-        np.sqrt([weights @ np.square(targets)]),
+        np.sqrt([size]),
         alphas=[penalty],
         precompute=np.ascontiguousarray(gram),
-        Xy=(weights * targets) @ columns,
+        Xy=products,
         coef_init=start.copy(),  # scikit-learn writes to it
         check_input=False,
         max_iter=10_000,

@@ -1,5 +1,6 @@
 """Rules of a few conditions that hold for enough rows of a class, counted as bits."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn_interpret._core.rules.coded_conditions import distinct_rows
 
 _WORD = 64
 # Words in a block, which fits the cache.
-_BLOCK = 16
+_BLOCK = 32
 # Largest sum of the weights in units, in all or for each row if that is more.
 _MOST_UNITS, _MOST_UNITS_OF_ROW = 2**20, 16
 
@@ -42,12 +43,7 @@ class PackedRows:
         sizes = np.bincount(labels, minlength=n_classes)
         ends = np.cumsum(-(-sizes // _WORD))
         starts = np.append(0, ends[:-1])
-        self._n_classes, self._n_words = n_classes, ends[-1]
-        self._blocks = [
-            (label, slice(first, min(first + _BLOCK, end)))
-            for label, (start, end) in enumerate(zip(starts, ends, strict=True))
-            for first in range(start, end, _BLOCK)
-        ]
+        self._n_classes, self._n_words, self._ends = n_classes, ends[-1], ends
         # The rows of a class take its bits in their order.
         by_class = np.argsort(labels, kind="stable")
         skipped = starts * _WORD - (np.cumsum(sizes) - sizes)
@@ -84,12 +80,19 @@ class PackedRows:
         shape = self._n_classes, *sets.shape[:-2], sets.shape[-1]
         total = np.zeros(shape, dtype=np.int64)
         for power, of_power in enumerate(self._of_power):
-            counted = (within & of_power)[:, None]
-            for label, words in self._blocks:
-                own = np.bitwise_count(sets[..., words, :] & counted[words])
-                # Sums of bytes are much faster in two bytes than in eight.
-                sums = own.sum(axis=-2, dtype=np.uint16)
-                total[label] += sums.astype(np.int64) << power
+            counted = within & of_power
+            (used,) = counted.nonzero()
+            for first in range(0, len(used), _BLOCK):
+                block = used[first : first + _BLOCK]
+                held = sets.take(block, axis=-2)
+                held &= counted.take(block)[:, None]
+                held = np.bitwise_count(held)
+                ends = block.searchsorted(self._ends).tolist()
+                for label, words in enumerate(pairwise([0, *ends])):
+                    if words[0] < words[1]:
+                        # Sums of bytes are much faster in two bytes than in eight.
+                        own = held[..., slice(*words), :].sum(axis=-2, dtype=np.uint16)
+                        total[label] += own.astype(np.int64) << power
         return total
 
 
@@ -155,7 +158,10 @@ def mine_rules(
         The rules.
     """
     conditions, codes = _conditions(table, labels, weights, n_classes)
-    index, weights = distinct_rows(codes, labels, weights)
+    # Rows that meet like conditions, first those that tell most, share words.
+    left = [_entropy(_class_sums(own, labels, weights)).sum() for own in codes]
+    by_entropy = np.argsort(left)[::-1]
+    index, weights = distinct_rows(codes[by_entropy], labels, weights)
     rows = PackedRows(labels[index], weights, n_classes)
     flags = [table.holds([condition])[index] for condition in conditions]
     flags = np.reshape(flags, (-1, len(index))).astype(bool)
@@ -195,6 +201,19 @@ def _conditions(table, labels, weights, n_classes):
             levels = levels[levels == n_known]
         conditions += [(column, code, code) for code in levels.tolist()]
     return conditions, codes
+
+
+def _class_sums(codes, labels, weights):
+    """Weight of each class with each code: (n_classes, n_codes)."""
+    sums = np.zeros((labels.max() + 1, codes.max() + 1))
+    np.add.at(sums, (labels, codes), weights)
+    return sums
+
+
+def _entropy(sums):
+    """Weight times entropy of the classes (axis 0) of each column."""
+    total = sums.sum(axis=0)
+    return xlogy(total, total) - xlogy(sums, sums).sum(axis=0)
 
 
 def _intervals(class_sums):
@@ -243,10 +262,7 @@ class _Search:
 
     def _most_informative(self, chosen, sums):
         """Not too many rules, by the entropy of the classes that is left, in order."""
-        left = sum(
-            xlogy(part.sum(axis=0), part.sum(axis=0)) - xlogy(part, part).sum(axis=0)
-            for part in (sums, self.of_class - sums)
-        )
+        left = sum(_entropy(part) for part in (sums, self.of_class - sums))
         best = np.sort(np.argsort(left, kind="stable")[: self.max_rules])
         chosen = chosen[best]
         sets = self.conditions.take(chosen[:, 0], axis=1)

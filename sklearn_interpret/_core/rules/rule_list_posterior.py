@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import gammaln
 
-# Largest number of sums that are kept for further lists.
-_MAX_KEPT_SUMS = 2**22
+# Largest number of sums, and of words of sets, that are kept for further lists.
+_MAX_KEPT = 2**22
 
 
 class RuleListPosterior:
@@ -39,13 +39,15 @@ class RuleListPosterior:
         self._size_logs = n * np.log(size_prior) - gammaln(n + 1)
         # There are no rules without conditions.
         self._size_logs[0] = -np.inf
+        some = self._n_of_size[self._n_of_size > 0]
+        self._fewest = some.min(initial=len(mined.sizes))
         of_class = self.rows.sums(self.rows.everything[:, None])
         n_classes, units = len(of_class), np.arange(of_class.sum() + 1)
         weights = units * self.rows.unit
         constant = gammaln(n_classes * alpha) - n_classes * gammaln(alpha)
         self._of_class = gammaln(weights + alpha)
         self._of_all = constant - gammaln(weights + n_classes * alpha)
-        self._log_priors, self._splits = {}, {}
+        self._log_priors, self._splits, self._logs = {}, {}, {}
         self.best = -np.inf, []
 
     def log_likelihoods(self, sums):
@@ -57,6 +59,9 @@ class RuleListPosterior:
 
     def log_prior(self, sizes):
         """Logarithmic prior of a list of rules of these sizes."""
+        # The order matters only where a size runs out of rules.
+        if len(sizes) < self._fewest:
+            sizes = tuple(sorted(sizes))
         if sizes not in self._log_priors:
             left = self._n_of_size.copy()
             log = len(sizes) * np.log(self.length_prior) - gammaln(len(sizes) + 1)
@@ -87,8 +92,32 @@ class RuleListPosterior:
             left = left & ~own
         return np.array([*sets, left])
 
-    def insertions(self, rules, at):
+    def moves(self, rules, rule, power=1.0):
+        """Logarithmic posteriors of a list with a rule inserted at each place.
+
+        The likelihood is raised to a power.
+        """
+        captured = self._captured(rules)
+        held = captured & self._set_of_rule[rule]
+        sums = self.rows.sums(np.concatenate([captured, held]).T)
+        sums, taken = np.split(sums, 2, axis=1)
+        # The rule takes rows of all later ones.
+        own = np.cumsum(taken[:, ::-1], axis=1)[:, ::-1]
+        old, rest = map(self.log_likelihoods, (sums, sums - taken))
+        logs = self.log_likelihoods(own) + np.cumsum(rest[::-1])[::-1]
+        logs[1:] += np.cumsum(old[:-1])
+        sizes, size = self._sizes_of(rules), int(self._sizes[rule])
+        lists = [(*sizes[:i], size, *sizes[i:]) for i in range(len(rules) + 1)]
+        logs = power * logs + [self.log_prior(own) for own in lists]
+        if power == 1:
+            best = int(logs.argmax())
+            self.note(logs[best], self.inserted(rules, best, rule))
+        return logs
+
+    def insertions(self, rules, at, power=1.0):
         """Logarithmic posteriors of a list with each rule inserted, and of the list.
+
+        The likelihood is raised to a power.
 
         Returns
         -------
@@ -96,11 +125,13 @@ class RuleListPosterior:
             One for each rule, minus infinity for those in the list, and for the list.
         """
         captured = self._captured(rules)
-        old = self.log_likelihoods(self.rows.sums(captured.T))
+        old = self._logs_of(captured)
         # An inserted rule captures rows of later ones; the others stay theirs.
         sums, of_rest = zip(*map(self._split, captured[at:]), strict=True)
         logs = np.empty(self.sets.shape[1] + 1)
         logs[:-1] = old[:at].sum() + self.log_likelihoods(sum(sums)) + sum(of_rest)
+        logs[-1] = old.sum()
+        logs *= power
         sizes = self._sizes_of(rules)
         # A size has no rules left once all are in the list.
         priors = np.zeros(len(self._n_of_size))
@@ -109,10 +140,22 @@ class RuleListPosterior:
             priors[size] = self.log_prior((*sizes[:at], size, *sizes[at:]))
         logs[:-1] += priors[self._sizes]
         logs[rules] = -np.inf
-        logs[-1] = old.sum() + self.log_prior(sizes)
-        best = int(logs.argmax())
-        self.note(logs[best], self.inserted(rules, at, best))
+        logs[-1] += self.log_prior(sizes)
+        if power == 1:
+            best = int(logs.argmax())
+            self.note(logs[best], self.inserted(rules, at, best))
         return logs
+
+    def _logs_of(self, captured):
+        """Log-likelihood of each set of rows, most of which earlier lists had."""
+        if len(self._logs) * captured.shape[1] > _MAX_KEPT:
+            self._logs.clear()
+        keys = [rows.tobytes() for rows in captured]
+        new = [k for k, key in enumerate(keys) if key not in self._logs]
+        if new:
+            logs = self.log_likelihoods(self.rows.sums(captured[new].T))
+            self._logs.update(zip([keys[k] for k in new], logs.tolist(), strict=True))
+        return np.array([self._logs[key] for key in keys])
 
     def _split(self, rows):
         """Class sums of each rule within a set of rows; log-likelihoods of the rest.
@@ -123,7 +166,7 @@ class RuleListPosterior:
         if key not in self._splits:
             sums = self.rows.sums(self._sets_and_all, rows)
             sums, rest = sums[:, :-1], sums[:, -1:] - sums[:, :-1]
-            if len(self._splits) * sums.size > _MAX_KEPT_SUMS:
+            if len(self._splits) * sums.size > _MAX_KEPT:
                 self._splits.clear()
             self._splits[key] = sums, self.log_likelihoods(rest)
         return self._splits[key]
@@ -140,7 +183,7 @@ class RuleListPosterior:
         return [*rules[:at], rule, *rules[at:]]
 
 
-def gibbs_chain(posterior, n_steps, random):
+def gibbs_chain(posterior, n_steps, random, first=None, power=1.0):
     """Sample lists by a Markov chain.
 
     Parameters
@@ -151,26 +194,33 @@ def gibbs_chain(posterior, n_steps, random):
         Number of steps of the chain.
     random : RandomState
         Source of the draws.
+    first : sequence of int, default=None
+        The first list; by default it is drawn.
+    power : float, default=1.0
+        Power of the likelihood at first, from which it rises to one, so that the chain
+        crosses less probable lists (simulated annealing).
 
     Yields
     ------
     rules : tuple of int
         The list after each step.
     log_posterior : float
-        Its logarithmic posterior.
+        Its logarithmic posterior, with the power.
     """
     n_rules = posterior.sets.shape[1]
-    # Starts far from each other, so that R-hat shows whether chains have mixed.
-    # NumPy draws no Poisson numbers with means of 1e19.
-    mean = min(posterior.length_prior, n_rules)
-    length = min(random.poisson(mean), n_rules)
-    rules = random.permutation(n_rules)[:length].tolist()
-    for _ in range(n_steps):
-        rules, log = _step(posterior, rules, random)
+    if first is None:
+        # NumPy draws no Poisson numbers with means of 1e19.
+        mean = min(posterior.length_prior, n_rules)
+        length = min(random.poisson(mean), n_rules)
+        first = random.permutation(n_rules)[:length].tolist()
+    rules = list(first)
+    for step in range(1, n_steps + 1):
+        now = power ** (1 - step / n_steps)
+        rules, log = _step(posterior, rules, random, now)
         yield tuple(rules), log
 
 
-def _step(posterior, rules, random):
+def _step(posterior, rules, random, power):
     """A Gibbs step: one of a set of lists, with the probability that it has there.
 
     Each list of a set comes to the set with the same probability, so that the posterior
@@ -184,12 +234,10 @@ def _step(posterior, rules, random):
     at = random.randint(length + (kind >= 0.6))
     others = rules if kind >= 0.6 else rules[:at] + rules[at + 1 :]
     if kind < 0.2:
-        lists = [[*others[:i], rules[at], *others[i:]] for i in range(length)]
-        logs = posterior.log_posteriors(lists)
+        logs = posterior.moves(others, rules[at], power)
         chosen = _draw(logs, random)
-        posterior.note(logs[chosen], lists[chosen])
-        return lists[chosen], logs[chosen]
-    logs = posterior.insertions(others, at)
+        return posterior.inserted(others, chosen, rules[at]), logs[chosen]
+    logs = posterior.insertions(others, at, power)
     chosen = _draw(logs, random)
     return posterior.inserted(others, at, chosen), logs[chosen]
 
