@@ -43,8 +43,9 @@ _OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
 # Relative difference of sums below which they are equal.
 _ROUNDING = 1e-12
 # Euclidean distances between more rows are of single precision in the search; number of
-# rows for which they are computed at once.
-_FEW_ROWS, _STRIP = 1000, 64
+# rows for which they are computed at once. Mean distances that are smaller, relative to
+# the largest, take double precision.
+_FEW_ROWS, _STRIP, _COARSE = 1000, 64, 1e-3
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -119,7 +120,9 @@ class KMedoids(
     The matrix of distances is held where it takes less than an eighth of scikit-learn's
     `working_memory`. Else its rows are computed again each time that they are tried.
     The search takes Euclidean distances of more than 1000 dense rows in single
-    precision, so that sums that differ by a millionth may be equal to it.
+    precision, so that sums that differ by a millionth may be equal to it. It is done
+    again in double precision where the mean distance from the medoids is below a
+    thousandth of the largest.
 
     The best swap is made of each block of candidates (some dozens, up to 128), where
     Schubert and Rousseeuw make each swap that helps as it is found. A search ends where
@@ -257,17 +260,26 @@ class KMedoids(
         """Positions of the medoids among the rows kept."""
         if self.metric == "precomputed":
             _check_distances(points)
-            distances = points if len(kept) == len(points) else points[kept][:, kept]
-        else:
-            points = points[kept]
-            distances = _LazyDistances(points, self._measure)
-            item_size, dense = 8, not sparse.issparse(points)
-            if self.metric == "euclidean" and dense and len(kept) > _FEW_ROWS:
-                distances, item_size = _EuclideanDistances(points), 4
-            if rows_in_memory(item_size * len(kept)) >= len(kept):
-                distances = distances[:]
+            points = points if len(kept) == len(points) else points[kept][:, kept]
+            return self._best_of_starts(points, weights)
+        points = points[kept]
+        dense = not sparse.issparse(points)
+        if self.metric == "euclidean" and dense and len(kept) > _FEW_ROWS:
+            found = self._best_of_starts(_EuclideanDistances(points), weights)
+            distances = self._measure(points[found], points)
+            mean = np.average(distances.min(axis=0), weights=weights)
+            # Single precision has lost what is small beside the largest distances.
+            if mean > _COARSE * distances.max():
+                return found
+        return self._best_of_starts(_LazyDistances(points, self._measure), weights)
+
+    def _best_of_starts(self, distances, weights):
+        """Positions of the medoids, by the distances of rows that are asked for."""
+        item_size = 4 if isinstance(distances, _EuclideanDistances) else 8
+        if rows_in_memory(item_size * len(weights)) >= len(weights):
+            distances = distances[:]
         search = fasterpam if self.method == "fasterpam" else alternate
-        random, n_rows = check_random_state(self.random_state), len(kept)
+        random, n_rows = check_random_state(self.random_state), len(weights)
         starts = [
             random.permutation(n_rows)[: self.n_clusters] for _ in range(self.n_init)
         ]

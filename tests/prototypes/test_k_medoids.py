@@ -268,3 +268,13 @@ def test_categories_need_the_metric_for_them():
     with pytest.raises(ValueError, match=message):
         KMedoids(n_clusters=2).fit(frame)
     assert KMedoids(n_clusters=2, metric="gower").fit(frame).inertia_ > 0
+
+
+def test_a_far_row_does_not_change_the_other_clusters():
+    """Single precision would lose the distances within clusters."""
+    rng = np.random.default_rng(0)
+    centres = 10 * rng.normal(size=(5, 3))
+    X = centres[rng.integers(5, size=1200)] + 0.1 * rng.normal(size=(1200, 3))
+    near = KMedoids(n_clusters=5, random_state=0).fit(X)
+    far = KMedoids(n_clusters=6, random_state=0).fit(np.vstack([X, [[1e8, 0, 0]]]))
+    assert far.inertia_ == pytest.approx(near.inertia_)
