@@ -308,7 +308,9 @@ IMPORTANCE = {
             "scoring": {"one": OwnScore(), "same": OwnScore()},
         },
     ],
-    report.InspectionReport: [{"cv": 2, "sections": [], "checks": ["background", "folds"]}],
+    report.InspectionReport: [
+        {"cv": 2, "sections": [], "checks": ["background", "folds"]}
+    ],
     importance.PartialDependenceImportance: [
         {"grid_resolution": 5},
         {"subsample": 30, "threshold": 0.01, "percentiles": (0, 1)},

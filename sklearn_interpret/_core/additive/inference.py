@@ -48,12 +48,12 @@ def term_tests(fit, parts, max_iter):
     is_glm = not likelihood.is_least_squares
     first = PenalisedFit(fit.first, fit.last.log_smoothing) if is_glm else fit.last
     tests, uninformed = np.zeros((len(parts), 2)), []
-    informations = fit.last.informations(parts) if parts else []
+    information_matrices = fit.last.information_matrices(parts) if parts else []
     for k, part in enumerate(parts):
-        last, information = fit.last, informations[k]
+        last, information = fit.last, information_matrices[k]
         if is_glm and _information(last, part) < _INFORMED * _information(first, part):
             last = fit_without(fit, part, max_iter)
-            (information,) = last.informations([part])
+            (information,) = last.information_matrices([part])
             uninformed.append(k)
         tests[k] = term_test(last, part, information, fit.dispersion, residual_dof)
     return tests, uninformed
@@ -109,7 +109,7 @@ def term_test(fit, part, information, dispersion, residual_dof):
     part : slice
         The term's coefficients.
     information : ndarray of shape (n, n)
-        Of the rows on these, as :meth:`PenalisedFit.informations` has it.
+        Of the rows on these, as :meth:`PenalisedFit.information_matrices` has it.
     dispersion : float
         Of the targets.
     residual_dof : float
@@ -182,9 +182,9 @@ def smoothing_covariance(fit, dispersion):
         np.arange(*ends, _STEP) for ends in zip(low, balanced + _RANGE, strict=True)
     ]
     parts = list(map(np.flatnonzero, fit.scaled))
-    informations = fit.informations(parts) if parts else []
+    information_matrices = fit.information_matrices(parts) if parts else []
     for scaled, rho, grid, used, information in zip(
-        fit.scaled, fit.log_smoothing, grids, parts, informations, strict=True
+        fit.scaled, fit.log_smoothing, grids, parts, information_matrices, strict=True
     ):
         roots = np.sqrt(scaled[used])
         others = np.maximum(fit.sizes[used] - scaled[used], 0)

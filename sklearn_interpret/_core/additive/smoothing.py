@@ -130,7 +130,7 @@ class PenalisedFit:
         inverse /= self._scales[:, None]
         return inverse
 
-    def informations(self, parts):
+    def information_matrices(self, parts):
         """X'WX of the coefficients of each part, less what the others explain of it.
 
         They are Schur's complements. The inverse of the part's block of V, less S,

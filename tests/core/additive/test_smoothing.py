@@ -97,7 +97,7 @@ def test_the_score_test_by_its_definition():
     found = []
     for rho, dof in [(0.0, 40.0), (2.0, 40.0), (0.0, np.inf)]:
         fit = PenalisedFit(sums, np.array([rho]))
-        found.append(term_test(fit, part, *fit.informations([part]), phi, dof))
+        found.append(term_test(fit, part, *fit.information_matrices([part]), phi, dof))
     # The least squares fit of the others leaves a score for each of its functions.
     root = np.sqrt(WEIGHTS)[:, None] * DESIGN
     left = np.eye(50) - root[:, :3] @ np.linalg.pinv(root[:, :3])
@@ -117,7 +117,7 @@ def test_the_score_test_by_its_definition():
 def test_information_does_not_drown_in_large_penalties(rho):
     fit = PenalisedFit(equations(), np.array(rho))
     parts, products = [slice(2, 4), slice(3, 6)], fit.equations.products
-    for part, found in zip(parts, fit.informations(parts), strict=True):
+    for part, found in zip(parts, fit.information_matrices(parts), strict=True):
         others = np.delete(np.arange(6), part)
         cross = products[others, part]
         explained = np.linalg.solve(fit.matrix[np.ix_(others, others)], cross)
