@@ -97,12 +97,10 @@ class PenalisedFit:
         ridge[0] = 0
         self.ridge = ridge
         matrix = self.matrix = products.copy()
-        np.fill_diagonal(matrix, sizes + self.sizes + ridge)
+        np.fill_diagonal(matrix, sizes + (self.sizes + ridge))
         self._scales = np.sqrt(np.diag(matrix))
-        scaled_matrix = matrix / self._scales
-        scaled_matrix /= self._scales[:, None]
-        # The transpose is in LAPACK's order, and need not be copied.
-        self._factor = cholesky(scaled_matrix.T, overwrite_a=True, check_finite=False)
+        scaled_matrix = matrix / np.outer(self._scales, self._scales)
+        self._factor = cholesky(scaled_matrix, check_finite=False)
         self.log_determinant = 2 * np.log(np.diag(self._factor) * self._scales).sum()
         coefficients = self._solved(sums)
         # One refinement: the minimum of a nearly exact fit is a small difference.
