@@ -119,12 +119,12 @@ def noise(inspection):
     inspection.need_columns()
     # The least important columns become noise: a model meets as many columns, of the
     # same kinds, as before.
-    noise = inspection.order[-min(3, len(inspection.order) // 2) :]
-    real = [j for j in inspection.top if j not in noise]
-    rows = as_rows(inspection.permuted(noise))
+    permuted = inspection.order[-min(3, len(inspection.order) // 2) :]
+    real = [j for j in inspection.top if j not in permuted]
+    rows = as_rows(inspection.permuted(permuted))
     model = clone(inspection.folds[0].model).fit(rows.native, inspection.part.y)
     of_real = inspection.reliances(model, real, rows)
-    highest = inspection.reliances(model, noise, rows).max()
+    highest = inspection.reliances(model, permuted, rows).max()
     if not of_real.any():
         raise NotApplicable("A refit of the model uses no column.")
     share, n_below = highest / of_real.max(), sum(of_real < highest)
