@@ -27,7 +27,7 @@ from sklearn_interpret.rules._rules import Rule
 
 # Largest R-hat of chains that agree (Gelman and Rubin).
 _LARGEST_R_HAT = 1.1
-# Power of the likelihood when burn-in starts. The last third of burn-in has the power 1.
+# Power of the likelihood when burn-in starts; its last third has the power 1.
 _POWER, _COLD = 0.1, 3
 
 
