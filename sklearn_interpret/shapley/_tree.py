@@ -35,6 +35,8 @@ from sklearn_interpret.shapley._base import InteractionValuesMixin
 
 # Bytes of the background's tables that are kept even with no working memory.
 _LEAST_KEPT_BYTES = 2**20
+# Of more than twice as many rows, about so many are predicted by the trees.
+_CHECKED = 10_000
 
 
 class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
@@ -269,8 +271,18 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
         n_outputs = self._trees.ensemble.n_outputs
         values = np.zeros((rows.n_rows, len(self.features_), n_outputs))
         predictions, asks = None, self._asks_model(rows)
+        # Exact values sum to the predictions: some rows suffice to check that.
+        checks_some = self._trees.additive and not asks and rows.n_rows >= 2 * _CHECKED
+        if checks_some:
+            predictions = np.empty((rows.n_rows, n_outputs))
         for part, codes in self._coded_parts(rows, order=1):
             blocks = self._blocks(codes, order=1)
+            if checks_some:
+                add_blocks(values[part].transpose(2, 1, 0), blocks)
+                predictions[part] = self.base_values_ + values[part].sum(axis=1)
+                some = slice(part.start, part.stop, rows.n_rows // _CHECKED)
+                predictions[some] = self._trees.of_codes(codes[:: some.step])
+                continue
             # Predictions are computed while workers compute the blocks.
             for batch, found in self._predictions(rows, part, codes, asks):
                 if predictions is None:

@@ -443,6 +443,16 @@ def test_the_model_is_asked_in_fit_for_some_rows_and_then_no_more(perturbation):
     assert_allclose(explanation.predictions, model.predict(X), rtol=1e-12)
 
 
+def test_predictions_of_many_rows_are_those_of_the_model():
+    X, y = data_of("three")
+    model = DecisionTreeClassifier(max_depth=4, **SEED).fit(X, y)
+    rows = np.random.default_rng(0).normal(size=(25_001, N_FEATURES))
+    explanation = inspected(model, X).explain(rows)
+    expected = model.predict_proba(rows)
+    assert expected.shape[1] > 2
+    assert_allclose(explanation.predictions, expected, atol=1e-14)
+
+
 def test_the_model_is_asked_for_rows_that_it_may_refuse():
     X, y = data_of("numbers")
     model = Counting(3, **DEEP).fit(X, y)

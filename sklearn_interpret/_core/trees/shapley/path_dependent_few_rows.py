@@ -16,6 +16,7 @@ factor of j is its gain :math:`a_j - z_j` at each leaf.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -122,6 +123,35 @@ class SplitBlock:
             n_points=max(1, -(-int(paths.n_conditions[start:stop].max()) // 2)),
         )
 
+    @property
+    def n_at_once(self):
+        """How many points of the quadrature fit the cache: few for many splits."""
+        return min(max(1, _AT_ONCE // len(self.nodes)), self.n_points)
+
+    def rules(self):
+        """Yield points of the quadrature, and the factors that no row changes."""
+        if self.n_at_once == self.n_points:
+            yield self._all_points
+            return
+        t, weights = quadrature(2 * self.n_points - 1)
+        for start in range(0, len(t), self.n_at_once):
+            some = slice(start, start + self.n_at_once)
+            yield self._rule(t[some], weights[some])
+
+    @cached_property
+    def _all_points(self):
+        return self._rule(*quadrature(2 * self.n_points - 1))
+
+    def _rule(self, t, weights):
+        # Gains of leaves, and losses where they are met, without their own factor.
+        of_leaves = np.stack([weights, weights * t / (1 - t)])
+        t, weights = t[:, None], weights[:, None]
+        chance = (1 - t) * self.chance
+        before = np.maximum((1 - t) * self.chance_before, _TINY)
+        mine = weights * (1 - self.chance) / (t + chance)
+        earlier = weights * (1 - self.chance_before) / (t + before)
+        return t[:, None], of_leaves, chance[:, None], before[:, None], mine, earlier
+
     def situations(self, ensemble, codes):
         """Where rows go, and the conditions that they meet: Situations."""
         gaps = features_with_gaps(ensemble, codes)
@@ -207,12 +237,7 @@ def carried_values(plan, blocks, codes, order):
     n_outputs, n_players = plan.ensemble.n_outputs, plan.paths.n_players
     totals = np.zeros((n_outputs, *[n_players] * order, len(codes)))
     for block in blocks:
-        # Few points at a time for large trees.
-        t, weights = quadrature(2 * block.n_points - 1)
-        n_points = min(max(1, _AT_ONCE // len(block.nodes)), len(t))
-        starts = range(0, len(t), n_points)
-        rules = [(t[i : i + n_points], weights[i : i + n_points]) for i in starts]
-        width = (n_points + 1) * len(block.nodes)
+        width = (block.n_at_once + 1) * len(block.nodes)
         step = min(max(1, _AT_ONCE // width), len(codes))
         # Reused for all points: allocating them anew is slow.
         buffers = np.empty((2, width * step))
@@ -220,31 +245,28 @@ def carried_values(plan, blocks, codes, order):
             into = totals[..., start : start + step]
             at = block.situations(plan.ensemble, codes[start : start + step])
             if order == 1:
-                _add_gains(block, at, block.leaf_values(at), rules, buffers, into)
+                _add_gains(block, at, block.leaf_values(at), buffers, into)
                 continue
             for player in np.unique(block.player):
                 gains = np.zeros((n_outputs, n_players, into.shape[-1]))
-                _add_gains(*block.without(at, player), rules, buffers, gains)
+                _add_gains(*block.without(at, player), buffers, gains)
                 into[:, :player, player] += gains[:, :player] / 2
     return totals.reshape(plan.n_keys(order), len(codes))
 
 
-def _add_gains(block, at, leaf_values, rules, buffers, into):
+def _add_gains(block, at, leaf_values, buffers, into):
     """Add gains of rows to totals by output, player and row."""
-    for rule in rules:
+    for rule in block.rules():
         _add_points(block, at, leaf_values, rule, buffers, into)
 
 
 def _add_points(block, at, leaf_values, rule, buffers, into):
     """Add some points of the quadrature."""
-    t, weights = rule
-    points, rest = t[:, None, None], 1 - t[:, None, None]
+    points, of_leaves, chance, before, mine, earlier = rule
     met, held = at.met.astype(np.float64), at.held.astype(np.float64)
-    shape = (len(t) + 1, *met.shape)
+    shape = (len(points) + 1, *met.shape)
     products, sums = (part[: np.prod(shape)].reshape(shape) for part in buffers)
     products, below, failing = products[:-1], sums[:-1], sums[-1]
-    chance = rest * block.chance
-    before = np.maximum(rest * block.chance_before, _TINY)
     np.multiply(points, met, out=products)
     products += chance
     np.multiply(points, held, out=below)
@@ -252,15 +274,12 @@ def _add_points(block, at, leaf_values, rule, buffers, into):
     products /= below
     for start, *_, stop in block.levels[1:]:
         products[..., start:stop] *= products.take(block.up[start:stop], axis=2)
-    # Gains of leaves, and losses where they are met, without their own factor.
-    of_leaves = np.stack([weights, weights * t / (1 - t)])
-    gained, lost = (of_leaves @ products.reshape(len(t), -1)).reshape(2, *met.shape)
-    weights = weights[:, None, None]
-    mine = (weights * (1 - block.chance) / (points + chance))[:, 0]
-    earlier = (weights * (1 - block.chance_before) / (points + before))[:, 0]
+    gained, lost = (of_leaves @ products.reshape(len(points), -1)).reshape(
+        2, *met.shape
+    )
     for output, (present, absent) in enumerate(leaf_values):
         np.multiply(points, present, out=below)
-        below += rest * absent
+        below += (1 - points) * absent
         below *= products
         np.multiply(absent, gained, out=failing)
         failing += present * lost
