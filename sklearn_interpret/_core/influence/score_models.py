@@ -141,7 +141,7 @@ class ScoreModel:
 
         Parameters
         ----------
-        deleted : list of ndarray of int
+        deleted : list of ndarray of int, or ndarray of shape (m, n_together)
             Positions of the rows that are left out together.
         precision : float, default=0.0
             For single rows: an error of this part of the change is small enough.
@@ -167,10 +167,9 @@ class ScoreModel:
         counts = self.targets * (self.weights > 0)[:, None]
         if isinstance(self.loss, Logistic):
             counts = np.hstack([counts, (self.weights > 0)[:, None] - counts])
-        taken = np.zeros((len(deleted), counts.shape[1]))
-        parts = np.repeat(np.arange(len(deleted)), list(map(len, deleted)))
-        np.add.at(taken, parts, counts[np.concatenate(deleted)])
-        return (taken < counts.sum(axis=0)).all(axis=1)
+        rows, parts = _flat(deleted)
+        taken = [np.bincount(parts, of, len(deleted)) for of in counts[rows].T]
+        return (np.transpose(taken) < counts.sum(axis=0)).all(axis=1)
 
     def _is_perfect(self, parameters, deleted):
         """Whether the loss is zero: classes are separable, and there is no optimum."""
@@ -182,8 +181,8 @@ class ScoreModel:
         """As `without`, of a model whose columns are centred where they can be."""
         starts = np.repeat(self.parameters[None], len(deleted), axis=0)
         left = np.ones(len(deleted), dtype=bool)
-        if all(len(rows) == 1 for rows in deleted):
-            rows, (d, k) = np.concatenate(deleted), self.parameters.shape
+        (rows, parts), (d, k) = _flat(deleted), self.parameters.shape
+        if np.array_equal(parts, np.arange(len(deleted))):  # one row each
             for part in row_blocks(len(rows), d * k * k):
                 starts[part], left[part] = self._stepped(rows[part], precision)
         if not left.any():
@@ -245,7 +244,7 @@ class ScoreModel:
         curvatures = self.loss.curvatures(self.targets[rows], design @ self.parameters)
         curvatures = self.weights[rows, None, None] * curvatures
         columns = self._inverse.reshape(d * k, d, k)
-        inverse = np.einsum("pdk,rd->rpk", columns, design)  # H^-1 A
+        inverse = np.tensordot(design, columns, axes=(1, 1))  # H^-1 A, (r, d k, k)
         leverages = np.einsum("rd,rdlk->rlk", design, inverse.reshape(-1, d, k, k))
         without = np.eye(k) - curvatures @ leverages
         alone = np.abs(np.linalg.det(without)) < _ALONE
@@ -253,7 +252,8 @@ class ScoreModel:
         inner = np.linalg.solve(without, curvatures)
 
         def step(gradients, some):
-            flat = gradients.reshape(len(some), self.parameters.size)
+            some = slice(None) if len(some) == len(rows) else some  # without a copy
+            flat = gradients.reshape(-1, self.parameters.size)
             moves = flat @ self._inverse
             of_scores = np.einsum("rpk,rp->rk", inverse[some], flat)
             of_scores = np.einsum("rlk,rk->rl", inner[some], of_scores)
@@ -280,7 +280,7 @@ class ScoreModel:
         leverages = []
         for one in range(self.parameters.shape[1]):
             spread = self.design @ blocks[:, one, :, one]
-            leverages.append((spread * self.design).sum(axis=1).max())
+            leverages.append(np.einsum("rd,rd->r", spread, self.design).max())
         return max(leverages)
 
     def _gradients_of(self, rows, parameters):
@@ -386,3 +386,11 @@ class ScoreModel:
             if not share > _LEAST_SHARE:
                 return 0.0
         return share
+
+
+def _flat(deleted):
+    """Positions in all lists of rows, and the list that each is in."""
+    if isinstance(deleted, np.ndarray):
+        return deleted.ravel(), np.repeat(np.arange(len(deleted)), deleted.shape[1])
+    lengths = list(map(len, deleted))
+    return np.concatenate(deleted), np.repeat(np.arange(len(deleted)), lengths)
