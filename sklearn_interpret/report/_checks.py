@@ -5,7 +5,7 @@ from sklearn_interpret.report import _model_checks as of_models
 
 # Functions that take an `Inspection` and return a `Check`, and their titles.
 CHECKS = {
-    check.__name__.rstrip("_"): (check, check.title)
+    check.name: (check, check.title)
     for check in (
         of_models.chance,
         of_models.overfit,

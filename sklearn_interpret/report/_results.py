@@ -154,15 +154,16 @@ def check(title):
     """
 
     def decorated(make):
+        name = make.__name__.rstrip("_")
+
         @wraps(make)
         def made(inspection):
             statistic, threshold, warns, finding, advice = make(inspection)
             verdict = "warned" if warns else "passed"
             numbers = float(statistic), float(threshold)
-            name = make.__name__.rstrip("_")
             return Check(name, title, verdict, *numbers, finding, advice)
 
-        made.title = title
+        made.name, made.title = name, title
         return made
 
     return decorated

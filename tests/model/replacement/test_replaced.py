@@ -13,8 +13,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.replacement.replaced import (
     ReplacedResponses,
+    ReplacedTrees,
     Replacement,
     plain_responses,
+    replaced,
 )
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -121,6 +123,15 @@ def test_answers_are_those_of_single_rows(model, n_outputs, memory):
             assembled(rows, replacement, blocks, n_outputs),
             literal_answers(model, rows, replacement),
         )
+
+
+@pytest.mark.parametrize("n_rows, reads", [(1, False), (53, True)])
+def test_trees_are_read_unless_there_are_few_rows_to_predict(n_rows, reads):
+    rows, response = as_rows(X[:n_rows]), make_response(TREE)
+    variant = Replacement((0,), (X[:1, 0],), (np.zeros((1, 1), int),))
+    for method, expected in {"auto": reads, "tree": True, "brute": False}.items():
+        found = replaced(method, response, rows, [variant])
+        assert isinstance(found, ReplacedTrees) is expected
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
