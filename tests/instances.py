@@ -88,7 +88,7 @@ def takes(estimator_class, parameter):
 
 ADDITIVE = {
     additive.GAMClassifier: [
-        {"n_splines": 6},
+        {"n_splines": 4},
         {"terms": {0: "spline", 3: "category", (1, 2): "tensor"}, "smoothing": 3.0},
     ],
     additive.GAMRegressor: [
