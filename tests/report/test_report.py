@@ -93,10 +93,7 @@ def test_chosen_rows_and_proved_counterfactuals():
     found = section(model, X, X["a"] > 0, "rows", rows=[5, 7])
     captions = [part.caption for part in found.parts]
     again = section(model, X, X["a"] > 0, "rows", rows=np.arange(120) == 7)
-    of_second = [
-        caption.replace("row 1", "row 2")
-        for caption in [part.caption for part in again.parts]
-    ]
+    of_second = [part.caption.replace("row 1", "row 2") for part in again.parts]
     assert of_second == captions[len(captions) // 2 :]
     assert captions[0] == "Chosen row 1 (row 5): contributions"
     proved = [c for c in captions if c.endswith("another prediction, proved")]
