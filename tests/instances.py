@@ -470,7 +470,7 @@ RULES = {
         {"n_optimizations": 0, "min_weight": 1.0},
     ],
     rules.RuleFitClassifier: [
-        {"max_rules": 6, "n_folds": 2},
+        {"max_rules": 12, "n_folds": 2},
         {
             "max_rules": 20,
             "tree_size": 3,
@@ -482,7 +482,7 @@ RULES = {
         },
     ],
     rules.RuleFitRegressor: [
-        {"max_rules": 6, "n_folds": 2},
+        {"max_rules": 12, "n_folds": 2},
         {
             "max_rules": 20,
             "learning_rate": 0.2,

@@ -209,7 +209,7 @@ class PenalisedFit:
         gradient = self.penalties / phi
         gradient += self.scaled @ np.diag(self.inverse) - shares.sum(axis=1)
         hessian = np.diag(gradient) + shares @ shares.T
-        # Each penalty is on the few coefficients of a term, of many of them.
+        # Each penalty is on the few coefficients of its term.
         few = self.scaled.size < _FEW
         scaled = self.scaled if few else sparse.csr_array(self.scaled)
         steps = scaled * self.coefficients
