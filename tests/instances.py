@@ -88,7 +88,7 @@ def takes(estimator_class, parameter):
 
 ADDITIVE = {
     additive.GAMClassifier: [
-        {"n_splines": 6},
+        {"n_splines": 4},
         {"terms": {0: "spline", 3: "category", (1, 2): "tensor"}, "smoothing": 3.0},
     ],
     additive.GAMRegressor: [
@@ -285,18 +285,18 @@ IMPORTANCE = {
     importance.ConditionalImportanceTest: [
         {"test": "loco", "cv": 2},
         {
-            "test": "gcm",
-            "nuisance": OF_ANY_COLUMNS,
-            "feature_groups": {"g": [0, 3]},
-            "cv": 2,
-            "correction": "bh",
-        },
-        {
             "test": "hrt",
             "sampler": Shuffled(),
             "n_samples": 25,
             "cv": 2,
             "correction": None,
+        },
+        {
+            "test": "gcm",
+            "nuisance": OF_ANY_COLUMNS,
+            "feature_groups": {"g": [0, 3]},
+            "cv": 2,
+            "correction": "bh",
         },
     ],
     importance.DropColumnImportance: [
@@ -309,7 +309,7 @@ IMPORTANCE = {
         },
     ],
     report.InspectionReport: [
-        {"cv": 2, "sections": [], "checks": ["background", "folds"]}
+        {"cv": 2, "sections": [], "checks": ["background", "overfit"]}
     ],
     importance.PartialDependenceImportance: [
         {"grid_resolution": 5},
@@ -338,7 +338,11 @@ IMPORTANCE = {
 
 INFLUENCE = {
     influence.InfluenceFunctions: [{}, {"damping": 0.5, "scaling": "mean"}],
-    influence.DeletionDiagnostics: [{}, {"what": "loss", "subsample": 30}],
+    influence.DeletionDiagnostics: [
+        {"rows": [0]},
+        {},
+        {"what": "loss", "subsample": 30},
+    ],
     influence.RegressionInfluence: [{}, {"approximation": "refit"}],
 }
 
@@ -629,6 +633,7 @@ OF_BOTH_KINDS = {effects.PartialDependence, linear.CoefficientInference}
 COSTLY = {
     counterfactuals.Anchors,
     shapley.BreakDown,
+    influence.DeletionDiagnostics,
     counterfactuals.ExactCounterfactual,
     shapley.ExactShapley,
     surrogates.GlobalSurrogate,
@@ -679,6 +684,8 @@ def models(inspector_class):
         return [of_trees[0], forest, of_trees[1]]
     if inspector_class in ADVERSARIAL:
         return [LinearRegression(), LogisticRegression(max_iter=1000)]
+    if inspector_class in REFITTING:
+        return [LinearRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)]
     if inspector_class in COSTLY:
         # scikit-learn's check of a `max_iter` fits the model too.
         more_steps = {"max_iter": 1000} if inspector_class in COUNTERFACTUALS else {}
@@ -686,8 +693,6 @@ def models(inspector_class):
             DecisionTreeRegressor(max_depth=3, random_state=0),
             LogisticRegression(**more_steps),
         ]
-    if inspector_class in REFITTING:
-        return [LinearRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)]
     if inspector_class in OF_PAIRS:
         return [LinearRegression(), of_trees[1]]
     linear = [LinearRegression(), LogisticRegression()]

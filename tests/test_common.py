@@ -163,14 +163,17 @@ NOTHING_SELECTED = ["No features were selected"]
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _few_penalties_and_trees():
-    """Rule ensembles try few penalties: no check is about how close the best one is.
+def _few_candidates():
+    """Rule ensembles try few and large penalties, and patches few starts.
 
-    Nor about how well nuisance regressions are checked: few boosted trees do that.
+    No check is about how close the best one is. Nor about how well nuisance regressions
+    are checked: few boosted trees do that.
     """
     nuisance = "sklearn_interpret.importance._nuisance"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sklearn_interpret.rules._lasso._N_PENALTIES", 10)
+        patch.setattr("sklearn_interpret.rules._lasso._N_PENALTIES", 5)
+        patch.setattr("sklearn_interpret.rules._lasso._LAST", 0.02)
+        patch.setattr("sklearn_interpret.adversarial._adversarial_patch._SCREENED", 4)
         patch.setattr(f"{nuisance}._MOST_COLUMNS", 0)
         patch.setitem(import_module(nuisance)._CHECK, "max_iter", 2)
         yield

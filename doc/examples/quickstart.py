@@ -58,7 +58,7 @@ def make_model():
         [("sex", OneHotEncoder(drop="if_binary", sparse_output=False), ["sex"])],
         remainder="passthrough",
     )
-    forest = RandomForestRegressor(100, min_samples_leaf=5, random_state=0)
+    forest = RandomForestRegressor(50, min_samples_leaf=10, random_state=0)
     return make_pipeline(encoder, forest)
 
 

@@ -278,7 +278,8 @@ def check_refit_forgets(estimator):
     wider["more"] = np.arange(N_ROWS) % 7
     own = prepared(estimator).get_params(deep=False)
     # What takes time stays small, and the target suits the model.
-    first = ("estimator", "n_", "max_", "cv", "sections", "desired", "attack")
+    small = ("estimator", "nuisance", "n_", "max_", "cv", "sections")
+    first = (*small, "desired", "attack")
     kept = {name: own[name] for name in own if name.startswith(first)}
     defaults = prepared(type(estimator)(**kept)).get_params(deep=False) | kept
     again, y = fitted(estimator), target_for(estimator)

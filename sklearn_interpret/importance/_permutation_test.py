@@ -166,11 +166,11 @@ class PermutationTest(RefittingImportance):
     >>> from sklearn_interpret.importance import PermutationTest
     >>> X = np.random.default_rng(0).normal(size=(80, 3))
     >>> model = DecisionTreeRegressor(max_depth=3, random_state=0)
-    >>> test = PermutationTest(model, random_state=0).fit(X, X[:, 1])
-    >>> test.get_support()
+    >>> test = PermutationTest(model, n_permutations=39, random_state=0)
+    >>> test.fit(X, X[:, 1]).get_support()
     array([False,  True, False])
-    >>> round(float(test.pvalues_[1]), 4)
-    0.0099
+    >>> float(test.pvalues_[1])
+    0.025
     """
 
     n_permutations: int = 100

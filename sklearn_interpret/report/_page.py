@@ -121,10 +121,15 @@ def drawn(figure, caption):
         n_points = sum(map(len, artist.get_paths()))
         if max(n_points, len(artist.get_offsets())) > _MOST_POINTS:
             artist.set_rasterized(True)
+    for part in figure.findobj(lambda artist: hasattr(artist, "patch")):
+        part.patch.set(facecolor="none", edgecolor="none")
+    figure.set_dpi(_DPI)
     out = StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    canvas = import_module("matplotlib.backends.backend_svg").FigureCanvasSVG(figure)
     with import_module("matplotlib").rc_context(_TEXTS):
-        figure.savefig(out, format="svg", transparent=True, dpi=_DPI, metadata=nothing)
+        # `savefig` would draw twice, once for the layout.
+        canvas.print_svg(out, metadata=nothing)
     import_module("matplotlib.pyplot").close(figure)
     return Figure(_inline_svg(out.getvalue(), caption, light), caption)
 

@@ -1,5 +1,7 @@
 """Sections of a report on single rows: explained ones, and those of training."""
 
+from contextlib import suppress
+
 import numpy as np
 
 from sklearn_interpret.counterfactuals import (
@@ -84,29 +86,27 @@ def _proof(explanation):
 def _counterfactuals(inspection, chosen):
     """A counterfactual of each row: another class, or the other side of the median."""
     X = inspection.part.rows.native
-    sides = [{}] * chosen.n_rows
+    sides = ["other"] * chosen.n_rows
     if not inspection.classifies:
         middle = float(np.median(inspection.model.predict(X)))
         below = np.asarray(inspection.model.predict(chosen.native)) < middle
         ends = np.where(below, middle, None), np.where(below, None, middle)
-        sides = [{"desired": side} for side in zip(*ends, strict=True)]
-    found = []
-    for k, side in enumerate(sides):
-        one = chosen.take(np.array([k])).native
-        found.append(_counterfactual(inspection, X, one, side))
-    return found
+        sides = list(zip(*ends, strict=True))
+    # Cells of trees take longer to find than a row's counterfactual.
+    searches = {side: _search(inspection, X, side) for side in dict.fromkeys(sides)}
+    return [
+        searches[side].explain(chosen.take(np.array([k])).native)
+        for k, side in enumerate(sides)
+    ]
 
 
-def _counterfactual(inspection, X, row, side):
-    options = {"n_jobs": inspection.n_jobs, **side}
+def _search(inspection, X, side):
+    """A fitted search, exact where that is quick."""
+    model, options = inspection.frozen, {"desired": side, "n_jobs": inspection.n_jobs}
     if inspection.has_few_leaves:
-        try:
-            search = ExactCounterfactual(inspection.frozen, time_limit=2.0, **options)
-            return search.fit(X).explain(row)
-        except UnreadableModelError:
-            pass
-    search = GrowingSpheres(inspection.frozen, random_state=inspection.seed, **options)
-    return search.fit(X).explain(row)
+        with suppress(UnreadableModelError):
+            return ExactCounterfactual(model, time_limit=2.0, **options).fit(X)
+    return GrowingSpheres(model, random_state=inspection.seed, **options).fit(X)
 
 
 @section("Training rows")

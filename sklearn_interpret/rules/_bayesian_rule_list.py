@@ -58,7 +58,7 @@ class BayesianRule(Rule):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn_interpret.rules import BayesianRuleListClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = BayesianRuleListClassifier(random_state=0).fit(X, y)
+    >>> model = BayesianRuleListClassifier(n_samples=1000, random_state=0).fit(X, y)
     >>> rule = model.rules_[-1]
     >>> print(rule, rule.prediction)
     otherwise 2

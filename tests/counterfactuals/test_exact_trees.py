@@ -70,6 +70,16 @@ def test_nearest_of_all_cells(name, n_classes, outcome):
     check_nearest(found, model, rows, of_class)
 
 
+def test_columns_of_half_precision():
+    X, y = table()
+    X = pd.DataFrame(X.astype(np.float16), columns=["a", "b", "c"])
+    model = clone(MODELS["tree"]).fit(X, y)
+    found = exact(model, X).explain(X[:2])
+    assert found.optimal.all()
+    assert found.rows.dtypes.equals(X.dtypes)
+    assert (model.predict(found.rows) != model.predict(X[:2])).all()
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_fewest_changes_of_all_cells(name):
     X, model = fitted(name, seed=3)

@@ -18,7 +18,7 @@ from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
 from sklearn_interpret.effects import PartialDependence
 from tests.references.memory import peak_memory
 
-FEW, MANY = 1500, 4500
+FEW, MANY = 1000, 3000
 # Grids that are given: quantiles sort a column in passing.
 GRIDS = {"custom_values": {j: np.linspace(-2, 2, 9) for j in range(6)}}
 

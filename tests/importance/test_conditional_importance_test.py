@@ -24,7 +24,11 @@ from sklearn_interpret.exceptions import (
     LowWeightWarning,
     WeakNuisanceWarning,
 )
-from sklearn_interpret.importance import ConditionalImportanceTest, _conditional_tests
+from sklearn_interpret.importance import (
+    ConditionalImportanceTest,
+    _conditional_tests,
+    _nuisance,
+)
 from sklearn_interpret.importance._base import copies, random_folds
 from tests.importance.quick import mixed_frame
 
@@ -49,6 +53,12 @@ def quick(test, estimator=LINEAR, **parameters):
     """A test with linear nuisance regressions."""
     parameters = {"nuisance": LinearRegression(), "n_samples": 99} | parameters
     return ConditionalImportanceTest(estimator, test=test, random_state=0, **parameters)
+
+
+@pytest.fixture
+def few_trees(monkeypatch):
+    """Few boosted trees check nuisance regressions."""
+    monkeypatch.setitem(_nuisance._CHECK, "max_iter", 2)
 
 
 @pytest.fixture
@@ -312,7 +322,7 @@ def test_groups_have_no_units(test, no_checks):
 
 
 @of_each
-def test_frames_with_categories(test):
+def test_frames_with_categories(test, few_trees):
     frame, y = mixed_frame(120)
     y = y + np.random.default_rng(1).normal(size=120)
     before = frame.copy()
@@ -345,7 +355,7 @@ def test_kinds_of_targets(test, target, no_checks):
     rows, y = linear_data(400)
     y = target(y + rows[:, 0])
     before = y.copy()
-    found = quick(test, None).fit(rows, y)
+    found = quick(test, None, cv=2).fit(rows, y)
     assert_array_equal(y, before)
     assert found.p_values_[0] < 0.05
     assert found.p_values_[1:].min() > 0.01
@@ -395,7 +405,7 @@ def test_rows_of_weight_zero_are_left_out(test, estimator, no_checks):
     weights = np.random.default_rng(0).uniform(0.5, 1.5, size=60)
     weights[::3] = 0
     kept = weights > 0
-    weighted, removed = (quick(test, estimator) for _ in range(2))
+    weighted, removed = (quick(test, estimator, cv=2) for _ in range(2))
     weighted.fit(X, Y, sample_weight=weights)
     removed.fit(X[kept], Y[kept], sample_weight=weights[kept])
     assert_allclose(weighted.p_values_, removed.p_values_)
@@ -516,7 +526,7 @@ ODD_ROWS = {
 )
 @of_each
 @pytest.mark.parametrize("kind", ODD_ROWS)
-def test_odd_rows(test, kind):
+def test_odd_rows(test, kind, few_trees):
     found = quick(test, None, nuisance=None, cv=2, correction=None)
     if kind == "missing" and test == "hrt":
         found.set_params(sampler=lambda rows, at, rng: rng.normal(size=(len(rows), 1)))

@@ -149,7 +149,7 @@ def test_what_the_held_out_importances_need():
 )
 def test_real_features_are_found_in_forests(model):
     """Also next to a feature of many values, which impurity importances favour."""
-    X, y = linear_table(150)
+    X, y = linear_table(100)
     X[:, :2] = np.sign(X[:, :2])
     y = 2 * X[:, 0] - X[:, 1]
     if isinstance(model, RandomForestClassifier):

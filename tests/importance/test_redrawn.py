@@ -120,7 +120,7 @@ def test_what_residuals_depend_on_is_found(X, model, n_targets):
     noise = rng.normal(size=(400, n_targets))
     dependent = noise + 2 * np.sin(3 * X[:, :1])
     nuisance = Nuisance(model, None)
-    given = others, nuisance, WEIGHTS, PARTS // 2
+    given = others, nuisance, WEIGHTS, PARTS % 2
     pvalue, share = remaining_dependence(dependent, *given)
     assert pvalue < 1e-6
     assert share > 0.3

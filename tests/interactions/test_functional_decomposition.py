@@ -164,7 +164,7 @@ def respond_with(model, method):
 def check_components(model, data, method):
     """Components of a fitted model's response are those of the definition."""
     take = data.iloc if hasattr(data, "columns") else data
-    rows, background, weights = take[:5], take[20:40], WEIGHTS[20:40]
+    rows, background, weights = take[:3], take[20:32], WEIGHTS[20:32]
     inspector = FunctionalDecomposition(FrozenEstimator(model), max_order=4)
     inspector.fit(background, sample_weight=weights)
     explanation = inspector.explain(rows)

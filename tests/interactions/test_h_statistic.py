@@ -650,9 +650,9 @@ def test_triples_are_those_whose_pairs_are_there():
 
 def test_effects_of_many_rows_stay_within_the_working_memory():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(8000, 5))
-    X[:, 3:] = rng.integers(0, 2, (8000, 2))  # pairs of few points among many
-    forest = RandomForestRegressor(20, max_depth=6, random_state=0)
+    X = rng.normal(size=(5000, 5))
+    X[:, 3:] = rng.integers(0, 2, (5000, 2))  # pairs of few points among many
+    forest = RandomForestRegressor(10, max_depth=6, random_state=0)
     forest.fit(X[:1000], X[:1000, 0] * X[:1000, 1] + X[:1000, 2] * X[:1000, 3])
     inspector = HStatistic(FrozenEstimator(forest), pairs=[(0, 1), (3, 4), (1, 2)])
     expected = inspector.fit(X[:100]).transform(X)

@@ -51,12 +51,13 @@ def test_own_figure(name):
 
 @every_display
 def test_given_axes_are_drawn_on_as_they_are(name, monkeypatch):
+    display = drawn(name)
     figure, (left, right) = plt.subplots(1, 2)
     right.plot([0, 1], [2, 3])
     size, other = figure.get_size_inches().tolist(), plt.figure()
     numbers, state = plt.get_fignums(), (right.get_xlim(), right.get_ylim())
     patch_axes(monkeypatch, class_of(name), repeat(left))
-    display = DRAWINGS[name][0]()
+    display.plot()
     assert display.figure_ is figure
     if hasattr(display, "ax_"):
         assert display.ax_ is left

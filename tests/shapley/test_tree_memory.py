@@ -91,7 +91,7 @@ def test_peak_memory_does_not_grow_with_the_rows(name):
     sizes = [n // 4 if name in SLOW else n for n in (FEW, MANY)]
     with config_context(working_memory=0.05):
         # What a first call imports and caches is not the work's own.
-        work(X[: sizes[1]])()
+        work(X[: sizes[0]])()
         few, many = (passing_memory(work(X[:n])) for n in sizes)
     # One number for each further row would be more.
     assert many - few < 8 * (sizes[1] - sizes[0])

@@ -18,6 +18,9 @@ _ROUNDING = 1e-13
 # Bounds of the log smoothing parameters, from their balanced values: from a small part
 # of one row's information to many times that of all rows.
 _LOW, _LOWEST, _HIGH = -7.0, -25.0, 30.0
+# Numbers in the penalties' diagonals below which a sparse matrix takes longer than it
+# saves.
+_FEW = 10_000
 
 
 @dataclass(frozen=True)
@@ -206,10 +209,10 @@ class PenalisedFit:
         gradient = self.penalties / phi
         gradient += self.scaled @ np.diag(self.inverse) - shares.sum(axis=1)
         hessian = np.diag(gradient) + shares @ shares.T
-        # Each penalty is on the few coefficients of a term.
-        scaled = sparse.csr_array(self.scaled)
-        steps = scaled.copy()
-        steps.data *= self.coefficients[steps.indices]
+        # Each penalty is on the few coefficients of its term.
+        few = self.scaled.size < _FEW
+        scaled = self.scaled if few else sparse.csr_array(self.scaled)
+        steps = scaled * self.coefficients
         hessian -= (scaled @ self.inverse**2) @ self.scaled.T
         hessian -= 2 / phi * (steps @ self.inverse) @ steps.T
         if equations.dispersion is None:

@@ -100,10 +100,14 @@ class TreeCells:
             self._codes_on(grids, column, ends, feature) for ends in (low, high)
         )
         split = (below <= rank) & (above > rank)
+        guesses = self._near_thresholds(grids, column, feature, rank)
         at = np.flatnonzero(split)
         while len(at):
             # The difference of two places may exceed the largest integer.
             middle = (low[at] >> 1) + (high[at] >> 1) + (low[at] & high[at] & 1)
+            if guesses:
+                guess = guesses.pop()[at]
+                middle = np.where((low[at] < guess) & (guess < high[at]), guess, middle)
             left = self._codes_on(grids, column[at], middle, feature[at]) <= rank[at]
             low[at] = np.where(left, middle, low[at])
             high[at] = np.where(left, high[at], middle)
@@ -112,6 +116,23 @@ class TreeCells:
             j: (grid, np.unique(low[(column == j) & split]))
             for j, grid in grids.items()
         }
+
+    def _near_thresholds(self, grids, columns, features, ranks):
+        """Places just below and just above thresholds, of trees that see the numbers.
+
+        These may see them in single precision.
+        """
+        known = self.ensemble.split_codes.thresholds
+        pairs = zip(features.tolist(), ranks.tolist(), strict=True)
+        thresholds = np.array([known[feature][rank] for feature, rank in pairs])
+        with np.errstate(over="ignore"):
+            single = thresholds.astype(np.float32)
+        ends = [np.nextafter(single, np.float32(end)) for end in (-np.inf, np.inf)]
+        places = np.empty((2, len(columns)), dtype=np.int64)
+        for j, grid in grids.items():
+            at = columns == j
+            places[:, at] = [grid.places(end[at].astype(np.float64)) for end in ends]
+        return [places[0] - 1, places[1] + 1]
 
     def _grid(self, j):
         """The numbers that a column may hold."""
@@ -347,7 +368,7 @@ class _Grid:
 
     @classmethod
     def of_floats(cls, dtype):
-        most = dtype(min(_MOST, np.finfo(dtype).max))
+        most = dtype(min(_MOST, float(np.finfo(dtype).max)))
         most = int(most.view(_INTEGERS[dtype]))
         return cls(dtype, (-most, most))
 
@@ -356,6 +377,14 @@ class _Grid:
             return places.astype(np.float64)
         sizes = np.abs(places).astype(_INTEGERS[self.dtype]).view(self.dtype)
         return np.where(places < 0, -sizes, sizes).astype(np.float64)
+
+    def places(self, numbers):
+        """Positions of numbers, of those beyond the ends the ends."""
+        numbers = numbers.clip(*self.numbers(np.array(self.ends)))
+        if self.dtype is None:
+            return np.rint(numbers).astype(np.int64)
+        sizes = np.abs(numbers).astype(self.dtype).view(_INTEGERS[self.dtype])
+        return np.where(numbers < 0, -sizes, sizes).astype(np.int64)
 
 
 _INTEGERS = {np.float16: np.int16, np.float32: np.int32, np.float64: np.int64}

@@ -140,7 +140,7 @@ def test_blocks_do_not_depend_on_the_number_of_workers(memory):
     asked = replacements(rows)
     response = make_response(TREE)
     found = []
-    for n_jobs in (None, 1, 2, 3):
+    for n_jobs in (None, 2, 3):
         with ExitStack() as stack:
             stack.enter_context(working_memory(memory))
             stack.enter_context(parallel_config(backend="threading"))
