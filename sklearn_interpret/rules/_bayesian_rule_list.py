@@ -187,10 +187,10 @@ class BayesianRuleListClassifier(RuleListClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn_interpret.rules import BayesianRuleListClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = BayesianRuleListClassifier(random_state=0).fit(X, y)
+    >>> model = BayesianRuleListClassifier(n_samples=1000, random_state=0).fit(X, y)
     >>> print(model.to_text())
     IF petal length (cm) <= 5.15 and 0.8 < petal width (cm) <= 1.75 THEN 1
-    ELSE IF petal length (cm) <= 2.5 THEN 0
+    ELSE IF petal width (cm) <= 1.35 THEN 0
     ELSE 2
     >>> model.predict_proba(X.iloc[[0]]).round(2)
     array([[0.96, 0.02, 0.02]])

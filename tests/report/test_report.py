@@ -155,7 +155,7 @@ def test_frozen_model_on_a_mixed_table(targets):
     model = HistGradientBoostingClassifier(
         max_iter=5, categorical_features="from_dtype", random_state=0
     ).fit(X, y)
-    report = InspectionReport(FrozenEstimator(model), random_state=0)
+    report = InspectionReport(FrozenEstimator(model), checks=[], random_state=0)
     report.fit(X, y if targets else None, np.linspace(0.5, 1.5, 150))
     refused = {found.name for found in report.sections_ if not found.parts}
     assert refused == (set() if targets else {"importance"})
