@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from joblib import effective_n_jobs
 
@@ -327,11 +325,15 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
         """Blocks of values; sums over the trees are their sums."""
         plan, game = self._plan_and_game()
         at_once = min(rows_in_memory(8 * plan.n_keys(order)), MOST_AT_ONCE)
-        n_blocks = len(plan.trees_of_shares) * -(-len(codes) // at_once)
+
+        def run(function, shares):
+            n_blocks = len(shares) * -(-len(codes) // at_once)
+            return stream(function, shares, n_blocks, n_jobs=self.n_jobs)
+
         blocks = {
             "rows_at_once": at_once,
             "most_kept": rows_in_memory(1),  # of one byte
-            "run": partial(stream, n_items=n_blocks, n_jobs=self.n_jobs),
+            "run": run,
         }
         if self._trees.additive:
             return value_blocks(plan, game, codes, order, **blocks)
