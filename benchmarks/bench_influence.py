@@ -7,7 +7,7 @@ judged too. Regression diagnostics are those of statsmodels. It fails where one 
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -62,16 +62,22 @@ Timing = dict[str, Any]
 
 @dataclass(frozen=True)
 class Sizes:
-    """Rows and columns, also of regression diagnostics; whether times are judged."""
+    """Rows and columns, also of regression diagnostics; whether times are judged.
+
+    And the rows and columns on which few rows are explained.
+    """
 
     n_rows: int
     n_columns: int
     n_diagnosed: int
+    large: tuple[int, int]
     judged: bool
 
 
-FULL = Sizes(1000, 20, 10_000, judged=True)
-QUICK = Sizes(80, 4, 300, judged=False)
+FULL = Sizes(1000, 20, 10_000, (20_000, 50), judged=True)
+QUICK = Sizes(80, 4, 300, (500, 5), judged=False)
+# Numbers of rows explained on these.
+FEW = 1, 100, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,9 +255,18 @@ def network(name: str, *, timing: Timing) -> Result:
     )
 
 
-def pairs(name: str, *, model: str, sizes: Sizes, timing: Timing) -> Result:
+def pairs(
+    name: str,
+    *,
+    model: str,
+    shape: tuple[int, int],
+    n_explained: int | None = None,
+    judged: bool,
+    timing: Timing,
+) -> Result:
     """All pairs of influence: our time against that of pyinfluence's first order."""
-    on = problem(model, sizes.n_rows, sizes.n_columns)
+    on = problem(model, *shape)
+    on = replace(on, X_test=on.X_test[:n_explained], y_test=on.y_test[:n_explained])
 
     def agreement(ours, theirs):
         return 1 - quality(ours, theirs)[0]
@@ -263,7 +278,7 @@ def pairs(name: str, *, model: str, sizes: Sizes, timing: Timing) -> Result:
         "pyinfluence",
         agreement,
         0.1,
-        1 / 3 if sizes.judged else None,
+        (1 if n_explained else 1 / 3) if judged else None,
     )
     return run_pair(pair, **timing)
 
@@ -320,6 +335,7 @@ def diagnostics_peer(name: str, *, sizes: Sizes, timing: Timing) -> Result:
 def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
     """Return the cases by name."""
     common = {"sizes": sizes, "timing": timing}
+    judged: dict[str, Any] = {"judged": sizes.judged, "timing": timing}
     # Of few rows each weighs more, and first order is far off.
     tables = {"": (sizes.n_rows, sizes.n_columns), "-few": (100, 5)}
     deletions: dict[str, Case] = {
@@ -337,8 +353,16 @@ def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
         **deletions,
         **estimates,
         "functions-network": partial(network, timing=timing),
-        "pairs-ridge": partial(pairs, model="ridge", **common),
-        "pairs-logistic": partial(pairs, model="logistic", **common),
+        **{
+            f"pairs-{model}": partial(pairs, model=model, shape=tables[""], **judged)
+            for model in ("ridge", "logistic")
+        },
+        **{
+            f"explained-{n}": partial(
+                pairs, model="logistic", shape=sizes.large, n_explained=n, **judged
+            )
+            for n in FEW
+        },
         "diagnostics-fit": partial(diagnostics_fit, **common),
         "diagnostics-statsmodels": partial(diagnostics_peer, **common),
     }
