@@ -143,8 +143,8 @@ def assert_same(found, expected, rows, *, tol=1e-12):
     ("name", "n_partitions"),
     [
         *product(CASES, [7]),
-        *product(["weights", "poisson", "gamma", "missing"], [1, 2, 20]),
-        *product(["quantiles", "classes"], [1, 20]),
+        *product(["weights", "poisson", "gamma", "missing"], [1, 2, 64]),
+        *product(["quantiles", "classes"], [1, 64]),
     ],
 )
 def test_equals_the_fit_in_memory(name, n_partitions):
