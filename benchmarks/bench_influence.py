@@ -64,7 +64,7 @@ Timing = dict[str, Any]
 class Sizes:
     """Rows and columns, also of regression diagnostics; whether times are judged.
 
-    And the rows and columns on which few rows are explained.
+    `large` has the training rows and columns where few rows are explained.
     """
 
     n_rows: int
@@ -76,7 +76,7 @@ class Sizes:
 
 FULL = Sizes(1000, 20, 10_000, (20_000, 50), judged=True)
 QUICK = Sizes(80, 4, 300, (500, 5), judged=False)
-# Numbers of rows explained on these.
+# Numbers of rows explained there.
 FEW = 1, 100, 1000
 
 

@@ -230,10 +230,7 @@ def check_model_sees_frames(inspector):
 
 
 def check_polars_equals_pandas(inspector):
-    """A model fitted on a polars frame is called with the like of it, as with pandas'.
-
-    The results are the same.
-    """
+    """A model fitted on a polars frame sees polars; results are those of pandas."""
     of_pandas, of_polars = (
         _on_recorder(inspector, mixed_frame(library, inspector))
         for library in ("pandas", "polars")

@@ -33,7 +33,7 @@ from sklearn_interpret.shapley._base import InteractionValuesMixin
 
 # Bytes of the background's tables that are kept even with no working memory.
 _LEAST_KEPT_BYTES = 2**20
-# Of more than twice as many rows, about so many are predicted by the trees.
+# Number of rows, about, whose values are checked by predictions where there are many.
 _CHECKED = 10_000
 
 
@@ -327,9 +327,9 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
         plan, game = self._plan_and_game()
         at_once = min(rows_in_memory(8 * plan.n_keys(order)), MOST_AT_ONCE)
 
-        def run(function, shares):
-            n_blocks = len(shares) * -(-len(codes) // at_once)
-            return stream(function, shares, n_blocks, n_jobs=self.n_jobs)
+        def run(function, tasks):
+            n_blocks = len(tasks) * -(-len(codes) // at_once)
+            return stream(function, tasks, n_blocks, n_jobs=self.n_jobs)
 
         blocks = {
             "rows_at_once": at_once,

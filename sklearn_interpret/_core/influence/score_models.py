@@ -252,8 +252,7 @@ class ScoreModel:
         inner = np.linalg.solve(without, curvatures)
 
         def step(gradients, some):
-            some = slice(None) if len(some) == len(rows) else some  # without a copy
-            flat = gradients.reshape(-1, self.parameters.size)
+            flat = gradients.reshape(len(some), self.parameters.size)
             moves = flat @ self._inverse
             of_scores = np.einsum("rpk,rp->rk", inverse[some], flat)
             of_scores = np.einsum("rlk,rk->rl", inner[some], of_scores)

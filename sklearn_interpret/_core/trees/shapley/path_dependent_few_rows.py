@@ -140,9 +140,11 @@ class SplitBlock:
 
     @cached_property
     def _all_points(self):
+        """All points at once, kept for later rows."""
         return self._rule(*quadrature(2 * self.n_points - 1))
 
     def _rule(self, t, weights):
+        """Some points, with the factors of splits that `_add_points` takes."""
         # Gains of leaves, and losses where they are met, without their own factor.
         of_leaves = np.stack([weights, weights * t / (1 - t)])
         t, weights = t[:, None], weights[:, None]
