@@ -416,28 +416,6 @@ class Inspection:
         return critic.fit(self.encoder().fit_transform(self.part.rows.native))
 
     @cached_property
-    def rows_to_explain(self):
-        """Positions of the rows chosen, or of typical and odd ones, by their names."""
-        if self.chosen is not None:
-            return {f"Chosen row {k + 1}": place for k, place in enumerate(self.chosen)}
-        part, found = np.searchsorted(self.sample.index, self.part.index), {}
-        if self.has_targets:
-            order = self.held_out[np.argsort(self.held_out_losses, kind="stable")]
-            found = {"Best predicted": order[0], "Worst predicted": order[-1]}
-        found["Most typical"] = part[self.critic.prototype_indices_[0]]
-        if len(self.critic.criticism_indices_):
-            found["Most unusual"] = part[self.critic.criticism_indices_[0]]
-        return {name: int(place) for name, place in found.items()}
-
-    def row_name(self, place):
-        """Label of a row of the sample: that of its frame, or its position in `X`."""
-        native = self.sample.rows.native
-        labels = getattr(native, "index", None)
-        if hasattr(native, "columns") and labels is not None:
-            return labels[place]
-        return int(self.sample.index[place])
-
-    @cached_property
     def has_few_leaves(self):
         """Whether what follows all leaves takes seconds: few of them, or no trees."""
         try:

@@ -21,7 +21,7 @@ from sklearn_interpret.shapley import ShapleyValues, ShapleyWaterfallDisplay
 def rows(inspection):
     """Contributions, profiles and counterfactuals of a few rows."""
     inspection.need_table()
-    part, shown = inspection.part, inspection.rows_to_explain
+    part, sample, shown = inspection.part, inspection.sample, _shown(inspection)
     explainer = ShapleyValues(
         inspection.frozen,
         subsample=inspection.n_background,
@@ -29,37 +29,61 @@ def rows(inspection):
         random_state=inspection.seed,
         n_jobs=inspection.n_jobs,
     ).fit(part.rows.native, sample_weight=part.weights)
-    chosen = inspection.sample.rows.take(np.array(list(shown.values())))
+    places = np.array(list(shown.values()))
+    chosen, labels = sample.rows.take(places), _row_names(sample, places)
     explanation = explainer.explain(chosen.native)
     others = _counterfactuals(inspection, chosen)
     parts, changes = [], 0
-    for k, (name, place) in enumerate(shown.items()):
+    for k, (kind, place) in enumerate(shown.items()):
+        name = f"{kind} (row {labels[k]})"
         waterfall = ShapleyWaterfallDisplay.from_explanation(
             explanation, row=k, max_entries=inspection.max_features
         )
-        row = inspection.row_name(place)
-        parts.append(drawn(waterfall, f"{name} (row {row}): contributions"))
+        parts.append(drawn(waterfall, f"{name}: contributions"))
         profiles = CeterisParibusDisplay.from_estimator(
             inspection.model,
-            inspection.sample.rows.native,
+            sample.rows.native,
             features=inspection.top[:3],
             row=place,
             target=inspection.target,
         )
-        caption = f"{name} (row {row}): the prediction as one feature changes"
+        caption = f"{name}: the prediction as one feature changes"
         parts.append(drawn(profiles, caption))
         if others[k].status[0] == "found":
             changes += 1
             display = CounterfactualDisplay.from_explanation(
                 others[k], row=0, background=part.rows.native
             )
-            parts.append(drawn(display, f"{name} (row {row}): {_proof(others[k])}"))
+            parts.append(drawn(display, f"{name}: {_proof(others[k])}"))
     largest = _largest(explanation)
     summary = f"The largest contributions to the rows are {listed(largest, 4)}."
     if changes:
         summary += f" Another prediction was found near {changes} of them."
     code = "ShapleyValues(FrozenEstimator(model)).fit(X).explain(rows)"
     return summary, parts, code
+
+
+def _shown(inspection):
+    """Positions of the rows chosen, or of typical and odd ones, by their names."""
+    if inspection.chosen is not None:
+        return {f"Chosen row {k + 1}": i for k, i in enumerate(inspection.chosen)}
+    critic, found = inspection.critic, {}
+    if inspection.has_targets:
+        order = np.argsort(inspection.held_out_losses, kind="stable")
+        best, worst = inspection.held_out[order[[0, -1]]].tolist()
+        found = {"Best predicted": best, "Worst predicted": worst}
+    places = np.searchsorted(inspection.sample.index, inspection.part.index)
+    found["Most typical"] = int(places[critic.prototype_indices_[0]])
+    if len(critic.criticism_indices_):
+        found["Most unusual"] = int(places[critic.criticism_indices_[0]])
+    return found
+
+
+def _row_names(sample, places):
+    """Labels of rows of a sample: those of its frame, or their positions in `X`."""
+    native = sample.rows.native
+    labelled = hasattr(native, "columns") and hasattr(native, "index")
+    return (native.index if labelled else sample.index)[places].tolist()
 
 
 def _largest(explanation):
@@ -132,18 +156,12 @@ def training(inspection):
 def _prototypes(inspection):
     """Table of the most typical and the most unusual rows."""
     found, part = inspection.critic, inspection.part
-    places = [*found.prototype_indices_, *found.criticism_indices_]
-    kinds = ["typical", "unusual"]
-    kinds = np.repeat(
-        kinds, [len(found.prototype_indices_), len(found.criticism_indices_)]
-    )
-    columns = {
-        "row": [inspection.row_name(part.index[i]) for i in places],
-        "kind": kinds,
-    }
+    places = np.append(found.prototype_indices_, found.criticism_indices_)
+    kinds = ["typical"] * len(found.prototype_indices_)
+    kinds += ["unusual"] * len(found.criticism_indices_)
+    columns = {"row": _row_names(part, places), "kind": kinds}
     for j in inspection.top:
-        values = part.rows.values(j)
-        columns[inspection.names[j]] = [values[i] for i in places]
+        columns[inspection.names[j]] = part.rows.values(j)[places]
     return Table(columns, "Rows that stand for the data, and rows unlike them")
 
 
@@ -152,10 +170,7 @@ def _surprising(inspection):
     worst = np.argsort(-inspection.held_out_losses, kind="stable")[:8]
     places = inspection.held_out[worst]
     found, y = inspection.held_out_responses[worst], inspection.sample.y[places]
-    columns = {
-        "row": [inspection.row_name(inspection.sample.index[i]) for i in places],
-        "target": y.tolist(),
-    }
+    columns = {"row": _row_names(inspection.sample, places), "target": y.tolist()}
     if not inspection.classifies:
         columns["prediction"] = found[:, 0].tolist()
         losses = inspection.held_out_losses
@@ -180,7 +195,7 @@ def _influential(inspection):
     found = InfluenceFunctions(inspection.frozen).fit(sample.rows.native, sample.y)
     order = np.argsort(-found.self_influence_, kind="stable")[:8]
     columns = {
-        "row": [inspection.row_name(sample.index[i]) for i in order],
+        "row": _row_names(sample, order),
         "target": sample.y[order].tolist(),
         "self-influence": found.self_influence_[order].tolist(),
     }
