@@ -7,14 +7,14 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret.report._results import NotApplicable, check
+from sklearn_interpret.report._results import NotApplicable, titled
 from sklearn_interpret.shapley import ShapleyValues
 
 # Rows explained, and backgrounds: what models take that are asked for each coalition.
 _EXPLAINED, _BACKGROUND, _BACKGROUNDS = 4, 100, 6
 
 
-@check("Do columns share their importance?")
+@titled("Do columns share their importance?", "table columns")
 def companions(inspection):
     shares = {
         j: r2_score(own, predicted, multioutput="variance_weighted")
@@ -35,7 +35,7 @@ def companions(inspection):
     return share, 0.7, share > 0.7, finding, advice
 
 
-@check("Do permuted rows lie outside of the data?")
+@titled("Do permuted rows lie outside of the data?", "table columns")
 def outside(inspection):
     columns = list(inspection.from_others)[:3]
     share, column = max((_share_outside(inspection, j), j) for j in columns)
@@ -69,9 +69,8 @@ def _share_outside(inspection, j):
     return np.mean(found[is_permuted] > np.quantile(found[~is_permuted], 0.99))
 
 
-@check("Do average curves hide opposite ones?")
+@titled("Do average curves hide opposite ones?", "table columns")
 def opposite(inspection):
-    inspection.need_columns()
     effects = inspection.regions
     spread = max(effects.individual_[0].std(), 1e-300)
     found = [(0.0, "No region reverses the curve of one of the top features.")]
@@ -92,10 +91,8 @@ def opposite(inspection):
     return size, 0.15, size > 0.15, finding, advice
 
 
-@check("Are importances stable?")
+@titled("Are importances stable?", "folds table columns")
 def folds(inspection):
-    inspection.need_folds()
-    inspection.need_columns()
     models = [fold.model for fold in inspection.folds]
     found = np.array([inspection.reliances(one, inspection.top) for one in models])
     means, deviations = found.mean(axis=0), found.std(axis=0, ddof=1)
@@ -112,11 +109,8 @@ def folds(inspection):
     return share, 0.2, share > 0.2, finding, advice
 
 
-@check("Is noise as important as real columns?")
+@titled("Is noise as important as real columns?", "folds targets table columns")
 def noise(inspection):
-    inspection.need_folds()
-    inspection.need_targets()
-    inspection.need_columns()
     # The least important columns become noise: a model meets as many columns, of the
     # same kinds, as before.
     permuted = inspection.order[-min(3, len(inspection.order) // 2) :]
@@ -137,9 +131,8 @@ def noise(inspection):
     return share, 0.45, share > 0.45, finding, advice
 
 
-@check("Do Shapley values depend on the background?")
+@titled("Do Shapley values depend on the background?", "table")
 def background(inspection):
-    inspection.need_table()
     part, rng = inspection.part, np.random.default_rng(inspection.seed)
     rows, size = part.rows, min(_BACKGROUND, -(-part.rows.n_rows // 2))
     explained = rows.take(rng.permutation(rows.n_rows)[:_EXPLAINED]).native

@@ -43,6 +43,9 @@ _MOST_LEAVES = 5000
 _MOST_PREDICTED = 5
 # Rows and features of regional effects: curves of more rows show no other regions.
 _REGION_ROWS, _REGION_FEATURES = 400, 4
+_NO_FOLDS = (
+    "The model was given fitted, and this takes models fitted on parts of the rows."
+)
 # Of linear models.
 _PENALTIES = np.logspace(-3, 3, 13)
 
@@ -106,34 +109,25 @@ class Inspection:
         """Whether the rows are rows of a table, not texts."""
         return not isinstance(self.sample.rows, TextRows)
 
-    def need_table(self):
-        """Refuse rows that are no rows of a table."""
-        if not self.is_table:
-            raise NotApplicable("The rows are texts, and this is for tables.")
-
-    def need_columns(self):
-        """Refuse texts, and tables of a single column."""
-        self.need_table()
-        if self.sample.rows.n_columns == 1:
-            raise NotApplicable("There is one feature only.")
-
-    def need_folds(self):
-        """Refuse a frozen model."""
-        if not self.folds:
-            raise NotApplicable(
-                "The model was given fitted, and this takes models fitted on parts of "
-                "the rows."
-            )
-
     @property
     def has_targets(self):
         """Whether each row has one target."""
         return self.sample.y is not None and self.sample.y.ndim == 1
 
-    def need_targets(self):
-        """Refuse rows without targets, or with several."""
-        if not self.has_targets:
-            raise NotApplicable("This takes one target for each row.")
+    def need(self, *names):
+        """Refuse a section or a check that needs what there is not."""
+        of_several = self.is_table and len(self.names) > 1
+        known = {
+            "table": (self.is_table, "The rows are texts, and this is for tables."),
+            "columns": (of_several, "There is one feature only."),
+            "folds": (self.folds, _NO_FOLDS),
+            "targets": (self.has_targets, "This takes one target for each row."),
+            "classes": (self.classifies, "The model is no classifier."),
+            "numbers": (not self.classifies, "Classes have no range."),
+        }
+        for is_there, reason in map(known.get, names):
+            if not is_there:
+                raise NotApplicable(reason)
 
     @cached_property
     def frozen(self):
@@ -218,7 +212,6 @@ class Inspection:
     @cached_property
     def held_out_responses(self):
         """Responses for rows that the model has not seen: (n_held_out, n_outputs)."""
-        self.need_targets()
         return self.over_folds(lambda fold: self.responses(fold.model, fold.test))
 
     def target_columns(self, y):
@@ -240,7 +233,6 @@ class Inspection:
     @cached_property
     def held_out_losses(self):
         """Loss of each held-out row."""
-        self.need_targets()
         return self.over_folds(
             lambda fold: self.losses_of(
                 self.responses(fold.model, fold.test), fold.test
@@ -249,8 +241,6 @@ class Inspection:
 
     def refit_losses(self, estimator):
         """Held-out losses of another estimator, fitted on the same training rows."""
-        self.need_folds()
-        self.need_targets()
         rows, y = self.sample.rows, self.sample.y
 
         def losses_of_fold(fold):
@@ -290,7 +280,6 @@ class Inspection:
     @cached_property
     def linear_model(self):
         """An unfitted linear model that takes the same rows."""
-        self.need_table()
         if not self.classifies:
             return self.linear_surrogate
         return make_pipeline(self.encoder(), LogisticRegression(max_iter=1000))
@@ -331,8 +320,6 @@ class Inspection:
 
         One of the frozen model where there are no folds.
         """
-        self.need_table()
-        self.need_targets()
         return [self._importance_of(fold) for fold in self.tested]
 
     @property
@@ -434,7 +421,6 @@ class Inspection:
     @cached_property
     def table(self):
         """Columns of `part` as numbers, missing ones as medians; levels as codes."""
-        self.need_table()
         rows = self.part.rows
         columns = [
             rows.numbers(j) if is_number else rows.encode_column(j)[0]
@@ -456,7 +442,6 @@ class Inspection:
         and their predictions by a forest or a linear model, whichever predicts better
         what it has not seen.
         """
-        self.need_columns()
         if len(self.ranks) < 6:
             raise NotApplicable("There are fewer than six rows.")
         found = {}

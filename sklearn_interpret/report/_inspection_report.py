@@ -52,9 +52,6 @@ _SECTIONS = {
 # vary little.
 _MANY_ROWS = 5000
 
-# What methods raise for models, rows or targets that they do not take.
-_REFUSALS = NotApplicable, UnreadableModelError, TypeError, ValueError
-
 
 @estimator_dataclass
 class InspectionReport(RefittingMixin, BaseInspector):
@@ -300,24 +297,40 @@ def _chosen(parameter, names, known):
 
 
 def _section(name, inspection):
-    """A section, timed, with the warnings of what it calls as notes."""
+    """A section, with the warnings of what it calls as notes."""
     make = _SECTIONS[name]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            section = make(inspection)
-        except _REFUSALS as error:
-            section = Section(name, make.title, str(error))
-    section.notes = list(dict.fromkeys(str(one.message) for one in caught))
-    return section
+    found, notes = _computed(make, inspection)
+    summary, parts, code = (found, (), "") if isinstance(found, str) else found
+    return Section(name, make.title, summary, parts, notes, code)
 
 
 def _check(name, inspection):
     """A check; what its methods refuse is why it was skipped."""
-    make, title = CHECKS[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    make = CHECKS[name]
+    found, _ = _computed(make, inspection)
+    if isinstance(found, str):
+        return Check(name, make.title, "skipped", None, None, found, "")
+    statistic, threshold, warns, finding, advice = found
+    return Check(
+        name,
+        make.title,
+        "warned" if warns else "passed",
+        float(statistic),
+        float(threshold),
+        finding,
+        advice,
+    )
+
+
+def _computed(make, inspection):
+    """What a section or a check returns, or why it was refused; and warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         try:
-            return make(inspection)
-        except _REFUSALS as error:
-            return Check(name, title, "skipped", None, None, str(error), "")
+            inspection.need(*make.needs)
+            found = make(inspection)
+        except (NotApplicable, UnreadableModelError) as error:
+            found = str(error)
+        except (TypeError, ValueError) as error:
+            found = f"Could not be computed: {error}"
+    return found, list(dict.fromkeys(str(one.message) for one in caught))

@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._core.statistics.covariance_tests import one_sided_test
-from sklearn_interpret.report._results import NotApplicable, check
+from sklearn_interpret.report._results import NotApplicable, titled
 
 # Numbers of levels of columns that may hold codes, and the least rows of a level.
 _FEWEST_LEVELS, _MOST_LEVELS, _LEVEL_ROWS = 3, 20, 5
@@ -15,7 +15,6 @@ _FEWEST_LEVELS, _MOST_LEVELS, _LEVEL_ROWS = 3, 20, 5
 
 def _targets(inspection):
     """Held-out targets as columns, 0/1 for each class, and weights with the mean 1."""
-    inspection.need_targets()
     rows = inspection.held_out
     weights = inspection.sample.weights[rows]
     return inspection.target_columns(
@@ -27,7 +26,7 @@ def _centred(columns, weights):
     return columns - np.average(columns, axis=0, weights=weights)
 
 
-@check("Does the model predict better than chance?")
+@titled("Does the model predict better than chance?", "targets")
 def chance(inspection):
     targets, weights = _targets(inspection)
     if inspection.classifies:
@@ -49,9 +48,8 @@ def chance(inspection):
     return pvalue, 0.01, not pvalue < 0.01, f"{finding} (p = {pvalue:.2g}).", advice
 
 
-@check("Does the model follow the noise of its training rows?")
+@titled("Does the model follow the noise of its training rows?", "folds targets")
 def overfit(inspection):
-    inspection.need_folds()
     targets, weights = _targets(inspection)
     targets = _centred(targets, weights)
     responses = _centred(inspection.held_out_responses, weights)
@@ -74,9 +72,8 @@ def overfit(inspection):
     return upper, 0.9, upper < 0.9 and held_out - training > 0.1, finding, advice
 
 
-@check("Does one column give the target away?")
+@titled("Does one column give the target away?", "table columns targets folds")
 def leakage(inspection):
-    inspection.need_columns()
     skill = inspection.skill(inspection.held_out_losses)
     tree = DecisionTreeRegressor(max_depth=7, min_samples_leaf=3)
     if inspection.classifies:
@@ -97,11 +94,8 @@ def leakage(inspection):
     return share, 0.95, share >= 0.95 and alone >= 0.9, finding, advice
 
 
-@check("Are all predictions possible?")
+@titled("Are all predictions possible?", "targets numbers")
 def range_(inspection):
-    inspection.need_targets()
-    if inspection.classifies:
-        raise NotApplicable("Classes have no range.")
     low, high = inspection.sample.y.min(), inspection.sample.y.max()
     width = high - low
     least, most = low - width / 10, high + width / 10
@@ -125,10 +119,8 @@ def range_(inspection):
     return max(shares), 0.01, max(shares) > 0.01, finding, advice
 
 
-@check("Is a class rare?")
+@titled("Is a class rare?", "classes targets")
 def imbalance(inspection):
-    if not inspection.classifies:
-        raise NotApplicable("The model is no classifier.")
     targets, weights = _targets(inspection)
     shares = np.average(targets, axis=0, weights=weights)
     rare, threshold = shares.argmin(), 0.1 / len(shares)
@@ -142,10 +134,8 @@ def imbalance(inspection):
     return shares[rare], threshold, shares[rare] < threshold, finding, advice
 
 
-@check("Are codes taken for numbers?")
+@titled("Are codes taken for numbers?", "table targets")
 def ordinal(inspection):
-    inspection.need_table()
-    inspection.need_targets()
     rows = inspection.part.rows
     numbers = np.flatnonzero(rows.are_numbers & ~rows.detected_categorical)
     found = [

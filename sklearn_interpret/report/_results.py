@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any
 
 
@@ -128,43 +127,16 @@ class Section:
     code: str = ""
 
 
-def section(title):
-    """Make a function of an `Inspection` one that returns a `Section`.
+def titled(title, needs=""):
+    """Give a function of an `Inspection` a title, and names of what it needs.
 
-    The function returns the summary, the parts and the code.
+    A section returns its summary, its parts and its code; a check its statistic, the
+    threshold, whether to warn, the finding and the advice.
     """
 
-    def decorated(make):
-        @wraps(make)
-        def made(inspection):
-            summary, parts, code = make(inspection)
-            return Section(make.__name__, title, summary, parts, code=code)
-
-        made.title = title
-        return made
-
-    return decorated
-
-
-def check(title):
-    """Make a function of an `Inspection` one that returns a `Check`.
-
-    The function returns the statistic, its threshold, whether to warn, the finding and
-    the advice. Its name is the name of the check.
-    """
-
-    def decorated(make):
-        name = make.__name__.rstrip("_")
-
-        @wraps(make)
-        def made(inspection):
-            statistic, threshold, warns, finding, advice = make(inspection)
-            verdict = "warned" if warns else "passed"
-            numbers = float(statistic), float(threshold)
-            return Check(name, title, verdict, *numbers, finding, advice)
-
-        made.name, made.title = name, title
-        return made
+    def decorated(function):
+        function.title, function.needs = title, needs.split()
+        return function
 
     return decorated
 

@@ -13,14 +13,13 @@ from sklearn_interpret.effects import CeterisParibusDisplay
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.influence import InfluenceFunctions
 from sklearn_interpret.report._page import drawn
-from sklearn_interpret.report._results import Table, listed, section
+from sklearn_interpret.report._results import Table, listed, titled
 from sklearn_interpret.shapley import ShapleyValues, ShapleyWaterfallDisplay
 
 
-@section("Single rows")
+@titled("Single rows", "table")
 def rows(inspection):
     """Contributions, profiles and counterfactuals of a few rows."""
-    inspection.need_table()
     part, sample, shown = inspection.part, inspection.sample, _shown(inspection)
     explainer = ShapleyValues(
         inspection.frozen,
@@ -133,7 +132,7 @@ def _search(inspection, X, side):
     return GrowingSpheres(model, random_state=inspection.seed, **options).fit(X)
 
 
-@section("Training rows")
+@titled("Training rows")
 def training(inspection):
     """Rows that stand for the data, that look wrong, and that move the model."""
     parts, summary = [], []

@@ -21,11 +21,11 @@ from sklearn_interpret.interactions import (
     InteractionNetworkDisplay,
 )
 from sklearn_interpret.report._page import drawn
-from sklearn_interpret.report._results import NotApplicable, Table, listed, section
+from sklearn_interpret.report._results import NotApplicable, Table, listed, titled
 from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
 
 
-@section("Model and data")
+@titled("Model and data")
 def overview(inspection):
     """Columns, scores against simple models, predictions against targets."""
     rows = inspection.sample.rows
@@ -137,10 +137,9 @@ def _columns(rows):
     return Table(columns, "Features")
 
 
-@section("What matters")
+@titled("What matters", "table targets")
 def importance(inspection):
     """Permutation importance over folds, SAGE values, and drop-column importance."""
-    inspection.need_table()
     names = inspection.names
     means, widths = inspection.mean_importances, inspection.importance_widths
     # Test rows of folds are not shared, so their intervals are not those of the
@@ -208,10 +207,9 @@ def _drop_column(inspection, shown):
     return {"drop column": [found.feature_importances_[j] for j in shown]}
 
 
-@section("How it moves")
+@titled("How it moves", "table")
 def effects(inspection):
     """Accumulated local effects, and regions in which curves differ."""
-    inspection.need_table()
     part, target = inspection.part, {"target": inspection.target}
     X, options = part.rows.native, {"features": inspection.top, **target}
     what = "prediction"
@@ -261,13 +259,10 @@ def _moves(display, what):
     return f"the {what} goes {listed(words)}"
 
 
-@section("What works together")
+@titled("What works together", "table columns")
 def interactions(inspection):
     """Functional decomposition into effects of single features and pairs."""
-    inspection.need_table()
     part = inspection.small_part
-    if part.rows.n_columns < 2:
-        raise NotApplicable("One feature has none to interact with.")
     others = inspection.order[inspection.max_features :]
     groups = {"other features": others} if len(others) > 1 else None
     found = FunctionalDecomposition(
@@ -315,10 +310,9 @@ def interactions(inspection):
 _DECOMPOSITION = "FunctionalDecomposition(FrozenEstimator(model)).fit(X).explain(X)"
 
 
-@section("Simple models that follow it")
+@titled("Simple models that follow it", "table")
 def surrogates(inspection):
     """A linear and a tree surrogate with their fidelity."""
-    inspection.need_table()
     part, parts, fidelities = inspection.part, [], {}
     linear = inspection.linear_surrogate
     for name, surrogate in (("a linear model", linear), ("a tree of depth 3", None)):
