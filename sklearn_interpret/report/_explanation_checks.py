@@ -137,11 +137,7 @@ def background(inspection):
     rows, size = part.rows, min(_BACKGROUND, -(-part.rows.n_rows // 2))
     explained = rows.take(rng.permutation(rows.n_rows)[:_EXPLAINED]).native
     shapley = ShapleyValues(
-        inspection.frozen,
-        budget=2 * rows.n_columns + 4,
-        target=inspection.target,
-        random_state=inspection.seed,
-        n_jobs=inspection.n_jobs,
+        inspection.frozen, budget=2 * rows.n_columns + 4, **inspection.targeted
     )
     values = []
     for _ in range(_BACKGROUNDS):

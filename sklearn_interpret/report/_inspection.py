@@ -34,7 +34,7 @@ from sklearn_interpret.report._results import NotApplicable
 
 # Rows that methods are computed on: errors of means over 1000 rows are small beside the
 # effects that a figure can show.
-_MOST_ROWS = 1000
+MOST_ROWS = 1000
 # Rows of each fold's permutation importance, and their permutations.
 _FOLD_ROWS, _REPEATS = 400, 3
 # Most leaves of all trees that proofs, and decompositions of all rows, may follow.
@@ -137,13 +137,23 @@ class Inspection:
     @cached_property
     def part(self):
         """At most 1000 of the rows."""
-        return self.sample.draw(_MOST_ROWS, self.seed, stratified=self.classifies)
+        return self.sample.draw(MOST_ROWS, self.seed, stratified=self.classifies)
 
     @cached_property
     def small_part(self):
         """At most 200 of the rows, for methods that take longer; 60 for many leaves."""
         n_rows = 200 if self.has_few_leaves else 60
         return self.part.draw(n_rows, self.seed, stratified=self.classifies)
+
+    @property
+    def seeded(self):
+        """Parameters of inspectors that draw."""
+        return {"random_state": self.seed, "n_jobs": self.n_jobs}
+
+    @property
+    def targeted(self):
+        """Parameters of inspectors that explain one output."""
+        return {"target": self.target, **self.seeded}
 
     @property
     def n_background(self):
@@ -162,27 +172,34 @@ class Inspection:
 
     # Predictions and losses of rows that a model has not seen.
 
-    @cached_property
-    def held_out(self):
-        """Rows that a fold's model, or the frozen model, has not seen: positions."""
-        if not self.folds:
-            return np.arange(self.sample.rows.n_rows)
-        return np.unique(np.concatenate([fold.test for fold in self.folds]))
-
     @property
     def tested(self):
         """The folds; the frozen model on all rows where there are none."""
-        return self.folds or [Fold(self.model, self.held_out, self.held_out)]
+        everything = np.arange(self.sample.rows.n_rows)
+        return self.folds or [Fold(self.model, everything, everything)]
 
-    def responses(self, model, positions):
-        """Predicted numbers, or probabilities of all classes, of rows of the sample.
+    @cached_property
+    def held_out(self):
+        """Rows that a fold's model, or the frozen model, has not seen: positions."""
+        return np.unique(np.concatenate([fold.test for fold in self.tested]))
+
+    def over_folds(self, function):
+        """Mean over folds of arrays for test rows; (n_held_out, ...).
+
+        `function` takes a `Fold` and returns an array with a row for each test row.
+        """
+        found = np.concatenate([function(fold) for fold in self.tested])
+        places = np.concatenate([fold.test for fold in self.tested])
+        _, places, times = np.unique(places, return_inverse=True, return_counts=True)
+        total = np.zeros((len(times), *found.shape[1:]))
+        np.add.at(total, places, found)
+        return (total.T / times).T
+
+    def responses(self, model, X):
+        """Predicted numbers, or probabilities of all classes, of rows.
 
         Classifiers without probabilities give indicators of the predicted class.
         """
-        return self.responses_to(model, self.sample.rows.take(positions).native)
-
-    def responses_to(self, model, X):
-        """As `responses`, of any rows in the user's container."""
         if not self.classifies:
             predictions = np.asarray(model.predict(X), dtype=np.float64)
             return predictions.reshape(len(predictions), -1)
@@ -195,24 +212,13 @@ class Inspection:
         probabilities[:, np.searchsorted(classes, model.classes_)] = found
         return probabilities
 
-    def over_folds(self, function):
-        """Mean over folds of arrays for test rows; (n_held_out, ...).
-
-        `function` takes a `Fold` and returns an array with a row for each test row.
-        """
-        total, times = 0.0, np.zeros(self.sample.rows.n_rows)
-        for fold in self.tested:
-            found = function(fold)
-            whole = np.zeros((len(times), *found.shape[1:]))
-            whole[fold.test] = found
-            total = total + whole
-            times[fold.test] += 1
-        return (total[self.held_out].T / times[self.held_out]).T
-
     @cached_property
     def held_out_responses(self):
         """Responses for rows that the model has not seen: (n_held_out, n_outputs)."""
-        return self.over_folds(lambda fold: self.responses(fold.model, fold.test))
+        rows = self.sample.rows
+        return self.over_folds(
+            lambda fold: self.responses(fold.model, rows.take(fold.test).native)
+        )
 
     def target_columns(self, y):
         """Targets as a column, or as indicators of the classes."""
@@ -220,62 +226,37 @@ class Inspection:
             return class_indicators(y, self.model.classes_)
         return np.asarray(y, dtype=np.float64)[:, None]
 
-    def losses_of(self, responses, positions):
+    def losses_of(self, model, positions):
         """Loss of each row: squared error, or minus the log of its class's probability.
 
         Probabilities are at least 1e-3, so that no row decides alone.
         """
+        found = self.responses(model, self.sample.rows.take(positions).native)
         targets = self.target_columns(self.sample.y[positions])
         if not self.classifies:
-            return (responses - targets)[:, 0] ** 2
-        return losses.log_loss(targets, np.clip(responses, 1e-3, None))
+            return (found - targets)[:, 0] ** 2
+        return losses.log_loss(targets, np.clip(found, 1e-3, None))
 
     @cached_property
     def held_out_losses(self):
         """Loss of each held-out row."""
-        return self.over_folds(
-            lambda fold: self.losses_of(
-                self.responses(fold.model, fold.test), fold.test
-            )
-        )
+        return self.over_folds(lambda fold: self.losses_of(fold.model, fold.test))
 
     def refit_losses(self, estimator):
         """Held-out losses of another estimator, fitted on the same training rows."""
-        rows, y = self.sample.rows, self.sample.y
 
         def losses_of_fold(fold):
-            X = rows.take(fold.train).native
-            fitted = clone(estimator).fit(X, y[fold.train])
-            return self.losses_of(self.responses(fitted, fold.test), fold.test)
+            X = self.sample.rows.take(fold.train).native
+            fitted = clone(estimator).fit(X, self.sample.y[fold.train])
+            return self.losses_of(fitted, fold.test)
 
         return self.over_folds(losses_of_fold)
 
     @cached_property
     def dummy_losses(self):
         """Held-out losses of the mean target, or of the shares of the classes."""
-        if not self.folds:
-            targets = self.target_columns(self.sample.y)
-            constant = np.tile(targets.mean(axis=0), (len(targets), 1))
-            return self.losses_of(constant, self.held_out)
-        dummy = (
-            DummyClassifier(strategy="prior") if self.classifies else DummyRegressor()
-        )
+        dummy = DummyClassifier() if self.classifies else DummyRegressor()
         return self.refit_losses(dummy)
-
-    @cached_property
-    def training_loss(self):
-        """Mean loss of the folds' models on rows that they were fitted on."""
-        means = []
-        for fold in self.folds:
-            some = fold.train[:: -(-len(fold.train) // _MOST_ROWS)]
-            own = self.losses_of(self.responses(fold.model, some), some)
-            means.append(np.average(own, weights=self.sample.weights[some]))
-        return np.mean(means)
-
-    @cached_property
-    def linear_losses(self):
-        """Held-out losses of a linear model."""
-        return self.refit_losses(self.linear_model)
 
     @cached_property
     def linear_model(self):
@@ -336,8 +317,7 @@ class Inspection:
             scoring=self.scoring,
             n_repeats=_REPEATS,
             subsample=min(_FOLD_ROWS, len(fold.test)),
-            random_state=self.seed,
-            n_jobs=self.n_jobs,
+            **self.seeded,
         )
         return inspector.fit(rows.native, y, sample_weight=weights)
 
@@ -371,6 +351,12 @@ class Inspection:
         """The most important columns, at most `max_features`."""
         return self.order[: self.max_features]
 
+    @property
+    def groups(self):
+        """All columns but `top` as one group, where there are several."""
+        others = self.order[self.max_features :]
+        return {"other features": others} if len(others) > 1 else None
+
     @cached_property
     def important(self):
         """The columns of `top` with 5 % of the largest importance, if it is known."""
@@ -387,10 +373,8 @@ class Inspection:
         return RegionalEffects(
             self.frozen,
             features=self.top[:_REGION_FEATURES],
-            target=self.target,
             subsample=min(_REGION_ROWS, part.rows.n_rows),
-            random_state=self.seed,
-            n_jobs=self.n_jobs,
+            **self.targeted,
         ).fit(part.rows.native, sample_weight=part.weights)
 
     @cached_property
@@ -478,7 +462,7 @@ class Inspection:
     def reliances(self, model, columns, rows=None):
         """Root mean square change of a model's responses if a column is permuted."""
         rows = self.part.rows if rows is None else rows
-        plain = self.responses_to(model, rows.native)
-        changed = [self.responses_to(model, self.permuted([j], rows)) for j in columns]
+        plain = self.responses(model, rows.native)
+        changed = [self.responses(model, self.permuted([j], rows)) for j in columns]
         squares = [((one - plain) ** 2).sum(axis=1) for one in changed]
         return np.sqrt(np.average(squares, axis=1, weights=self.part.weights))

@@ -7,6 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._core.statistics.covariance_tests import one_sided_test
+from sklearn_interpret.report._inspection import MOST_ROWS
 from sklearn_interpret.report._results import NotApplicable, titled
 
 # Numbers of levels of columns that may hold codes, and the least rows of a level.
@@ -61,7 +62,7 @@ def overfit(inspection):
     # The upper end of an interval: few rows are no reason to blame the model.
     upper = slope + 1.645 * np.sqrt(weights**2 @ scores**2) / spread
     held_out = 1 - inspection.skill(inspection.held_out_losses)
-    training = held_out * inspection.training_loss
+    training = held_out * _training_loss(inspection)
     training = training / np.average(inspection.held_out_losses, weights=weights)
     finding = (
         f"The loss is {training:.3f} times that of a constant prediction on training "
@@ -70,6 +71,16 @@ def overfit(inspection):
     )
     advice = "Regularise the model, or give it fewer features or more rows."
     return upper, 0.9, upper < 0.9 and held_out - training > 0.1, finding, advice
+
+
+def _training_loss(inspection):
+    """Mean loss of the folds' models on rows that they were fitted on."""
+    means = []
+    for fold in inspection.folds:
+        some = fold.train[:: -(-len(fold.train) // MOST_ROWS)]
+        own = inspection.losses_of(fold.model, some)
+        means.append(np.average(own, weights=inspection.sample.weights[some]))
+    return np.mean(means)
 
 
 @titled("Does one column give the target away?", "table columns targets folds")
@@ -106,7 +117,7 @@ def range_(inspection):
     found = [inspection.held_out_responses]
     if inspection.is_table:
         found += [
-            inspection.responses_to(inspection.model, inspection.permuted([j]))
+            inspection.responses(inspection.model, inspection.permuted([j]))
             for j in inspection.top[:5]
         ]
     shares = [np.mean((one < least) | (one > most)) for one in found]

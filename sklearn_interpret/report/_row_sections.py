@@ -22,11 +22,7 @@ def rows(inspection):
     """Contributions, profiles and counterfactuals of a few rows."""
     part, sample, shown = inspection.part, inspection.sample, _shown(inspection)
     explainer = ShapleyValues(
-        inspection.frozen,
-        subsample=inspection.n_background,
-        target=inspection.target,
-        random_state=inspection.seed,
-        n_jobs=inspection.n_jobs,
+        inspection.frozen, subsample=inspection.n_background, **inspection.targeted
     ).fit(part.rows.native, sample_weight=part.weights)
     places = np.array(list(shown.values()))
     chosen, labels = sample.rows.take(places), _row_names(sample, places)
