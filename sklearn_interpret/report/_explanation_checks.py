@@ -94,7 +94,8 @@ def opposite(inspection):
 @titled("Are importances stable?", "folds table columns")
 def folds(inspection):
     models = [fold.model for fold in inspection.folds]
-    found = np.array([inspection.reliances(one, inspection.top) for one in models])
+    rows, top = inspection.part.rows, inspection.top
+    found = np.array([inspection.reliances(one, rows, top) for one in models])
     means, deviations = found.mean(axis=0), found.std(axis=0, ddof=1)
     if not means.any():
         raise NotApplicable("The models do not use the most important columns.")
@@ -102,7 +103,7 @@ def folds(inspection):
     worst = deviations.argmax()
     finding = (
         f"Over {len(found)} refits, importances deviate by {share:.0%}: permuting "
-        f"{inspection.names[inspection.top[worst]]} changes predictions by "
+        f"{inspection.names[top[worst]]} changes predictions by "
         f"{found[:, worst].min():.3g} to {found[:, worst].max():.3g}."
     )
     advice = "Show importances with their spread over refits; group similar columns."
@@ -115,10 +116,10 @@ def noise(inspection):
     # same kinds, as before.
     permuted = inspection.order[-min(3, len(inspection.order) // 2) :]
     real = [j for j in inspection.top if j not in permuted]
-    rows = as_rows(inspection.permuted(permuted))
+    rows = as_rows(inspection.permuted(inspection.part.rows, permuted))
     model = clone(inspection.folds[0].model).fit(rows.native, inspection.part.y)
-    of_real = inspection.reliances(model, real, rows)
-    highest = inspection.reliances(model, permuted, rows).max()
+    of_real = inspection.reliances(model, rows, real)
+    highest = inspection.reliances(model, rows, permuted).max()
     if not of_real.any():
         raise NotApplicable("A refit of the model uses no column.")
     share, n_below = highest / of_real.max(), sum(of_real < highest)

@@ -76,10 +76,8 @@ class Inspection:
         Seed of all that is drawn.
     chosen : list of int or None
         Rows to explain, if the user chose them.
-    unfitted : estimator or None
-        The model before its fit; None if it was given fitted.
     fit_seconds : float
-        How long its fit took.
+        How long the model's fit took.
     n_jobs : int or None
         Number of workers.
     """
@@ -89,10 +87,9 @@ class Inspection:
     folds: list[Fold]
     max_features: int
     seed: int
-    chosen: list[int] | None = None
-    unfitted: Any = None
-    fit_seconds: float = np.inf
-    n_jobs: int | None = None
+    chosen: list[int] | None
+    fit_seconds: float
+    n_jobs: int | None
 
     @cached_property
     def classifies(self):
@@ -166,9 +163,8 @@ class Inspection:
         classes = self.model.classes_ if self.classifies else []
         if len(classes) < 3:
             return None
-        labels = self.model.predict(self.part.rows.native)
-        found, counts = np.unique(labels, return_counts=True)
-        return found[counts.argmax()]
+        found = class_indicators(self.model.predict(self.part.rows.native), classes)
+        return classes[found.sum(axis=0).argmax()]
 
     # Predictions and losses of rows that a model has not seen.
 
@@ -437,32 +433,33 @@ class Inspection:
             if not self.part.rows.are_numbers[j]:
                 column = (column == np.unique(column)).astype(np.float64)
             folds = KFold(3, shuffle=True, random_state=self.seed)
+            most = min(30, others.shape[1])
             forest = ExtraTreesRegressor(
-                20,
-                min_samples_leaf=3,
-                max_features=min(30, others.shape[1]),
-                random_state=self.seed,
+                20, min_samples_leaf=3, max_features=most, random_state=self.seed
             )
-            predictions = [
-                cross_val_predict(model, others, column.squeeze(), cv=folds)
-                for model in (forest, Ridge(1e-3))
-            ]
-            predictions = [one.reshape(column.shape) for one in predictions]
+            predictions = np.stack(
+                [
+                    cross_val_predict(model, others, column.squeeze(), cv=folds)
+                    for model in (forest, Ridge(1e-3))
+                ]
+            ).reshape(2, *column.shape)
             errors = [((column - one) ** 2).sum() for one in predictions]
-            found[j] = column, predictions[int(np.argmin(errors))]
+            found[j] = column, predictions[np.argmin(errors)]
         return found
 
-    def permuted(self, columns, rows=None):
-        """The rows of `part`, or others, with columns permuted each by itself."""
-        rows = self.part.rows if rows is None else rows
+    def permuted(self, rows, columns):
+        """Rows in the user's container with columns permuted, each by itself."""
         rng, n_rows = np.random.default_rng(self.seed), rows.n_rows
         donors = {j: rng.permutation(n_rows) for j in columns}
         return rows.mixed(np.arange(n_rows), donors)
 
-    def reliances(self, model, columns, rows=None):
+    def responses_to_permuted(self, model, rows, columns):
+        """Responses to rows with each of some columns permuted."""
+        return [self.responses(model, self.permuted(rows, [j])) for j in columns]
+
+    def reliances(self, model, rows, columns):
         """Root mean square change of a model's responses if a column is permuted."""
-        rows = self.part.rows if rows is None else rows
         plain = self.responses(model, rows.native)
-        changed = [self.responses(model, self.permuted([j], rows)) for j in columns]
+        changed = self.responses_to_permuted(model, rows, columns)
         squares = [((one - plain) ** 2).sum(axis=1) for one in changed]
         return np.sqrt(np.average(squares, axis=1, weights=self.part.weights))

@@ -18,9 +18,8 @@ def _targets(inspection):
     """Held-out targets as columns, 0/1 for each class, and weights with the mean 1."""
     rows = inspection.held_out
     weights = inspection.sample.weights[rows]
-    return inspection.target_columns(
-        inspection.sample.y[rows]
-    ), weights / weights.mean()
+    targets = inspection.target_columns(inspection.sample.y[rows])
+    return targets, weights / weights.mean()
 
 
 def _centred(columns, weights):
@@ -116,10 +115,8 @@ def range_(inspection):
         most = 1.01 if 1 - width / 10 < high <= 1 else most
     found = [inspection.held_out_responses]
     if inspection.is_table:
-        found += [
-            inspection.responses(inspection.model, inspection.permuted([j]))
-            for j in inspection.top[:5]
-        ]
+        model, rows, top = inspection.model, inspection.part.rows, inspection.top[:5]
+        found += inspection.responses_to_permuted(model, rows, top)
     shares = [np.mean((one < least) | (one > most)) for one in found]
     finding = (
         f"{shares[0]:.1%} of the held-out predictions, and up to {max(shares):.1%} "
@@ -190,24 +187,21 @@ def _lack_of_order(inspection, j):
     squares = (weights * (targets - design @ effects) ** 2).sum()
     noise = squares / max(len(targets) - design.shape[1], 1)
     effects, sizes = effects[: len(values)], (weights * levels).sum(axis=0)
-    lack = min(
-        sum(sizes @ (own - curve(values, own, sizes)) ** 2 for own in effects.T)
-        for curve in (_polynomial, _rising, _falling)
-    )
+    lacks = [
+        [sizes @ (own - curve) ** 2 for curve in _curves(values, own, sizes)]
+        for own in effects.T
+    ]
+    lack = np.sum(lacks, axis=0).min()
     total = (sizes @ _centred(effects, sizes) ** 2).sum()
     degrees = len(values) - 2
     pvalue = stats.f.sf(lack / degrees / max(noise, 1e-300), degrees, len(targets))
     return pvalue < 0.001, lack / max(total, 1e-300), pvalue, j
 
 
-def _polynomial(values, effects, sizes):
+def _curves(values, effects, sizes):
+    """The nearest polynomial, rising and falling curve."""
     degree = min(len(values) - 2, 2 if len(values) < 8 else 3)
-    return np.polyval(np.polyfit(values, effects, degree, w=np.sqrt(sizes)), values)
-
-
-def _rising(values, effects, sizes):
-    return isotonic_regression(effects, sample_weight=sizes)
-
-
-def _falling(values, effects, sizes):
-    return -_rising(values, -effects, sizes)
+    coefficients = np.polyfit(values, effects, degree, w=np.sqrt(sizes))
+    rising = isotonic_regression(effects, sample_weight=sizes)
+    falling = -isotonic_regression(-effects, sample_weight=sizes)
+    return np.polyval(coefficients, values), rising, falling

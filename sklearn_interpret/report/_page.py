@@ -6,7 +6,6 @@ import html
 import re
 from collections import Counter
 from importlib import import_module
-from importlib.resources import files
 from io import StringIO
 from itertools import count
 from numbers import Real
@@ -37,18 +36,17 @@ def page(report):
             "The page of InspectionReport needs jinja2; install it with "
             '`pip install "sklearn-interpret[report]"`.'
         ) from error
-    folder = files("sklearn_interpret.report")
-    template, style = (
-        folder.joinpath(name).read_text(encoding="utf-8")
-        for name in ("page.html.jinja", "page.css")
+    loader = jinja2.PackageLoader("sklearn_interpret.report", "")
+    filled = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    filled = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    style, *_ = loader.get_source(filled, "page.css")
     places = count()
     filled.filters["inline"] = lambda figure: _with_ids(figure.svg, next(places))
     filled.filters["cell"] = _cell
     filled.tests["number"] = lambda cells: all(map(_NUMBER.fullmatch, cells))
     digest = hashlib.sha256(style.encode()).digest()
-    return filled.from_string(template).render(
+    return filled.get_template("page.html.jinja").render(
         report=report,
         model=_model_name(report.estimator_),
         style=style,

@@ -131,21 +131,21 @@ def _search(inspection, X, side):
 @titled("Training rows")
 def training(inspection):
     """Rows that stand for the data, that look wrong, and that move the model."""
-    parts, summary = [], []
+    parts, code = [], "MMDCritic().fit(X)"
     if inspection.is_table:
         parts.append(_prototypes(inspection))
-    if inspection.has_targets:
-        table, sentence = _surprising(inspection)
-        parts.append(table)
-        summary.append(sentence)
-    if inspection.is_table and inspection.has_targets:
+    if not inspection.has_targets:
+        return "The rows have no targets.", parts, code
+    table, summary = _surprising(inspection)
+    parts.append(table)
+    if inspection.is_table:
         try:
             table, sentence = _influential(inspection)
             parts.append(table)
         except UnreadableModelError:
             sentence = "Influence is shown of linear models and networks only."
-        summary.append(sentence)
-    return " ".join(summary) or "The rows have no targets.", parts, "MMDCritic().fit(X)"
+        summary += f" {sentence}"
+    return summary, parts, code
 
 
 def _prototypes(inspection):
@@ -162,23 +162,23 @@ def _prototypes(inspection):
 
 def _surprising(inspection):
     """Held-out rows with the largest losses: possible errors of the target."""
-    worst = np.argsort(-inspection.held_out_losses, kind="stable")[:8]
+    losses = inspection.held_out_losses
+    worst = np.argsort(-losses, kind="stable")[:8]
     places = inspection.held_out[worst]
     found, y = inspection.held_out_responses[worst], inspection.sample.y[places]
     columns = {"row": _row_names(inspection.sample, places), "target": y.tolist()}
     if not inspection.classifies:
         columns["prediction"] = found[:, 0].tolist()
-        losses = inspection.held_out_losses
-        ratio = losses[worst[0]] / losses.mean() if losses.any() else 1.0
+        ratio = losses.max() / losses.mean() if losses.any() else 1.0
         sentence = f"The largest squared error is {ratio:.3g} times the mean."
     else:
         classes = inspection.model.classes_
         columns["prediction"] = classes[found.argmax(axis=1)].tolist()
-        own = np.searchsorted(classes, y)
-        columns["its probability"] = found[np.arange(len(y)), own].tolist()
-        doubtful = int((inspection.held_out_losses > -np.log(0.05)).sum())
+        own = found * inspection.target_columns(y)
+        columns["its probability"] = own.sum(axis=1).tolist()
+        doubtful = (losses > -np.log(0.05)).sum()
         sentence = (
-            f"{doubtful} of {len(inspection.held_out)} rows got less than 5 % for "
+            f"{doubtful} of {len(losses)} rows got less than 5 % for "
             "their own class from a model that had not seen them."
         )
     return Table(columns, "Rows with the least expected targets"), sentence
@@ -188,16 +188,14 @@ def _influential(inspection):
     """Rows whose removal changes the model most."""
     sample = inspection.part
     found = InfluenceFunctions(inspection.frozen).fit(sample.rows.native, sample.y)
-    order = np.argsort(-found.self_influence_, kind="stable")[:8]
+    influence = found.self_influence_
+    order = np.argsort(-influence, kind="stable")[:8]
     columns = {
         "row": _row_names(sample, order),
-        "target": sample.y[order].tolist(),
-        "self-influence": found.self_influence_[order].tolist(),
+        "target": sample.y[order],
+        "self-influence": influence[order],
     }
-    total = found.self_influence_.sum()
-    share = found.self_influence_[order[0]] / total if total else 0.0
-    sentence = (
-        f"The most influential row has {share:.1%} of all influence of rows "
-        "on their own loss."
-    )
+    share = influence.max() / influence.sum() if influence.any() else 0.0
+    sentence = f"The most influential row has {share:.1%} of all influence of rows "
+    sentence += "on their own loss."
     return Table(columns, "Rows that move the model most"), sentence

@@ -3,6 +3,7 @@
 from importlib import import_module
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.metrics import ConfusionMatrixDisplay, PredictionErrorDisplay
 
 from sklearn_interpret._model.rows.base import is_missing
@@ -129,7 +130,8 @@ def importance(inspection):
         importance_name="Permutation importance",
     ).plot(max_entries=inspection.max_features)
     caption = "Rise of the held-out loss when a feature is permuted"
-    above = [names[j] for j in inspection.order if means[j] > widths[j]]
+    above = [j for j in inspection.order if means[j] > widths[j]]
+    matter = [names[j] for j in above]
     shown = inspection.top
     columns = {
         "feature": [names[j] for j in shown],
@@ -141,11 +143,11 @@ def importance(inspection):
     parts = [drawn(display, caption), Table(columns, "Importance by several methods")]
     summary = "No feature matters clearly more than chance."
     if len(above) == 1:
-        summary = f"Only {above[0]} matters clearly more than chance."
+        summary = f"Only {matter[0]} matters clearly more than chance."
     elif above:
-        share = max(means) / np.maximum(means, 0).sum()
+        share = means[above[0]] / np.maximum(means, 0).sum()
         summary = (
-            f"{listed(above)} matter; {above[0]} has {share:.0%} of the sum of "
+            f"{listed(matter)} matter; {matter[0]} has {share:.0%} of the sum of "
             "permutation importances."
         )
     return summary, parts, _IMPORTANCE
@@ -177,7 +179,10 @@ def _drop_column(inspection, shown):
     if not inspection.folds or inspection.fit_seconds * (1 + rows.n_columns) > 1:
         return {}
     found = DropColumnImportance(
-        inspection.unfitted, cv=3, scoring=inspection.scoring, n_jobs=inspection.n_jobs
+        clone(inspection.model),
+        cv=3,
+        scoring=inspection.scoring,
+        n_jobs=inspection.n_jobs,
     ).fit(rows.native, inspection.sample.y)
     return {"drop column": [found.feature_importances_[j] for j in shown]}
 
@@ -275,8 +280,8 @@ def surrogates(inspection):
         found = GlobalSurrogate(
             inspection.frozen,
             surrogate=surrogate,
-            target=inspection.target,
             min_fidelity=0.0,
+            **inspection.targeted,
         ).fit(part.rows.native, sample_weight=part.weights)
         fidelities[name] = found.fidelity_
         display = GlobalSurrogateDisplay.from_estimator(found, part.rows.native)
