@@ -128,12 +128,9 @@ def _inline_svg(text, caption):
     """matplotlib's SVG as part of a page whose policy forbids styles in attributes."""
     text = re.sub(r"<(style|metadata).*?</\1>", "", text, flags=re.DOTALL)
     root = ElementTree.fromstring(text)
-    nodes = list(root.iter())
-    # matplotlib's names differ from run to run.
-    names = {node.get("id"): f"i{place}" for place, node in enumerate(nodes)}
-    for node in nodes:
+    for node in root.iter():
         node.tag = node.tag.removeprefix(f"{{{_SVG}}}")
-        node.attrib = _attributes(node, names)
+        node.attrib = _attributes(node)
     width = float(root.get("viewBox").split()[2])
     kinds = ["drawing", *(kind for kind, least in _WIDE.items() if width > least)]
     root.attrib |= {"role": "img", "class": " ".join(kinds), "xmlns": _SVG}
@@ -141,16 +138,13 @@ def _inline_svg(text, caption):
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _attributes(node, names):
-    """Attributes of a node, and of its style; other names of nodes, fewer digits."""
+def _attributes(node):
+    """Attributes of a node and of its style, with two decimals."""
     given = {key.rpartition("}")[2]: value for key, value in node.items()}
     given |= re.findall(r"([\w-]+): *([^;]+)", given.pop("style", ""))
     # matplotlib < 3.10 writes all of the font into one.
     if font := re.search(r"[\d.]+px", given.pop("font", "")):
         given["font-size"] = font[0]
-    if "id" in given:
-        given["id"] = names[given["id"]]
     for key, value in given.items():
-        value = re.sub(r"#(\w+)", lambda of: f"#{names.get(of[1], of[1])}", value)
         given[key] = re.sub(r"\d+\.\d{3,}", lambda x: f"{float(x[0]):.2f}", value)
     return given

@@ -28,7 +28,7 @@ def rows(inspection):
     chosen, labels = sample.rows.take(places), _row_names(sample, places)
     explanation = explainer.explain(chosen.native)
     others = _counterfactuals(inspection, chosen)
-    parts, changes = [], 0
+    X, top, parts, changes = sample.rows.native, inspection.top[:3], [], 0
     for k, (kind, place) in enumerate(shown.items()):
         name = f"{kind} (row {labels[k]})"
         waterfall = ShapleyWaterfallDisplay.from_explanation(
@@ -36,14 +36,9 @@ def rows(inspection):
         )
         parts.append(drawn(waterfall, f"{name}: contributions"))
         profiles = CeterisParibusDisplay.from_estimator(
-            inspection.model,
-            sample.rows.native,
-            features=inspection.top[:3],
-            row=place,
-            target=inspection.target,
+            inspection.model, X, features=top, row=place, target=inspection.target
         )
-        caption = f"{name}: the prediction as one feature changes"
-        parts.append(drawn(profiles, caption))
+        parts.append(drawn(profiles, f"{name}: the prediction as one feature changes"))
         if others[k].status[0] == "found":
             changes += 1
             display = CounterfactualDisplay.from_explanation(
