@@ -1,4 +1,4 @@
-"""What the sections and the checks of a report share, each computed once."""
+"""Results that sections and checks of a report share, each computed once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from sklearn_interpret.importance import PermutationImportance
 from sklearn_interpret.prototypes import MMDCritic
 from sklearn_interpret.report._results import NotApplicable
 
-# Rows that methods are computed on: errors of means over 1000 rows are small beside the
+# Rows that methods are computed on: errors of means over 1000 rows are smaller than
 # effects that a figure can show.
 MOST_ROWS = 1000
 # Rows of each fold's permutation importance, and their permutations.
@@ -154,7 +154,7 @@ class Inspection:
 
     @property
     def n_background(self):
-        """Number of background rows of what averages over them."""
+        """Number of background rows that methods average over."""
         return 100 if self.has_few_leaves else 40
 
     @cached_property
@@ -416,11 +416,11 @@ class Inspection:
 
     @cached_property
     def from_others(self):
-        """The most important columns, and what the others predict them to be.
+        """The most important columns, and predictions of them from the others.
 
         A dict with two arrays for each column: its ranks, or indicators of its levels,
-        and their predictions by a forest or a linear model, whichever predicts better
-        what it has not seen.
+        and cross-validated predictions by a forest or a linear model, whichever is
+        better.
         """
         if len(self.ranks) < 6:
             raise NotApplicable("There are fewer than six rows.")

@@ -285,7 +285,7 @@ def _chosen(parameter, names, known):
 
 
 def _section(name, inspection):
-    """A section, with the warnings of what it calls as notes."""
+    """A section; warnings of its methods are its notes."""
     make = _SECTIONS[name]
     found, notes = _computed(make, inspection)
     summary, parts, code = (found, (), "") if isinstance(found, str) else found
@@ -311,7 +311,7 @@ def _check(name, inspection):
 
 
 def _computed(make, inspection):
-    """What a section or a check returns, or why it was refused; and warnings."""
+    """The result of a section or a check, or why it was refused; and warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

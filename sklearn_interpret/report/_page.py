@@ -82,7 +82,7 @@ def _model_name(model):
 
 
 def _versions():
-    """Versions of what computes a report, by name."""
+    """Versions of the libraries that compute a report, by name."""
     names = "sklearn_interpret", "sklearn", "numpy", "scipy", "matplotlib"
     found = {name: import_module(name).__version__ for name in names}
     return {**found, "Python": python_version()}

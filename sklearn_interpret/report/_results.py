@@ -1,4 +1,4 @@
-"""What an inspection report holds: checks, and sections with figures and tables."""
+"""Contents of an inspection report: checks, and sections with figures and tables."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Check:
     threshold : float or None
         Beyond it the check warns.
     finding : str
-        What the numbers say, in one sentence, or why the check was skipped.
+        The result in one sentence, or why the check was skipped.
     advice : str
-        What to do where the check warns.
+        The next step where the check warns.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Figure:
     svg : str
         The drawing, for a page of HTML.
     caption : str
-        What it shows; also its text alternative.
+        The sentence below it; also its text alternative.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Table:
     columns : dict of str to sequence
         Cells of each column, texts or numbers; the first column names the rows.
     caption : str
-        What it shows.
+        The sentence above it.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Section:
     title : str
         Heading.
     summary : str
-        What the numbers say, in one sentence, or why the section does not apply.
+        The result in one sentence, or why the section does not apply.
     parts : sequence of Figure and Table, default=()
         Its content, in order.
     notes : sequence of str, default=()
@@ -128,7 +128,7 @@ class Section:
 
 
 def titled(title, needs=""):
-    """Give a function of an `Inspection` a title, and names of what it needs.
+    """Give a function of an `Inspection` a title, and the names of its needs.
 
     A section returns its summary, its parts and its code; a check its statistic, the
     threshold, whether to warn, the finding and the advice.

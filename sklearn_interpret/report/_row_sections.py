@@ -88,7 +88,7 @@ def _largest(explanation):
 
 
 def _proof(explanation):
-    """What is known of a counterfactual, in words."""
+    """How near a counterfactual is known to be, in words."""
     if explanation.optimal is not None and explanation.optimal[0]:
         return "the nearest row with another prediction, proved"
     if explanation.lower_bounds is not None:

@@ -65,7 +65,7 @@ class SkoreCheck:
         Returns
         -------
         str or None
-            What skore shows.
+            The text that skore shows.
 
         Raises
         ------

@@ -136,7 +136,7 @@ def test_frozen_model():
 
 
 def test_frozen_model_without_targets():
-    """What needs no targets and no refits is left."""
+    """Checks that need no targets and no refits are left."""
     for model in (LinearRegression().fit(X, Y), LogisticRegression().fit(X, LABELS)):
         found = checked(FrozenEstimator(model), X, None)
         left = set(found) - skipped(found)
