@@ -166,12 +166,8 @@ class InspectionReport(RefittingMixin, BaseInspector):
     response_method = "auto"
 
     def _check_rows(self, X, *, reset):
-        one_axis = len(getattr(X, "shape", (0,))) == 1
-        if (
-            one_axis
-            and isinstance(X, Iterable)
-            and isinstance(next(iter(X), None), str)
-        ):
+        one_axis = isinstance(X, Iterable) and len(getattr(X, "shape", (0,))) == 1
+        if one_axis and isinstance(next(iter(X), None), str):
             return as_texts(X)
         if sparse.issparse(X):
             raise TypeError(
@@ -298,16 +294,10 @@ def _check(name, inspection):
     found, _ = _computed(make, inspection)
     if isinstance(found, str):
         return Check(name, make.title, "skipped", None, None, found, "")
-    statistic, threshold, warns, finding, advice = found
-    return Check(
-        name,
-        make.title,
-        "warned" if warns else "passed",
-        float(statistic),
-        float(threshold),
-        finding,
-        advice,
-    )
+    statistic, threshold, warns, *texts = found
+    verdict = "warned" if warns else "passed"
+    numbers = float(statistic), float(threshold)
+    return Check(name, make.title, verdict, *numbers, *texts)
 
 
 def _computed(make, inspection):
