@@ -106,6 +106,17 @@ def test_rows_are_named_as_in_the_frame():
     assert "row id3" in found.parts[0].caption
 
 
+def test_rows_are_named_as_given_where_others_have_no_weight():
+    X = numbers(60).to_numpy()
+    weights = np.where(np.arange(60) < 20, 0.0, 1.0)
+    report = InspectionReport(
+        LinearRegression(), sections=["training"], checks=[], random_state=0
+    ).fit(X, X[:, 0] + X[:, 1] ** 2, weights)
+    typical, *_ = tables = report.sections_[0].parts
+    assert min(min(table.columns["row"]) for table in tables) >= 20
+    np.testing.assert_array_equal(typical.columns["x0"], X[typical.columns["row"], 0])
+
+
 def test_training_rows_with_a_wrong_label_are_found():
     X = numbers(200)
     y = (X["a"] + X["b"] > 0).to_numpy(copy=True)
