@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs, parallel_config
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
@@ -182,12 +183,19 @@ class InspectionReport(RefittingMixin, BaseInspector):
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         start = perf_counter()
-        super()._fit_estimator(X, y, sample_weight, params, context)
+        with parallel_config(n_jobs=effective_n_jobs(self.n_jobs)):
+            super()._fit_estimator(X, y, sample_weight, params, context)
         self._fit_seconds = perf_counter() - start
 
     def _inspect(self, sample, response):
         sections = _chosen("sections", self.sections, _SECTIONS)
         checks = _chosen("checks", self.checks, CHECKS)
+        # A large model takes longer to send to processes than they save.
+        with parallel_config(prefer="threads"):
+            self._compute(sample, checks, sections)
+
+    def _compute(self, sample, checks, sections):
+        """Results of the checks and sections of some names."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         inspection = Inspection(
             self.estimator_,

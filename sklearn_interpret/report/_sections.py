@@ -159,6 +159,8 @@ SAGE(FrozenEstimator(model)).fit(X, y).feature_importances_"""
 
 def _sage_column(inspection, shown):
     """SAGE values of the most important features; all others are one group."""
+    if inspection.classifies and not inspection.scoring:  # SAGE needs probabilities
+        return {}
     part = inspection.small_part
     sage = SAGE(
         inspection.frozen,

@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.report import InspectionReport, Table
@@ -56,6 +57,14 @@ def test_importance_names_what_matters():
     assert table.columns["feature"][0] == "b"
     assert table.columns["SAGE, share"][0] == "100.0%"
     np.testing.assert_allclose(table.columns["drop column"][1:], 0, atol=1e-12)
+
+
+def test_importance_of_a_classifier_without_probabilities():
+    X = numbers()
+    found = section(LinearSVC(), X, np.where(X["b"] > 0, "yes", "no"), "importance")
+    assert found.summary == "Only b matters clearly more than chance."
+    _, table = found.parts
+    assert "SAGE, share" not in table.columns
 
 
 def test_effects_have_a_direction():
