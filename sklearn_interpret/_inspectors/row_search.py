@@ -95,21 +95,27 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         found = run(search, blocks, n_jobs=self.n_jobs)
         return zip((block for _, block in blocks), found, strict=True)
 
-    def _explanation(self, problem, values, origin, **fields):
-        """A RowExplanation of encoded rows found for the rows of a problem."""
-        response, rows = problem.outcome.response, problem.rows
-        native = problem.decode(values, origin)
-        original = response(rows.native)
+    def _explanation(self, problem, values, origin, found, **fields):
+        """A RowExplanation of encoded rows, which were `found` for those of a problem.
+
+        `found` are the same as `AskedRows`.
+        """
+        response, rows, before = (
+            problem.outcome.response,
+            problem.rows,
+            problem.originals,
+        )
+        original = before.scores
         single = original.shape[1] == 1
         # A model takes no table without rows.
-        predictions = response(native) if len(origin) else original[:0]
+        predictions = found.scores if len(origin) else original[:0]
         answers = {}
         if problem.outcome.interval is None:
-            classes, own = response.classes, problem.answers
-            found = problem.outcome.answers(native) if len(origin) else own[:0]
-            answers = {"answers": classes[found], "original_answers": classes[own]}
+            classes, own = response.classes, before.answers
+            after = found.answers if len(origin) else own[:0]
+            answers = {"answers": classes[after], "original_answers": classes[own]}
         return RowExplanation(
-            native,
+            found.native,
             origin,
             distances=problem.distances(values, origin),
             beyond_data=problem.actionability.beyond(values, problem.values[origin]),

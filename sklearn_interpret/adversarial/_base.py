@@ -196,7 +196,8 @@ class BaseAttack(BaseRowSearch):
     def _explained(self, problem, tries):
         """The explanation, with the model's answers to the rows themselves."""
         origin = np.arange(problem.rows.n_rows)
-        valid = problem.holds(tries.values, origin)
+        found = problem.asked(tries.values, origin)
+        valid = found.holds(problem.own)
         status = np.where(valid, "found", "failed").astype(object)
         proofs = {}
         if tries.lower_bounds is not None:
@@ -206,8 +207,8 @@ class BaseAttack(BaseRowSearch):
         reasons = np.full(len(status), "", dtype=object)
         failed = np.flatnonzero(~valid)
         if len(failed):
-            both = np.concatenate([problem.values[failed], tries.values[failed]])
-            before, after = problem.margins(both, np.tile(failed, 2)).reshape(2, -1)
+            both = problem.originals, found
+            before, after = (asked.margins(problem.own)[failed] for asked in both)
             reasons[failed] = [
                 f"{self._failure()}; the margin went from {-a:.3g} to {-b:.3g}"
                 for a, b in zip(before, after, strict=True)
@@ -216,6 +217,7 @@ class BaseAttack(BaseRowSearch):
             problem,
             tries.values,
             origin,
+            found,
             valid=valid,
             status=status,
             reasons=reasons,

@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
+from sklearn_interpret._model.actions.target import AskedRows
 from sklearn_interpret._model.rows.base import is_missing, label_key
 
 # Up to here floats hold all whole numbers.
@@ -446,12 +447,9 @@ class SearchProblem:
         self.outcome, self.actionability, self.rows = outcome, actionability, rows
         self.values = actionability.encode(rows)
         self._returning = actionability.returning(rows, self.values)
-        self.answers = outcome.answers(rows.native)
-        self.own = self.answers if classes is None else classes
-        if outcome.interval is not None:
-            self.fulfilled = outcome.holds(rows.native)
-        else:
-            self.fulfilled = outcome.is_reached(self.answers, self.own)
+        self.originals = AskedRows(outcome, rows.native)
+        self.own = self.originals.answers if classes is None else classes
+        self.fulfilled = self.originals.holds(self.own)
 
     def under(self, actionability):
         """A copy under other constraints on changes."""
@@ -469,15 +467,19 @@ class SearchProblem:
             values, self.values[index], self.rows, index, self._returning
         )
 
+    def asked(self, values, index):
+        """Changed copies of the rows at `index`, about which the model is asked."""
+        return AskedRows(self.outcome, self.decode(values, index))
+
     def margins(self, values, index):
         """Margins of the model's answers, at values that are possible."""
-        return self.outcome.margins(self.decode(values, index), self.own_of(index))
+        return self.asked(values, index).margins(self.own_of(index))
 
     def holds(self, values, index):
         """Whether the model's own answers satisfy the target."""
         if not len(values):  # a model takes no table without rows
             return np.zeros(0, dtype=bool)
-        return self.outcome.holds(self.decode(values, index), self.own_of(index))
+        return self.asked(values, index).holds(self.own_of(index))
 
     def distances(self, values, index):
         """Distances from the rows at `index`."""

@@ -1,6 +1,7 @@
 """Targets: a class, a probability or an interval, of the response or of its sums."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 
 import numpy as np
@@ -113,34 +114,64 @@ class TargetOutcome:
         return scores
 
     def margins(self, X, own=None):
+        """`AskedRows.margins` of rows."""
+        return AskedRows(self, X).margins(own)
+
+    def holds(self, X, own=None):
+        """`AskedRows.holds` of rows."""
+        return AskedRows(self, X).holds(own)
+
+
+class AskedRows:
+    """Rows, and what a model says of them: each is asked once, when it is needed.
+
+    Parameters
+    ----------
+    outcome : TargetOutcome
+        The target, and the model.
+    native : native container
+        The rows.
+    """
+
+    def __init__(self, outcome, native):
+        self.outcome, self.native = outcome, native
+
+    @cached_property
+    def answers(self):
+        """`TargetOutcome.answers`."""
+        return self.outcome.answers(self.native)
+
+    @cached_property
+    def scores(self):
+        """`TargetOutcome.scores`."""
+        return self.outcome.scores(self.native)
+
+    def margins(self, own=None):
         """Margins of the answers, (n,): not negative where they satisfy the target.
 
         `own` are the classes of the origins, for the target of any other class.
         """
-        scores = self.scores(X)
-        if self.interval is not None:
-            low, high = self.interval
+        outcome, scores = self.outcome, self.scores
+        if outcome.interval is not None:
+            low, high = outcome.interval
             return np.minimum(scores[:, 0] - low, high - scores[:, 0])
         if scores.shape[1] == 1:
-            of_log_odds = self.response.method == "decision_function"
-            other = -scores if of_log_odds else 1 - scores
-            scores = np.hstack([other, scores])
-        position = own if self.is_other else np.full(len(scores), self.wanted)
-        rows = np.arange(len(scores))
-        chosen = scores[rows, position]
-        scores[rows, position] = -np.inf
-        margins = chosen - scores.max(axis=1)
-        return -margins if self.is_other else margins
+            of_log_odds = outcome.response.method == "decision_function"
+            scores = np.hstack([-scores if of_log_odds else 1 - scores, scores])
+        rows, others = np.arange(len(scores)), scores.copy()
+        position = own if outcome.is_other else np.full(len(rows), outcome.wanted)
+        others[rows, position] = -np.inf
+        margins = scores[rows, position] - others.max(axis=1)
+        return -margins if outcome.is_other else margins
 
-    def holds(self, X, own=None):
-        """Whether the model's own answers to rows satisfy the target, (n,)."""
-        if self.interval is not None:
-            return self.margins(X) >= 0
-        return self.is_reached(self.answers(X), own)
-
-    def is_reached(self, answers, own):
-        """Whether answers, as class positions (n,), satisfy the target."""
-        return answers != own if self.is_other else answers == self.wanted
+    def holds(self, own=None):
+        """Whether the model's own answers satisfy the target, (n,)."""
+        outcome = self.outcome
+        if outcome.interval is not None:
+            return self.margins() >= 0
+        return (
+            self.answers != own if outcome.is_other else self.answers == outcome.wanted
+        )
 
 
 @dataclass(frozen=True)
