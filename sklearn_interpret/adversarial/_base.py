@@ -437,24 +437,44 @@ class BaseGradientAttack(BaseAttack):
     def _prepare(self, sample, outcome, actionability):
         self._margins = Margins(SearchProblem(outcome, actionability, sample.rows))
         self.by_formula_ = self._margins.by_formula
+        whole = (actionability.integer & actionability.vary).any()
+        # Then margins after a step follow from the slopes.
+        self._is_linear = self._margins.are_linear and not whole
 
     def _one_step(self, budget):
-        """Rows after the step of the full size towards the best rival.
+        """Rows after the step of the full size towards the best rival, and that rival.
 
-        And whether each satisfies the target, and that rival.
+        The model is asked only where the best can't be known without.
         """
-        problem, n_rivals = budget.problem, self._margins.n_rivals
-        # All rivals of a row at once, so that the model is asked once.
-        every = budget.part(np.arange(len(budget.index)).repeat(n_rivals))
-        rivals, index = np.tile(np.arange(n_rivals), len(budget.index)), every.index
-        slopes = self._margins.slopes(problem, every.origins, index, rivals)
-        values = every.values(every.farthest(slopes, budget.epsilon))
-        holds = problem.holds(values, index).reshape(-1, n_rivals)
-        margins = self._margins.at(problem, values, index)[1].reshape(-1, n_rivals)
-        valid = holds.any(axis=1)
-        towards = np.where(holds == valid[:, None], margins, -np.inf).argmax(axis=1)
-        best = values.reshape(*holds.shape, -1)[np.arange(len(valid)), towards]
-        return best, valid, towards
+        rivals = self._margins.rivals(budget.problem, budget.index)
+        n, m = rivals.shape
+        # All rivals of a row at once.
+        every = budget.part(np.arange(n).repeat(m))
+        of = budget.problem, every.origins, every.index
+        slopes = self._margins.slopes(*of, rivals.ravel())
+        steps = every.farthest(slopes, budget.epsilon)
+        place, rows = np.zeros(n, dtype=np.intp), np.arange(n)
+        if m > 1 and self._is_linear:
+            scores = budget.problem.originals.scores[budget.index]
+            own = budget.problem.own[budget.index]
+            margins = self._margins.of_scores(scores, own)
+            gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
+            place = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
+        elif m > 1:
+            place = self._best_of(every, every.values(steps), m)
+        values = budget.values(steps.reshape(n, m, -1)[rows, place])
+        return values, rivals[rows, place]
+
+    def _best_of(self, budget, values, number):
+        """Which of a number of rows for each attacked one is best.
+
+        Those that satisfy the target come first, then those with the largest margin.
+        """
+        problem, index = budget.problem, budget.index
+        holds = problem.holds(values, index).reshape(-1, number)
+        margins = self._margins.at(problem, values, index)[1].reshape(-1, number)
+        some = holds.any(axis=1, keepdims=True)
+        return np.where(holds == some, margins, -np.inf).argmax(axis=1)
 
     def _failure(self):
         return f"no row that reaches the target was found within epsilon={self.epsilon}"

@@ -153,11 +153,10 @@ class ProjectedGradient(BaseGradientAttack):
 
     def _attack(self, problem, index):
         budget = Budget(problem, index, self.epsilon)
-        best, valid, towards = self._one_step(budget)
-        actionability = budget.actionability
-        whole = (actionability.integer & actionability.vary).any()
-        if self._margins.are_linear and not whole:  # no other row has a larger margin
+        best, towards = self._one_step(budget)
+        if self._is_linear:  # no other row has a larger margin
             return Tries(best)
+        valid = problem.holds(best, index)
         margins = np.full(len(index), -np.inf)
         left = np.flatnonzero(~valid)
         starts = [(np.zeros(budget.low.shape[1]), 0.0)]

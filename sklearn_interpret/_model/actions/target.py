@@ -139,6 +139,9 @@ class AskedRows:
     @cached_property
     def answers(self):
         """`TargetOutcome.answers`."""
+        response = self.outcome.response
+        if self.outcome.interval is None and response.decides:
+            return response.decided(self.scores)
         return self.outcome.answers(self.native)
 
     @cached_property
