@@ -100,11 +100,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
 
         `found` are the same as `AskedRows`.
         """
-        response, rows, before = (
-            problem.outcome.response,
-            problem.rows,
-            problem.originals,
-        )
+        response, before = problem.outcome.response, problem.originals
         original = before.scores
         single = original.shape[1] == 1
         # A model takes no table without rows.
@@ -121,8 +117,8 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             beyond_data=problem.actionability.beyond(values, problem.values[origin]),
             predictions=predictions[:, 0] if single else predictions,
             original_predictions=original[:, 0] if single else original,
-            data=rows.native,
-            feature_names=rows.names,
+            data=before.native,
+            feature_names=problem.rows.names,
             output_names=response.output_names(original.shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
