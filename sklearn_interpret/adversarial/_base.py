@@ -452,7 +452,7 @@ class BaseGradientAttack(BaseAttack):
         every = budget.part(np.arange(n).repeat(m))
         of = budget.problem, every.origins, every.index
         slopes = self._margins.slopes(*of, rivals.ravel())
-        steps = every.farthest(slopes, budget.epsilon)
+        steps = farthest(slopes, every.low, every.high, budget.epsilon, budget.norm)
         place, rows = np.zeros(n, dtype=np.intp), np.arange(n)
         if m > 1 and self._is_linear:
             scores = budget.problem.originals.scores[budget.index]
