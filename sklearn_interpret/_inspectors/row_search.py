@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,8 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         self._outcome = response
         self._response_name = response.response.name
         self._actionability = self._make_actionability(sample.rows, sample.weights)
-        response.scores(sample.rows.take([0]).native)  # errors belong to `fit`
+        # Errors belong to `fit`.
+        _ = response.asked(sample.rows.take([0]).native).scores
         self._prepare(sample, response, self._actionability)
 
     @abstractmethod
@@ -172,6 +174,18 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         """
         check_is_fitted(self)
         return np.asarray(check_feature_names_in(self, input_features), dtype=object)
+
+
+def checked_limits(limits, name, parameter):
+    """A valid pair (low, high) of the numbers of a feature."""
+    pair = isinstance(limits, tuple | list) and len(limits) == 2
+    numbers = pair and all(isinstance(limit, Real) for limit in limits)
+    if not (numbers and limits[0] <= limits[1]):
+        raise ValueError(
+            f"{parameter} has {limits!r} for {name!r}; a pair (low, high) of numbers, "
+            "low <= high, is accepted."
+        )
+    return tuple(limits)
 
 
 def warn_of_failures(status, reasons, what="rows"):

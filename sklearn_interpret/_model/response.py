@@ -147,7 +147,7 @@ class Response:
         return self._matches(labels, self.classes).argmax(axis=1)
 
     @property
-    def decides(self):
+    def decides_answers(self):
         """Whether the answers are known to be the classes of the largest scores."""
         if self.method != "decision_function" or self.target is not None:
             return False
@@ -155,12 +155,6 @@ class Response:
         same = getattr(model.decision_function, "__self__", model)
         # The function that linear classifiers share; a wrapper may change the scores.
         return model.predict == MethodType(LogisticRegression.predict, same)
-
-    def decided(self, scores):
-        """Positions (n_rows,) of the classes that linear classifiers predict."""
-        if scores.shape[1] == 1:
-            return (scores[:, 0] > 0).astype(np.intp)
-        return scores.argmax(axis=1)
 
     def labels(self, X):
         """Labels that `predict` of a classifier returns for rows, checked."""

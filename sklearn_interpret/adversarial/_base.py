@@ -15,7 +15,11 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_interpret._core.search.norm_balls import NORMS, farthest
-from sklearn_interpret._inspectors.row_search import BaseRowSearch, warn_of_failures
+from sklearn_interpret._inspectors.row_search import (
+    BaseRowSearch,
+    checked_limits,
+    warn_of_failures,
+)
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -120,7 +124,7 @@ class BaseAttack(BaseRowSearch):
             given = _bounds_of_all(self.bounds, rows.n_columns)
         for j, limits in given.items():
             if j in ranges:
-                ranges[j] = _checked_limits(limits, rows.names[j])
+                ranges[j] = checked_limits(limits, rows.names[j], "bounds")
         return ranges
 
     @abstractmethod
@@ -499,17 +503,3 @@ def _bounds_of_all(bounds, n_columns):
             "features."
         ) from error
     return {j: (float(both[0][j]), float(both[1][j])) for j in range(n_columns)}
-
-
-def _checked_limits(limits, name):
-    if (
-        not isinstance(limits, tuple | list)
-        or len(limits) != 2
-        or not all(isinstance(limit, Real) for limit in limits)
-        or not limits[0] <= limits[1]
-    ):
-        raise ValueError(
-            f"bounds has {limits!r} for {name!r}; a pair (low, high) of numbers, "
-            "low <= high, is accepted."
-        )
-    return tuple(limits)

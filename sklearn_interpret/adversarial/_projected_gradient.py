@@ -156,9 +156,8 @@ class ProjectedGradient(BaseGradientAttack):
         best, towards = self._one_step(budget)
         if self._is_linear:  # no other row has a larger margin
             return Tries(best)
-        valid = problem.holds(best, index)
         margins = np.full(len(index), -np.inf)
-        left = np.flatnonzero(~valid)
+        left = np.flatnonzero(~problem.holds(best, index))
         starts = [(np.zeros(budget.low.shape[1]), 0.0)]
         starts += zip(self._directions, self._shares, strict=True)
         for direction, share in counted(starts):

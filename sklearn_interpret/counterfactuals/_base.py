@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._inspectors.row_search import BaseRowSearch, warn_of_failures
+from sklearn_interpret._inspectors.row_search import (
+    BaseRowSearch,
+    checked_limits,
+    warn_of_failures,
+)
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import (
     LARGEST_INTEGER,
@@ -233,21 +237,10 @@ def _check_costs(costs, names):
 
 def _check_ranges(ranges, rows, categorical):
     for j, limits in ranges.items():
-        name = rows.names[j]
         if categorical[j]:
             _check_levels(limits, rows, j)
-            continue
-        if not (isinstance(limits, tuple | list) and len(limits) == 2) or not all(
-            isinstance(limit, Real) for limit in limits
-        ):
-            raise ValueError(
-                f"permitted_range has {limits!r} for {name!r}; a pair (low, high) of "
-                "numbers is accepted."
-            )
-        if not limits[0] <= limits[1]:
-            raise ValueError(
-                f"permitted_range has {limits!r} for {name!r}: low exceeds high."
-            )
+        else:
+            checked_limits(limits, rows.names[j], "permitted_range")
 
 
 def _check_levels(levels, rows, j):

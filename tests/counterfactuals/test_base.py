@@ -371,7 +371,7 @@ def test_transform_of_a_mixed_table(method):
         ({"features_to_vary": []}, "features_to_vary is empty"),
         ({"permitted_range": {"aa": (0, 1)}}, "permitted_range"),
         ({"permitted_range": {"a": 3}}, "permitted_range has 3 for 'a'; a pair"),
-        ({"permitted_range": {"a": (2, 1)}}, "low exceeds high"),
+        ({"permitted_range": {"a": (2, 1)}}, "low <= high"),
         ({"permitted_range": {"job": "x"}}, "a list of its levels"),
         ({"permitted_range": {"job": ["q"]}}, "unknown level 'q'"),
         ({"direction": {"a": "up"}}, "direction has 'up' for 'a'"),

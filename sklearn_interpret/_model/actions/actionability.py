@@ -9,7 +9,6 @@ import numpy as np
 
 from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
-from sklearn_interpret._model.actions.target import AskedRows
 from sklearn_interpret._model.rows.base import is_missing, label_key
 
 # Up to here floats hold all whole numbers.
@@ -456,7 +455,7 @@ class SearchProblem:
         self.outcome, self.actionability, self.rows = outcome, actionability, rows
         self.values = actionability.encode(rows)
         self._returning = actionability.returning(rows, self.values)
-        self.originals = AskedRows(outcome, rows.native)
+        self.originals = outcome.asked(rows.native)
         self.own = self.originals.answers if classes is None else classes
         self.fulfilled = self.originals.holds(self.own)
 
@@ -478,7 +477,7 @@ class SearchProblem:
 
     def asked(self, values, index):
         """Changed copies of the rows at `index`, about which the model is asked."""
-        return AskedRows(self.outcome, self.decode(values, index))
+        return self.outcome.asked(self.decode(values, index))
 
     def margins(self, values, index):
         """Margins of the model's answers, at values that are possible."""

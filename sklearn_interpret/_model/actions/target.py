@@ -97,29 +97,9 @@ class TargetOutcome:
         """Whether the target is any class but a row's own."""
         return self.interval is None and self.wanted is None
 
-    def answers(self, X):
-        """Class positions (n,) that the model predicts; None for intervals."""
-        if self.interval is not None:
-            return None
-        return self.response.answers(X)
-
-    def scores(self, X):
-        """Scores (n, n_outputs) of rows; one output for an interval."""
-        scores = self.response(X)
-        if self.interval is not None and scores.shape[1] > 1:
-            raise ValueError(
-                f"target=None: the model has {scores.shape[1]} outputs, as y has "
-                "columns: pass the index of the one that should change."
-            )
-        return scores
-
-    def margins(self, X, own=None):
-        """`AskedRows.margins` of rows."""
-        return AskedRows(self, X).margins(own)
-
-    def holds(self, X, own=None):
-        """`AskedRows.holds` of rows."""
-        return AskedRows(self, X).holds(own)
+    def asked(self, X):
+        """Rows about which the model is asked."""
+        return AskedRows(self, X)
 
 
 class AskedRows:
@@ -138,29 +118,43 @@ class AskedRows:
 
     @cached_property
     def answers(self):
-        """`TargetOutcome.answers`."""
+        """Class positions (n,) that the model predicts; None for intervals."""
+        if self.outcome.interval is not None:
+            return None
         response = self.outcome.response
-        if self.outcome.interval is None and response.decides:
-            return response.decided(self.scores)
-        return self.outcome.answers(self.native)
+        if response.decides_answers:
+            return self._of_classes.argmax(axis=1)
+        return response.answers(self.native)
 
     @cached_property
     def scores(self):
-        """`TargetOutcome.scores`."""
-        return self.outcome.scores(self.native)
+        """Scores (n, n_outputs) of rows; one output for an interval."""
+        scores = self.outcome.response(self.native)
+        if self.outcome.interval is not None and scores.shape[1] > 1:
+            raise ValueError(
+                f"target=None: the model has {scores.shape[1]} outputs, as y has "
+                "columns: pass the index of the one that should change."
+            )
+        return scores
+
+    @property
+    def _of_classes(self):
+        """Scores (n, n_classes) of all classes."""
+        if self.scores.shape[1] > 1:
+            return self.scores
+        log_odds = self.outcome.response.method == "decision_function"
+        return np.hstack([-self.scores if log_odds else 1 - self.scores, self.scores])
 
     def margins(self, own=None):
         """Margins of the answers, (n,): not negative where they satisfy the target.
 
         `own` are the classes of the origins, for the target of any other class.
         """
-        outcome, scores = self.outcome, self.scores
+        outcome = self.outcome
         if outcome.interval is not None:
             low, high = outcome.interval
-            return np.minimum(scores[:, 0] - low, high - scores[:, 0])
-        if scores.shape[1] == 1:
-            of_log_odds = outcome.response.method == "decision_function"
-            scores = np.hstack([-scores if of_log_odds else 1 - scores, scores])
+            return np.minimum(self.scores[:, 0] - low, high - self.scores[:, 0])
+        scores = self._of_classes
         rows, others = np.arange(len(scores)), scores.copy()
         position = own if outcome.is_other else np.full(len(rows), outcome.wanted)
         others[rows, position] = -np.inf
@@ -169,12 +163,10 @@ class AskedRows:
 
     def holds(self, own=None):
         """Whether the model's own answers satisfy the target, (n,)."""
-        outcome = self.outcome
-        if outcome.interval is not None:
+        if self.outcome.interval is not None:
             return self.margins() >= 0
-        return (
-            self.answers != own if outcome.is_other else self.answers == outcome.wanted
-        )
+        wanted = self.outcome.wanted
+        return self.answers != own if wanted is None else self.answers == wanted
 
 
 @dataclass(frozen=True)
