@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,8 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         self._outcome = response
         self._response_name = response.response.name
         self._actionability = self._make_actionability(sample.rows, sample.weights)
-        response.scores(sample.rows.take([0]).native)  # errors belong to `fit`
+        # Errors belong to `fit`.
+        _ = response.asked(sample.rows.take([0]).native).scores
         self._prepare(sample, response, self._actionability)
 
     @abstractmethod
@@ -95,28 +97,30 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         found = run(search, blocks, n_jobs=self.n_jobs)
         return zip((block for _, block in blocks), found, strict=True)
 
-    def _explanation(self, problem, values, origin, **fields):
-        """A RowExplanation of encoded rows found for the rows of a problem."""
-        response, rows = problem.outcome.response, problem.rows
-        native = problem.decode(values, origin)
-        original = response(rows.native)
+    def _explanation(self, problem, values, origin, found, **fields):
+        """A RowExplanation of encoded rows, which were `found` for those of a problem.
+
+        `found` are the same as `AskedRows`.
+        """
+        response, before = problem.outcome.response, problem.originals
+        original = before.scores
         single = original.shape[1] == 1
         # A model takes no table without rows.
-        predictions = response(native) if len(origin) else original[:0]
+        predictions = found.scores if len(origin) else original[:0]
         answers = {}
         if problem.outcome.interval is None:
-            classes, own = response.classes, problem.answers
-            found = problem.outcome.answers(native) if len(origin) else own[:0]
-            answers = {"answers": classes[found], "original_answers": classes[own]}
+            classes, own = response.classes, before.answers
+            after = found.answers if len(origin) else own[:0]
+            answers = {"answers": classes[after], "original_answers": classes[own]}
         return RowExplanation(
-            native,
+            found.native,
             origin,
             distances=problem.distances(values, origin),
             beyond_data=problem.actionability.beyond(values, problem.values[origin]),
             predictions=predictions[:, 0] if single else predictions,
             original_predictions=original[:, 0] if single else original,
-            data=rows.native,
-            feature_names=rows.names,
+            data=before.native,
+            feature_names=problem.rows.names,
             output_names=response.output_names(original.shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
@@ -170,6 +174,18 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         """
         check_is_fitted(self)
         return np.asarray(check_feature_names_in(self, input_features), dtype=object)
+
+
+def checked_limits(limits, name, parameter):
+    """A valid pair (low, high) of the numbers of a feature."""
+    pair = isinstance(limits, tuple | list) and len(limits) == 2
+    numbers = pair and all(isinstance(limit, Real) for limit in limits)
+    if not (numbers and limits[0] <= limits[1]):
+        raise ValueError(
+            f"{parameter} has {limits!r} for {name!r}; a pair (low, high) of numbers, "
+            "low <= high, is accepted."
+        )
+    return tuple(limits)
 
 
 def warn_of_failures(status, reasons, what="rows"):

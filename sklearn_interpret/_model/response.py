@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
+from types import MethodType
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import (
@@ -143,6 +145,16 @@ class Response:
         """Positions (n_rows,) of the classes that the model predicts for rows."""
         labels = np.asarray(self.returned_by("predict", X))
         return self._matches(labels, self.classes).argmax(axis=1)
+
+    @property
+    def decides_answers(self):
+        """Whether the answers are known to be the classes of the largest scores."""
+        if self.method != "decision_function" or self.target is not None:
+            return False
+        model = self.estimator
+        same = getattr(model.decision_function, "__self__", model)
+        # The function that linear classifiers share; a wrapper may change the scores.
+        return model.predict == MethodType(LogisticRegression.predict, same)
 
     def labels(self, X):
         """Labels that `predict` of a classifier returns for rows, checked."""

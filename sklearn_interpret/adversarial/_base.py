@@ -15,7 +15,11 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_interpret._core.search.norm_balls import NORMS, farthest
-from sklearn_interpret._inspectors.row_search import BaseRowSearch, warn_of_failures
+from sklearn_interpret._inspectors.row_search import (
+    BaseRowSearch,
+    checked_limits,
+    warn_of_failures,
+)
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -120,7 +124,7 @@ class BaseAttack(BaseRowSearch):
             given = _bounds_of_all(self.bounds, rows.n_columns)
         for j, limits in given.items():
             if j in ranges:
-                ranges[j] = _checked_limits(limits, rows.names[j])
+                ranges[j] = checked_limits(limits, rows.names[j], "bounds")
         return ranges
 
     @abstractmethod
@@ -196,7 +200,8 @@ class BaseAttack(BaseRowSearch):
     def _explained(self, problem, tries):
         """The explanation, with the model's answers to the rows themselves."""
         origin = np.arange(problem.rows.n_rows)
-        valid = problem.holds(tries.values, origin)
+        found = problem.asked(tries.values, origin)
+        valid = found.holds(problem.own)
         status = np.where(valid, "found", "failed").astype(object)
         proofs = {}
         if tries.lower_bounds is not None:
@@ -206,8 +211,8 @@ class BaseAttack(BaseRowSearch):
         reasons = np.full(len(status), "", dtype=object)
         failed = np.flatnonzero(~valid)
         if len(failed):
-            both = np.concatenate([problem.values[failed], tries.values[failed]])
-            before, after = problem.margins(both, np.tile(failed, 2)).reshape(2, -1)
+            both = problem.originals, found
+            before, after = (asked.margins(problem.own)[failed] for asked in both)
             reasons[failed] = [
                 f"{self._failure()}; the margin went from {-a:.3g} to {-b:.3g}"
                 for a, b in zip(before, after, strict=True)
@@ -216,6 +221,7 @@ class BaseAttack(BaseRowSearch):
             problem,
             tries.values,
             origin,
+            found,
             valid=valid,
             status=status,
             reasons=reasons,
@@ -435,24 +441,44 @@ class BaseGradientAttack(BaseAttack):
     def _prepare(self, sample, outcome, actionability):
         self._margins = Margins(SearchProblem(outcome, actionability, sample.rows))
         self.by_formula_ = self._margins.by_formula
+        whole = (actionability.integer & actionability.vary).any()
+        # Then margins after a step follow from the slopes.
+        self._is_linear = self._margins.are_linear and not whole
 
     def _one_step(self, budget):
-        """Rows after the step of the full size towards the best rival.
+        """Rows after the step of the full size towards the best rival, and that rival.
 
-        And whether each satisfies the target, and that rival.
+        The model is asked only where the best can't be known without.
         """
-        problem, n_rivals = budget.problem, self._margins.n_rivals
-        # All rivals of a row at once, so that the model is asked once.
-        every = budget.part(np.arange(len(budget.index)).repeat(n_rivals))
-        rivals, index = np.tile(np.arange(n_rivals), len(budget.index)), every.index
-        slopes = self._margins.slopes(problem, every.origins, index, rivals)
-        values = every.values(every.farthest(slopes, budget.epsilon))
-        holds = problem.holds(values, index).reshape(-1, n_rivals)
-        margins = self._margins.at(problem, values, index)[1].reshape(-1, n_rivals)
-        valid = holds.any(axis=1)
-        towards = np.where(holds == valid[:, None], margins, -np.inf).argmax(axis=1)
-        best = values.reshape(*holds.shape, -1)[np.arange(len(valid)), towards]
-        return best, valid, towards
+        rivals = self._margins.rivals(budget.problem, budget.index)
+        n, m = rivals.shape
+        # All rivals of a row at once.
+        every = budget.part(np.arange(n).repeat(m))
+        of = budget.problem, every.origins, every.index
+        slopes = self._margins.slopes(*of, rivals.ravel())
+        steps = farthest(slopes, every.low, every.high, budget.epsilon, budget.norm)
+        place, rows = np.zeros(n, dtype=np.intp), np.arange(n)
+        if m > 1 and self._is_linear:
+            scores = budget.problem.originals.scores[budget.index]
+            own = budget.problem.own[budget.index]
+            margins = self._margins.of_scores(scores, own)
+            gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
+            place = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
+        elif m > 1:
+            place = self._best_of(every, every.values(steps), m)
+        values = budget.values(steps.reshape(n, m, -1)[rows, place])
+        return values, rivals[rows, place]
+
+    def _best_of(self, budget, values, number):
+        """Which of a number of rows for each attacked one is best.
+
+        Those that satisfy the target come first, then those with the largest margin.
+        """
+        problem, index = budget.problem, budget.index
+        holds = problem.holds(values, index).reshape(-1, number)
+        margins = self._margins.at(problem, values, index)[1].reshape(-1, number)
+        some = holds.any(axis=1, keepdims=True)
+        return np.where(holds == some, margins, -np.inf).argmax(axis=1)
 
     def _failure(self):
         return f"no row that reaches the target was found within epsilon={self.epsilon}"
@@ -477,17 +503,3 @@ def _bounds_of_all(bounds, n_columns):
             "features."
         ) from error
     return {j: (float(both[0][j]), float(both[1][j])) for j in range(n_columns)}
-
-
-def _checked_limits(limits, name):
-    if (
-        not isinstance(limits, tuple | list)
-        or len(limits) != 2
-        or not all(isinstance(limit, Real) for limit in limits)
-        or not limits[0] <= limits[1]
-    ):
-        raise ValueError(
-            f"bounds has {limits!r} for {name!r}; a pair (low, high) of numbers, "
-            "low <= high, is accepted."
-        )
-    return tuple(limits)

@@ -113,5 +113,4 @@ class FastGradientSign(BaseGradientAttack):
     verbose: int = 0
 
     def _attack(self, problem, index):
-        values, _, _ = self._one_step(Budget(problem, index, self.epsilon))
-        return Tries(values)
+        return Tries(self._one_step(Budget(problem, index, self.epsilon))[0])

@@ -153,13 +153,11 @@ class ProjectedGradient(BaseGradientAttack):
 
     def _attack(self, problem, index):
         budget = Budget(problem, index, self.epsilon)
-        best, valid, towards = self._one_step(budget)
-        actionability = budget.actionability
-        whole = (actionability.integer & actionability.vary).any()
-        if self._margins.are_linear and not whole:  # no other row has a larger margin
+        best, towards = self._one_step(budget)
+        if self._is_linear:  # no other row has a larger margin
             return Tries(best)
         margins = np.full(len(index), -np.inf)
-        left = np.flatnonzero(~valid)
+        left = np.flatnonzero(~problem.holds(best, index))
         starts = [(np.zeros(budget.low.shape[1]), 0.0)]
         starts += zip(self._directions, self._shares, strict=True)
         for direction, share in counted(starts):

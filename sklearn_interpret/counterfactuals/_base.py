@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._inspectors.row_search import BaseRowSearch, warn_of_failures
+from sklearn_interpret._inspectors.row_search import (
+    BaseRowSearch,
+    checked_limits,
+    warn_of_failures,
+)
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import (
     LARGEST_INTEGER,
@@ -142,8 +146,15 @@ class BaseCounterfactual(BaseRowSearch):
         rows = self._check_rows(X, reset=False)
         problem = SearchProblem(self._outcome, self._actionability, rows)
         found = self._found(problem)
-        origin = np.repeat(np.arange(rows.n_rows), [len(f.values) for f in found])
-        values = np.concatenate([f.values for f in found])
+        values, origin = _rows_of(found)
+        asked = problem.asked(values, origin)
+        holds = problem.fulfilled[origin]
+        if not holds.all():
+            holds |= asked.holds(problem.own_of(origin))
+        if not holds.all():
+            found = _kept(found, holds)
+            values, origin = _rows_of(found)
+            asked = problem.asked(values, origin)
         status = np.array(["found"] * rows.n_rows, dtype=object)
         for row, of_row in enumerate(found):
             if not len(of_row.values):
@@ -155,6 +166,7 @@ class BaseCounterfactual(BaseRowSearch):
             problem,
             values,
             origin,
+            asked,
             valid=np.ones(len(origin), dtype=bool),
             status=status,
             reasons=[f.reason for f in found],
@@ -166,35 +178,38 @@ class BaseCounterfactual(BaseRowSearch):
         return {}
 
     def _found(self, problem):
-        """`Found` of all rows: checked by asking the model again, nearest first."""
+        """`Found` of all rows, the nearest first."""
         found = [Found(values[None]) for values in problem.values]
         index = np.flatnonzero(~problem.fulfilled)
-        if not len(index):
-            return found
-        searched = list(self._search(problem, index))
-        sizes = [len(of_row.values) for of_row in searched]
-        values = np.concatenate([of_row.values for of_row in searched])
-        holds = problem.holds(values, np.repeat(index, sizes))
-        parts = np.split(holds, np.cumsum(sizes)[:-1])
-        for row, of_row, kept in zip(index, searched, parts, strict=True):
-            found[row] = self._kept(problem, row, of_row, kept)
+        if len(index):
+            for row, of_row in zip(index, self._search(problem, index), strict=True):
+                values = of_row.values
+                origins = np.repeat(problem.values[[row]], len(values), axis=0)
+                order = np.argsort(self._nearness(values, origins), kind="stable")
+                found[row] = replace(of_row, values=values[order])
         return found
-
-    def _kept(self, problem, row, found, holds):
-        """The nearest `n_counterfactuals` rows of those that hold, nearest first."""
-        if not len(found.values):
-            return found
-        origins = np.repeat(problem.values[[row]], len(found.values), axis=0)
-        order = np.argsort(self._nearness(found.values, origins), kind="stable")
-        kept = order[holds[order]][: self.n_counterfactuals]
-        reason = found.reason
-        if not len(kept):
-            reason = "the model answers otherwise when it is asked about the row found"
-        return replace(found, values=found.values[kept], reason=reason)
 
     def _nearness(self, values, origins):
         """Keys by which the rows found for a row are sorted."""
         return self._actionability.distances(values, origins)
+
+
+def _rows_of(found):
+    """Encoded rows of the results of all searches, and the rows that they are for."""
+    origin = np.repeat(np.arange(len(found)), [len(of_row.values) for of_row in found])
+    return np.concatenate([of_row.values for of_row in found]), origin
+
+
+def _kept(found, holds):
+    """The results that are left where some do not hold when the model is asked."""
+    ends = np.cumsum([len(of_row.values) for of_row in found])
+    kept = []
+    for of_row, its in zip(found, np.split(holds, ends[:-1]), strict=True):
+        reason = of_row.reason
+        if len(its) and not its.any():
+            reason = "the model answers otherwise when it is asked about the row found"
+        kept.append(replace(of_row, values=of_row.values[its], reason=reason))
+    return kept
 
 
 def _of_two_values(rows, counted, columns):
@@ -222,21 +237,10 @@ def _check_costs(costs, names):
 
 def _check_ranges(ranges, rows, categorical):
     for j, limits in ranges.items():
-        name = rows.names[j]
         if categorical[j]:
             _check_levels(limits, rows, j)
-            continue
-        if not (isinstance(limits, tuple | list) and len(limits) == 2) or not all(
-            isinstance(limit, Real) for limit in limits
-        ):
-            raise ValueError(
-                f"permitted_range has {limits!r} for {name!r}; a pair (low, high) of "
-                "numbers is accepted."
-            )
-        if not limits[0] <= limits[1]:
-            raise ValueError(
-                f"permitted_range has {limits!r} for {name!r}: low exceeds high."
-            )
+        else:
+            checked_limits(limits, rows.names[j], "permitted_range")
 
 
 def _check_levels(levels, rows, j):

@@ -205,27 +205,28 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         outcome, tokens = self._outcome, [self._split(text) for text in rows]
-        own = outcome.answers(rows.native)
+        originals = outcome.asked(rows.native)
+        own = originals.answers
         own = np.zeros(rows.n_rows, dtype=int) if own is None else own
-        searches = self._searches(rows, tokens, own)
+        searches = self._searches(originals, tokens, own)
         removed = [_removed(*pair) for pair in zip(tokens, searches, strict=True)]
         copies = [
             text.copies(~words, self.mask_token)[0]
             for text, words in zip(tokens, removed, strict=True)
         ]
-        holds = outcome.holds(self._like.like(copies), own)
+        found = outcome.asked(self._like.like(copies))
+        holds = found.holds(own)
         outcomes = tuple(zip(*map(_result, searches, holds), strict=True))
         warn_of_failures(np.array(outcomes[0]), outcomes[1], "texts")
-        return self._explanation(rows, tokens, removed, copies, outcomes)
+        return self._explanation(originals, found, tokens, removed, copies, outcomes)
 
-    def _explanation(self, rows, tokens, removed, copies, outcomes):
+    def _explanation(self, originals, found, tokens, removed, copies, outcomes):
         """The explanation of some texts, from their `_result`."""
-        (status, reasons, optimal), outcome = outcomes, self._outcome
-        changed = self._like.like(copies)
+        status, reasons, optimal = outcomes
         given = np.isin(status, ["found", "unchanged"])
         removed = [words[0] & here for words, here in zip(removed, given, strict=True)]
         pairs = list(zip(tokens, removed, strict=True))
-        responses = outcome.response(rows.native), outcome.response(changed)
+        responses = originals.scores, found.scores
         responses[1][~given] = np.nan
         before, after = (r[:, 0] if r.shape[1] == 1 else r for r in responses)
         predict = self.estimator_.predict
@@ -234,29 +235,29 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             [np.append(words, False)[text.features].tolist() for text, words in pairs],
             [list(map(feature_name, compress(text.keys, w))) for text, w in pairs],
             _where(given, copies),
-            _where(given, np.asarray(predict(changed)).tolist()),
-            np.asarray(predict(rows.native)).tolist(),
+            _where(given, np.asarray(predict(found.native)).tolist()),
+            np.asarray(predict(originals.native)).tolist(),
             status=status,
             optimal=optimal,
             reasons=reasons,
             predictions=after,
             original_predictions=before,
-            data=rows.native,
-            output_names=outcome.response.output_names(responses[0].shape[1]),
+            data=originals.native,
+            output_names=self._outcome.response.output_names(responses[0].shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
         )
 
-    def _searches(self, rows, tokens, own):
+    def _searches(self, originals, tokens, own):
         """A finished `RemovalSearch` for each text; None if it satisfies the target."""
-        searched = np.flatnonzero(~self._outcome.holds(rows.native, own))
+        searched = np.flatnonzero(~originals.holds(own))
         tasks = [
             ([tokens[i] for i in searched[part]], own[searched[part]])
             for part in worker_slices(len(searched), self.n_jobs)
         ]
         parts = run(self._search, tasks, n_jobs=self.n_jobs)
         found = dict(zip(searched, chain.from_iterable(parts), strict=True))
-        return [found.get(i) for i in range(rows.n_rows)]
+        return [found.get(i) for i in range(len(tokens))]
 
     def _search(self, tokens, own):
         """Search for the words of some texts, all in one call of the model a round."""
@@ -298,11 +299,11 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         margins, holds = [], []
         while some := list(islice(copies, at_once)):
             owns, texts = np.array([pair[0] for pair in some]), [t for _, t in some]
-            margins.extend(self._outcome.margins(self._like.like(texts), owns))
+            margins.extend(self._outcome.asked(self._like.like(texts)).margins(owns))
             near = np.array(margins[-len(some) :]) >= 0
             if near.any():
                 likely = self._like.like(list(compress(texts, near)))
-                near[near] = self._outcome.holds(likely, owns[near])
+                near[near] = self._outcome.asked(likely).holds(owns[near])
             holds.extend(near)
         pairs = iter(zip(margins, holds, strict=True))
         return {i: list(islice(pairs, len(sets))) for i, sets in asked.items()}

@@ -304,3 +304,47 @@ def test_sizes_of_a_curve_are_not_negative(sizes):
     attack = FastGradientSign(SVC()).fit(X, Y)
     with pytest.raises(ValueError, match=r"sizes=\[.*must hold numbers that are not"):
         attack.robustness_curve(X, sizes=sizes)
+
+
+class Counted(LogisticRegression):
+    """Counts the calls of its scores, which decide its predictions."""
+
+    def decision_function(self, X):
+        self.calls_ = [*getattr(self, "calls_", []), "scores"]
+        return super().decision_function(X)
+
+
+class CountedApart(Counted):
+    """Has predictions of its own: never the last class."""
+
+    def predict(self, X):
+        self.calls_ = [*getattr(self, "calls_", []), "answers"]
+        scores = X @ self.coef_.T + self.intercept_
+        return scores[:, :-1].argmax(axis=1)
+
+
+@BOTH
+@pytest.mark.parametrize(("model", "kinds"), [(Counted, 1), (CountedApart, 2)])
+@pytest.mark.parametrize("n_rows", [1, 40])
+def test_linear_models_are_asked_once(attack_class, model, kinds, n_rows):
+    attack = attack_class(model(max_iter=999), epsilon=0.5).fit(X, Y)
+    rows = X[60 : 60 + n_rows]
+    attack.explain(rows)
+    attack.estimator_.calls_ = []
+    found = attack.explain(rows)
+    # About the rows, and about those that it returns.
+    assert len(attack.estimator_.calls_) == 2 * kinds
+    assert_array_equal(found.valid, attack.predict(found.rows) != attack.predict(rows))
+    assert_array_equal(found.answers, attack.predict(found.rows))
+    assert_array_equal(found.predictions, attack.decision_function(found.rows))
+
+
+def test_a_wrapper_may_change_scores_alone():
+    class Turned(FrozenEstimator):
+        def decision_function(self, X):
+            return -self.estimator.decision_function(X)
+
+    model = Turned(LogisticRegression(max_iter=999).fit(X, Y))
+    found = FastGradientSign(model, epsilon=0.5).fit(X).explain(X)
+    assert_array_equal(found.original_answers, model.predict(X))
+    assert_array_equal(found.valid, model.predict(found.rows) != model.predict(X))

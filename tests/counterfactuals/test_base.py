@@ -371,7 +371,7 @@ def test_transform_of_a_mixed_table(method):
         ({"features_to_vary": []}, "features_to_vary is empty"),
         ({"permitted_range": {"aa": (0, 1)}}, "permitted_range"),
         ({"permitted_range": {"a": 3}}, "permitted_range has 3 for 'a'; a pair"),
-        ({"permitted_range": {"a": (2, 1)}}, "low exceeds high"),
+        ({"permitted_range": {"a": (2, 1)}}, "low <= high"),
         ({"permitted_range": {"job": "x"}}, "a list of its levels"),
         ({"permitted_range": {"job": ["q"]}}, "unknown level 'q'"),
         ({"direction": {"a": "up"}}, "direction has 'up' for 'a'"),
@@ -396,3 +396,35 @@ def test_the_index_of_a_frame_stays_with_its_rows(method):
     explanation = fitted(method)[0].explain(named)
     assert explanation.data.index.tolist() == list("pqrs")
     assert explanation[2].data.index.tolist() == ["r"]
+
+
+class Counted(LogisticRegression):
+    """Keeps the tables that it is asked about; it predicts on its own."""
+
+    def decision_function(self, X):
+        self.asked_ = [*getattr(self, "asked_", []), ("scores", X.copy())]
+        return super().decision_function(X)
+
+    def predict(self, X):
+        self.asked_ = [*getattr(self, "asked_", []), ("answers", X.copy())]
+        scores = X @ self.coef_[0] + self.intercept_[0]
+        return self.classes_[(scores > 0).astype(int)]
+
+
+@pytest.mark.parametrize(
+    ("method", "most"),
+    [(ExactCounterfactual, 20), (WachterCounterfactual, 40), (GrowingSpheres, 40)],
+)
+def test_rows_are_searched_together_and_asked_about_once(method, most):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 4))
+    labels = rows.sum(axis=1) + rng.normal(size=200) > 0
+    inspector = method(Counted()).fit(rows, labels)
+    some = rows[:8]
+    inspector.estimator_.asked_ = []
+    found = inspector.explain(some)
+    asked = inspector.estimator_.asked_
+    assert len(asked) <= most
+    for table in (some, found.rows):
+        kinds = [kind for kind, X in asked if np.array_equal(X, table)]
+        assert sorted(kinds) == ["answers", "scores"]

@@ -30,10 +30,10 @@ CLASSIFIERS = [
 def test_any_other_class(model, y):
     model = model.fit(X, y)
     outcome = TargetOutcome.of(model, "other")
-    own = outcome.answers(X[:1])[[0] * len(X)]
+    own = outcome.asked(X[:1]).answers[[0] * len(X)]
     expected = model.predict(X) != model.predict(X[:1])
-    assert_array_equal(outcome.holds(X, own), expected)
-    margins = outcome.margins(X, own)
+    assert_array_equal(outcome.asked(X).holds(own), expected)
+    margins = outcome.asked(X).margins(own)
     assert_array_equal(margins[margins != 0] > 0, expected[margins != 0])
 
 
@@ -44,8 +44,8 @@ def test_a_class(model, y):
     for desired in model.classes_:
         outcome = TargetOutcome.of(model, desired)
         expected = model.predict(X) == desired
-        assert_array_equal(outcome.holds(X), expected)
-        margins = outcome.margins(X)
+        assert_array_equal(outcome.asked(X).holds(), expected)
+        margins = outcome.asked(X).margins()
         assert_array_equal(margins[margins != 0] > 0, expected[margins != 0])
 
 
@@ -53,7 +53,7 @@ def test_a_class_that_is_called_other():
     model = LogisticRegression().fit(X, NAMES[TWO + 1])
     outcome = TargetOutcome.of(model, "other")
     assert not outcome.is_other
-    assert_array_equal(outcome.holds(X), model.predict(X) == "other")
+    assert_array_equal(outcome.asked(X).holds(), model.predict(X) == "other")
 
 
 @pytest.mark.parametrize(
@@ -65,25 +65,25 @@ def test_an_interval_of_a_probability(desired, low, high):
     probability = model.predict_proba(X)[:, 1]
     outcome = TargetOutcome.of(model, desired)
     expected = (probability >= low) & (probability <= high)
-    assert_array_equal(outcome.holds(X), expected)
+    assert_array_equal(outcome.asked(X).holds(), expected)
     of_first = TargetOutcome.of(model, desired, target=0)
     expected = (1 - probability >= low) & (1 - probability <= high)
-    assert_array_equal(of_first.holds(X), expected)
+    assert_array_equal(of_first.asked(X).holds(), expected)
 
 
 def test_an_interval_of_one_of_three_classes():
     model = LogisticRegression().fit(X, THREE)
     outcome = TargetOutcome.of(model, (0.5, None), target=2)
     expected = model.predict_proba(X)[:, 2] >= 0.5
-    assert_array_equal(outcome.holds(X), expected)
+    assert_array_equal(outcome.asked(X).holds(), expected)
 
 
 def test_an_interval_of_a_prediction():
     model = LinearRegression().fit(X, X[:, 0] + X[:, 1])
     outcome = TargetOutcome.of(model, (-0.5, 0.5))
     predicted = model.predict(X)
-    assert_array_equal(outcome.holds(X), np.abs(predicted) <= 0.5)
-    assert_allclose(outcome.margins(X), 0.5 - np.abs(predicted))
+    assert_array_equal(outcome.asked(X).holds(), np.abs(predicted) <= 0.5)
+    assert_allclose(outcome.asked(X).margins(), 0.5 - np.abs(predicted))
 
 
 @pytest.mark.parametrize(

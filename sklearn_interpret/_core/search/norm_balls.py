@@ -32,11 +32,15 @@ def farthest(slopes, low, high, radius, norm):
     -------
     ndarray of shape (n, p)
     """
-    rates, room = _rates(slopes, low, high, norm)
     radius = np.broadcast_to(radius, len(slopes))
     if norm == np.inf:
-        sizes = np.minimum(radius[:, None] * (rates > 0), room)
-    elif norm == 1:
+        ends = np.clip(
+            np.where(slopes > 0, high, low), -radius[:, None], radius[:, None]
+        )
+        ends[slopes == 0] = 0
+        return ends
+    rates, room = _rates(slopes, low, high, norm)
+    if norm == 1:
         sizes = _in_order(np.abs(slopes), room, np.ones_like(room), radius)
     else:
         times = _time_when(rates**2, _over(room, rates), radius**2, squared=True)

@@ -215,14 +215,14 @@ def penalised_descent(start, low, high, evaluate, *, aim, max_iter):
         saved = before - _objective(new, aim - new_margins, weight)
         moved = np.abs(new - at).max(axis=1)
         better = saved > 1e-9 * before
-        trust[active] = np.where(
-            better, np.maximum(trust[active], 2 * moved), moved / 4
-        )
         done = active[better]
         points[done], margins[done] = new[better], new_margins[better]
         gradients[done] = new_gradients[better]
         length = np.abs(points[active]).max(axis=1)
         settled = np.where(better, saved < 1e-3 * before, moved <= _STILL * length)
+        longer = np.maximum(trust[active], 2 * moved)
+        # Where nothing is left to save, the next weight needs as much room.
+        trust[active] = np.where(better | settled, longer, moved / 4)
         raised = active[settled]
         weights[raised] *= 10
         trust[raised] *= 10

@@ -124,6 +124,12 @@ class Actionability:
         self.coefficients = np.zeros((0, known.n_columns))
         self.bounds = np.zeros(0)
 
+    def _holds_all(self, rows):
+        """Whether rows are an array of double precision, and no column a category."""
+        native = rows.native
+        plain = isinstance(native, np.ndarray) and native.dtype == np.float64
+        return plain and not self.categorical.any()
+
     def _levels_of(self, j):
         """Levels of a category, in the natural order, missing ones left out."""
         _, labels = self.known.encode_column(j)
@@ -223,6 +229,8 @@ class Actionability:
 
     def encode(self, rows):
         """Rows as floats, (n_rows, n_columns)."""
+        if self._holds_all(rows) and not np.isinf(rows.native).any():
+            return rows.native.copy()
         values = np.empty((rows.n_rows, rows.n_columns))
         for j, codes in enumerate(self._codes):
             if codes is None:
@@ -351,6 +359,8 @@ class Actionability:
 
         Columns with missing or unknown entries, or with other objects, do not.
         """
+        if self._holds_all(rows) and self._holds_all(self.known):
+            return (np.abs(values) < LARGEST_INTEGER).all(axis=0)
         returning = np.zeros(rows.n_columns, dtype=bool)
         for j, levels in enumerate(self.levels):
             own = values[:, j]
@@ -384,8 +394,7 @@ class Actionability:
         -------
         native container of m rows
         """
-        plain = isinstance(rows.native, np.ndarray) and rows.native.dtype == np.float64
-        if plain and returning.all():
+        if self._holds_all(rows) and returning.all():
             return values.copy()
         changed = (values != origins) & ~(np.isnan(values) & np.isnan(origins))
         any_changed = changed.any(axis=0)
@@ -446,12 +455,9 @@ class SearchProblem:
         self.outcome, self.actionability, self.rows = outcome, actionability, rows
         self.values = actionability.encode(rows)
         self._returning = actionability.returning(rows, self.values)
-        self.answers = outcome.answers(rows.native)
-        self.own = self.answers if classes is None else classes
-        if outcome.interval is not None:
-            self.fulfilled = outcome.holds(rows.native)
-        else:
-            self.fulfilled = outcome.is_reached(self.answers, self.own)
+        self.originals = outcome.asked(rows.native)
+        self.own = self.originals.answers if classes is None else classes
+        self.fulfilled = self.originals.holds(self.own)
 
     def under(self, actionability):
         """A copy under other constraints on changes."""
@@ -469,15 +475,19 @@ class SearchProblem:
             values, self.values[index], self.rows, index, self._returning
         )
 
+    def asked(self, values, index):
+        """Changed copies of the rows at `index`, about which the model is asked."""
+        return self.outcome.asked(self.decode(values, index))
+
     def margins(self, values, index):
         """Margins of the model's answers, at values that are possible."""
-        return self.outcome.margins(self.decode(values, index), self.own_of(index))
+        return self.asked(values, index).margins(self.own_of(index))
 
     def holds(self, values, index):
         """Whether the model's own answers satisfy the target."""
         if not len(values):  # a model takes no table without rows
             return np.zeros(0, dtype=bool)
-        return self.outcome.holds(self.decode(values, index), self.own_of(index))
+        return self.asked(values, index).holds(self.own_of(index))
 
     def distances(self, values, index):
         """Distances from the rows at `index`."""

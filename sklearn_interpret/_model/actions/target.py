@@ -1,6 +1,7 @@
 """Targets: a class, a probability or an interval, of the response or of its sums."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 
 import numpy as np
@@ -96,51 +97,76 @@ class TargetOutcome:
         """Whether the target is any class but a row's own."""
         return self.interval is None and self.wanted is None
 
-    def answers(self, X):
-        """Class positions (n,) that the model predicts; None for intervals."""
-        if self.interval is not None:
-            return None
-        return self.response.answers(X)
+    def asked(self, X):
+        """Rows about which the model is asked."""
+        return AskedRows(self, X)
 
-    def scores(self, X):
+
+class AskedRows:
+    """Rows, and what a model says of them: each is asked once, when it is needed.
+
+    Parameters
+    ----------
+    outcome : TargetOutcome
+        The target, and the model.
+    native : native container
+        The rows.
+    """
+
+    def __init__(self, outcome, native):
+        self.outcome, self.native = outcome, native
+
+    @cached_property
+    def answers(self):
+        """Class positions (n,) that the model predicts; None for intervals."""
+        if self.outcome.interval is not None:
+            return None
+        response = self.outcome.response
+        if response.decides_answers:
+            return self._of_classes.argmax(axis=1)
+        return response.answers(self.native)
+
+    @cached_property
+    def scores(self):
         """Scores (n, n_outputs) of rows; one output for an interval."""
-        scores = self.response(X)
-        if self.interval is not None and scores.shape[1] > 1:
+        scores = self.outcome.response(self.native)
+        if self.outcome.interval is not None and scores.shape[1] > 1:
             raise ValueError(
                 f"target=None: the model has {scores.shape[1]} outputs, as y has "
                 "columns: pass the index of the one that should change."
             )
         return scores
 
-    def margins(self, X, own=None):
+    @property
+    def _of_classes(self):
+        """Scores (n, n_classes) of all classes."""
+        if self.scores.shape[1] > 1:
+            return self.scores
+        log_odds = self.outcome.response.method == "decision_function"
+        return np.hstack([-self.scores if log_odds else 1 - self.scores, self.scores])
+
+    def margins(self, own=None):
         """Margins of the answers, (n,): not negative where they satisfy the target.
 
         `own` are the classes of the origins, for the target of any other class.
         """
-        scores = self.scores(X)
-        if self.interval is not None:
-            low, high = self.interval
-            return np.minimum(scores[:, 0] - low, high - scores[:, 0])
-        if scores.shape[1] == 1:
-            of_log_odds = self.response.method == "decision_function"
-            other = -scores if of_log_odds else 1 - scores
-            scores = np.hstack([other, scores])
-        position = own if self.is_other else np.full(len(scores), self.wanted)
-        rows = np.arange(len(scores))
-        chosen = scores[rows, position]
-        scores[rows, position] = -np.inf
-        margins = chosen - scores.max(axis=1)
-        return -margins if self.is_other else margins
+        outcome = self.outcome
+        if outcome.interval is not None:
+            low, high = outcome.interval
+            return np.minimum(self.scores[:, 0] - low, high - self.scores[:, 0])
+        scores = self._of_classes
+        rows, others = np.arange(len(scores)), scores.copy()
+        position = own if outcome.is_other else np.full(len(rows), outcome.wanted)
+        others[rows, position] = -np.inf
+        margins = scores[rows, position] - others.max(axis=1)
+        return -margins if outcome.is_other else margins
 
-    def holds(self, X, own=None):
-        """Whether the model's own answers to rows satisfy the target, (n,)."""
-        if self.interval is not None:
-            return self.margins(X) >= 0
-        return self.is_reached(self.answers(X), own)
-
-    def is_reached(self, answers, own):
-        """Whether answers, as class positions (n,), satisfy the target."""
-        return answers != own if self.is_other else answers == self.wanted
+    def holds(self, own=None):
+        """Whether the model's own answers satisfy the target, (n,)."""
+        if self.outcome.interval is not None:
+            return self.margins() >= 0
+        wanted = self.outcome.wanted
+        return self.answers != own if wanted is None else self.answers == wanted
 
 
 @dataclass(frozen=True)

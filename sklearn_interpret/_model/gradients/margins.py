@@ -108,7 +108,11 @@ class Margins:
 
         `own` are positions of the rows' classes, for the target "any other class".
         """
-        scores, outcome = self.scores.function(native), self.outcome
+        return self.of_scores(self.scores.function(native), own)
+
+    def of_scores(self, scores, own):
+        """`margins` of rows with some scores."""
+        outcome = self.outcome
         if outcome.interval is not None:
             low, high = outcome.interval
             output = scores @ self._of_output
@@ -128,11 +132,27 @@ class Margins:
             margins[:, outcome.wanted] = np.inf
         return margins
 
+    def rivals(self, problem, index):
+        """Positions (n, m) of the margins that can decide of the rows at `index`."""
+        outcome = self.outcome
+        if outcome.interval is not None:
+            ends = np.flatnonzero(np.isfinite(outcome.interval))
+            return np.tile(ends, (len(index), 1))
+        itself = np.full(len(index), outcome.wanted)
+        if outcome.is_other:
+            itself = problem.own[index]
+        others = np.arange(self.n_classes - 1)
+        return others + (others >= itself[:, None])
+
     @property
     def are_linear(self):
-        """Whether "any other class" has margins that are linear."""
+        """Whether "any other class" has margins that are linear in the columns.
+
+        Their scores are the response then.
+        """
         other = self.outcome.is_other and not self._vote
-        return other and self.by_formula and self.scores.are_linear
+        decided = self.outcome.response.method == "decision_function"
+        return other and decided and self.by_formula and self.scores.are_linear
 
     @property
     def _vote(self):

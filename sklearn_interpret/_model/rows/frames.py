@@ -188,15 +188,11 @@ class _PandasTiles(Tiles):
 
     def replaced(self, columns, levels, codes):
         pandas = sys.modules["pandas"]
-        frame = self._frame.copy(deep=False)
+        frame, dtypes = self._frame.copy(deep=False), self._frame.dtypes.tolist()
         for j, values, places in zip(columns, levels, codes, strict=True):
+            fresh = gather(values, self._cells(places))
             # Without a dtype, pandas would infer strings from objects that are texts.
-            fresh = pandas.Series(
-                gather(values, self._cells(places)),
-                index=frame.index,
-                dtype=frame.dtypes.iloc[j],
-                copy=False,
-            )
+            fresh = pandas.Series(fresh, frame.index, dtypes[j], copy=False)
             frame.isetitem(j, fresh)
         return frame
 
