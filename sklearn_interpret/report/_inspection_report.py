@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import field
 from numbers import Integral
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs, parallel_config
+from joblib import parallel_config
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
@@ -182,8 +183,11 @@ class InspectionReport(RefittingMixin, BaseInspector):
         return tags
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
-        start = perf_counter()
-        with parallel_config(n_jobs=effective_n_jobs(self.n_jobs)):
+        start, workers = perf_counter(), nullcontext()
+        if self.n_jobs is not None:
+            # For a model that sets no number itself; processes would need copies.
+            workers = parallel_config("threading", n_jobs=self.n_jobs)
+        with workers:
             super()._fit_estimator(X, y, sample_weight, params, context)
         self._fit_seconds = perf_counter() - start
 
