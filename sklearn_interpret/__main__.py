@@ -50,7 +50,7 @@ def _parser():
 
 
 def _report(given):
-    """The fitted report of what was given."""
+    """The fitted report of the model and the data in the files."""
     model, pandas = _model(given.model, given.trust), import_module("pandas")
     parquet = given.data.suffix == ".parquet"
     table = (pandas.read_parquet if parquet else pandas.read_csv)(given.data)

@@ -3,9 +3,8 @@
 from sklearn_interpret.report import _explanation_checks as of_explanations
 from sklearn_interpret.report import _model_checks as of_models
 
-# Functions that take an `Inspection` and return a `Check`, and their titles.
 CHECKS = {
-    check.name: (check, check.title)
+    check.__name__.rstrip("_"): check
     for check in (
         of_models.chance,
         of_models.overfit,

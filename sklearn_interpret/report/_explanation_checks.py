@@ -7,14 +7,14 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret.report._results import NotApplicable, check
+from sklearn_interpret.report._results import NotApplicable, titled
 from sklearn_interpret.shapley import ShapleyValues
 
 # Rows explained, and backgrounds: what models take that are asked for each coalition.
 _EXPLAINED, _BACKGROUND, _BACKGROUNDS = 4, 100, 6
 
 
-@check("Do columns share their importance?")
+@titled("Do columns share their importance?", "table columns")
 def companions(inspection):
     shares = {
         j: r2_score(own, predicted, multioutput="variance_weighted")
@@ -35,7 +35,7 @@ def companions(inspection):
     return share, 0.7, share > 0.7, finding, advice
 
 
-@check("Do permuted rows lie outside of the data?")
+@titled("Do permuted rows lie outside of the data?", "table columns")
 def outside(inspection):
     columns = list(inspection.from_others)[:3]
     share, column = max((_share_outside(inspection, j), j) for j in columns)
@@ -69,9 +69,8 @@ def _share_outside(inspection, j):
     return np.mean(found[is_permuted] > np.quantile(found[~is_permuted], 0.99))
 
 
-@check("Do average curves hide opposite ones?")
+@titled("Do average curves hide opposite ones?", "table columns")
 def opposite(inspection):
-    inspection.need_columns()
     effects = inspection.regions
     spread = max(effects.individual_[0].std(), 1e-300)
     found = [(0.0, "No region reverses the curve of one of the top features.")]
@@ -92,12 +91,11 @@ def opposite(inspection):
     return size, 0.15, size > 0.15, finding, advice
 
 
-@check("Are importances stable?")
+@titled("Are importances stable?", "folds table columns")
 def folds(inspection):
-    inspection.need_folds()
-    inspection.need_columns()
     models = [fold.model for fold in inspection.folds]
-    found = np.array([inspection.reliances(one, inspection.top) for one in models])
+    rows, top = inspection.part.rows, inspection.top
+    found = np.array([inspection.reliances(one, rows, top) for one in models])
     means, deviations = found.mean(axis=0), found.std(axis=0, ddof=1)
     if not means.any():
         raise NotApplicable("The models do not use the most important columns.")
@@ -105,26 +103,23 @@ def folds(inspection):
     worst = deviations.argmax()
     finding = (
         f"Over {len(found)} refits, importances deviate by {share:.0%}: permuting "
-        f"{inspection.names[inspection.top[worst]]} changes predictions by "
+        f"{inspection.names[top[worst]]} changes predictions by "
         f"{found[:, worst].min():.3g} to {found[:, worst].max():.3g}."
     )
     advice = "Show importances with their spread over refits; group similar columns."
     return share, 0.2, share > 0.2, finding, advice
 
 
-@check("Is noise as important as real columns?")
+@titled("Is noise as important as real columns?", "folds targets table columns")
 def noise(inspection):
-    inspection.need_folds()
-    inspection.need_targets()
-    inspection.need_columns()
     # The least important columns become noise: a model meets as many columns, of the
     # same kinds, as before.
     permuted = inspection.order[-min(3, len(inspection.order) // 2) :]
     real = [j for j in inspection.top if j not in permuted]
-    rows = as_rows(inspection.permuted(permuted))
+    rows = as_rows(inspection.permuted(inspection.part.rows, permuted))
     model = clone(inspection.folds[0].model).fit(rows.native, inspection.part.y)
-    of_real = inspection.reliances(model, real, rows)
-    highest = inspection.reliances(model, permuted, rows).max()
+    of_real = inspection.reliances(model, rows, real)
+    highest = inspection.reliances(model, rows, permuted).max()
     if not of_real.any():
         raise NotApplicable("A refit of the model uses no column.")
     share, n_below = highest / of_real.max(), sum(of_real < highest)
@@ -137,18 +132,13 @@ def noise(inspection):
     return share, 0.45, share > 0.45, finding, advice
 
 
-@check("Do Shapley values depend on the background?")
+@titled("Do Shapley values depend on the background?", "table")
 def background(inspection):
-    inspection.need_table()
     part, rng = inspection.part, np.random.default_rng(inspection.seed)
     rows, size = part.rows, min(_BACKGROUND, -(-part.rows.n_rows // 2))
     explained = rows.take(rng.permutation(rows.n_rows)[:_EXPLAINED]).native
     shapley = ShapleyValues(
-        inspection.frozen,
-        budget=2 * rows.n_columns + 4,
-        target=inspection.target,
-        random_state=inspection.seed,
-        n_jobs=inspection.n_jobs,
+        inspection.frozen, budget=2 * rows.n_columns + 4, **inspection.targeted
     )
     values = []
     for _ in range(_BACKGROUNDS):

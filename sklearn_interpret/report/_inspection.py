@@ -1,4 +1,4 @@
-"""What the sections and the checks of a report share, each computed once."""
+"""Results that sections and checks of a report share, each computed once."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from sklearn_interpret.importance import PermutationImportance
 from sklearn_interpret.prototypes import MMDCritic
 from sklearn_interpret.report._results import NotApplicable
 
-# Rows that methods are computed on: errors of means over 1000 rows are small beside the
+# Rows that methods are computed on: errors of means over 1000 rows are smaller than
 # effects that a figure can show.
-_MOST_ROWS = 1000
+MOST_ROWS = 1000
 # Rows of each fold's permutation importance, and their permutations.
 _FOLD_ROWS, _REPEATS = 400, 3
 # Most leaves of all trees that proofs, and decompositions of all rows, may follow.
@@ -43,6 +43,9 @@ _MOST_LEAVES = 5000
 _MOST_PREDICTED = 5
 # Rows and features of regional effects: curves of more rows show no other regions.
 _REGION_ROWS, _REGION_FEATURES = 400, 4
+_NO_FOLDS = (
+    "The model was given fitted, and this takes models fitted on parts of the rows."
+)
 # Of linear models.
 _PENALTIES = np.logspace(-3, 3, 13)
 
@@ -73,10 +76,8 @@ class Inspection:
         Seed of all that is drawn.
     chosen : list of int or None
         Rows to explain, if the user chose them.
-    unfitted : estimator or None
-        The model before its fit; None if it was given fitted.
     fit_seconds : float
-        How long its fit took.
+        How long the model's fit took.
     n_jobs : int or None
         Number of workers.
     """
@@ -86,10 +87,9 @@ class Inspection:
     folds: list[Fold]
     max_features: int
     seed: int
-    chosen: list[int] | None = None
-    unfitted: Any = None
-    fit_seconds: float = np.inf
-    n_jobs: int | None = None
+    chosen: list[int] | None
+    fit_seconds: float
+    n_jobs: int | None
 
     @cached_property
     def classifies(self):
@@ -106,34 +106,25 @@ class Inspection:
         """Whether the rows are rows of a table, not texts."""
         return not isinstance(self.sample.rows, TextRows)
 
-    def need_table(self):
-        """Refuse rows that are no rows of a table."""
-        if not self.is_table:
-            raise NotApplicable("The rows are texts, and this is for tables.")
-
-    def need_columns(self):
-        """Refuse texts, and tables of a single column."""
-        self.need_table()
-        if self.sample.rows.n_columns == 1:
-            raise NotApplicable("There is one feature only.")
-
-    def need_folds(self):
-        """Refuse a frozen model."""
-        if not self.folds:
-            raise NotApplicable(
-                "The model was given fitted, and this takes models fitted on parts of "
-                "the rows."
-            )
-
     @property
     def has_targets(self):
         """Whether each row has one target."""
         return self.sample.y is not None and self.sample.y.ndim == 1
 
-    def need_targets(self):
-        """Refuse rows without targets, or with several."""
-        if not self.has_targets:
-            raise NotApplicable("This takes one target for each row.")
+    def need(self, *names):
+        """Refuse a section or a check that needs what there is not."""
+        of_several = self.is_table and len(self.names) > 1
+        known = {
+            "table": (self.is_table, "The rows are texts, and this is for tables."),
+            "columns": (of_several, "There is one feature only."),
+            "folds": (self.folds, _NO_FOLDS),
+            "targets": (self.has_targets, "This takes one target for each row."),
+            "classes": (self.classifies, "The model is no classifier."),
+            "numbers": (not self.classifies, "Classes have no range."),
+        }
+        for is_there, reason in map(known.get, names):
+            if not is_there:
+                raise NotApplicable(reason)
 
     @cached_property
     def frozen(self):
@@ -143,7 +134,7 @@ class Inspection:
     @cached_property
     def part(self):
         """At most 1000 of the rows."""
-        return self.sample.draw(_MOST_ROWS, self.seed, stratified=self.classifies)
+        return self.sample.draw(MOST_ROWS, self.seed, stratified=self.classifies)
 
     @cached_property
     def small_part(self):
@@ -152,8 +143,18 @@ class Inspection:
         return self.part.draw(n_rows, self.seed, stratified=self.classifies)
 
     @property
+    def seeded(self):
+        """Parameters of inspectors that draw."""
+        return {"random_state": self.seed, "n_jobs": self.n_jobs}
+
+    @property
+    def targeted(self):
+        """Parameters of inspectors that explain one output."""
+        return {"target": self.target, **self.seeded}
+
+    @property
     def n_background(self):
-        """Number of background rows of what averages over them."""
+        """Number of background rows that methods average over."""
         return 100 if self.has_few_leaves else 40
 
     @cached_property
@@ -162,33 +163,39 @@ class Inspection:
         classes = self.model.classes_ if self.classifies else []
         if len(classes) < 3:
             return None
-        labels = self.model.predict(self.part.rows.native)
-        found, counts = np.unique(labels, return_counts=True)
-        return found[counts.argmax()]
+        found = class_indicators(self.model.predict(self.part.rows.native), classes)
+        return classes[found.sum(axis=0).argmax()]
 
     # Predictions and losses of rows that a model has not seen.
-
-    @cached_property
-    def held_out(self):
-        """Rows that a fold's model, or the frozen model, has not seen: positions."""
-        if not self.folds:
-            return np.arange(self.sample.rows.n_rows)
-        return np.unique(np.concatenate([fold.test for fold in self.folds]))
 
     @property
     def tested(self):
         """The folds; the frozen model on all rows where there are none."""
-        return self.folds or [Fold(self.model, self.held_out, self.held_out)]
+        everything = np.arange(self.sample.rows.n_rows)
+        return self.folds or [Fold(self.model, everything, everything)]
 
-    def responses(self, model, positions):
-        """Predicted numbers, or probabilities of all classes, of rows of the sample.
+    @cached_property
+    def held_out(self):
+        """Rows that a fold's model, or the frozen model, has not seen: positions."""
+        return np.unique(np.concatenate([fold.test for fold in self.tested]))
+
+    def over_folds(self, function):
+        """Mean over folds of arrays for test rows; (n_held_out, ...).
+
+        `function` takes a `Fold` and returns an array with a row for each test row.
+        """
+        found = np.concatenate([function(fold) for fold in self.tested])
+        places = np.concatenate([fold.test for fold in self.tested])
+        _, places, times = np.unique(places, return_inverse=True, return_counts=True)
+        total = np.zeros((len(times), *found.shape[1:]))
+        np.add.at(total, places, found)
+        return (total.T / times).T
+
+    def responses(self, model, X):
+        """Predicted numbers, or probabilities of all classes, of rows.
 
         Classifiers without probabilities give indicators of the predicted class.
         """
-        return self.responses_to(model, self.sample.rows.take(positions).native)
-
-    def responses_to(self, model, X):
-        """As `responses`, of any rows in the user's container."""
         if not self.classifies:
             predictions = np.asarray(model.predict(X), dtype=np.float64)
             return predictions.reshape(len(predictions), -1)
@@ -201,25 +208,13 @@ class Inspection:
         probabilities[:, np.searchsorted(classes, model.classes_)] = found
         return probabilities
 
-    def over_folds(self, function):
-        """Mean over folds of arrays for test rows; (n_held_out, ...).
-
-        `function` takes a `Fold` and returns an array with a row for each test row.
-        """
-        total, times = 0.0, np.zeros(self.sample.rows.n_rows)
-        for fold in self.tested:
-            found = function(fold)
-            whole = np.zeros((len(times), *found.shape[1:]))
-            whole[fold.test] = found
-            total = total + whole
-            times[fold.test] += 1
-        return (total[self.held_out].T / times[self.held_out]).T
-
     @cached_property
     def held_out_responses(self):
         """Responses for rows that the model has not seen: (n_held_out, n_outputs)."""
-        self.need_targets()
-        return self.over_folds(lambda fold: self.responses(fold.model, fold.test))
+        rows = self.sample.rows
+        return self.over_folds(
+            lambda fold: self.responses(fold.model, rows.take(fold.test).native)
+        )
 
     def target_columns(self, y):
         """Targets as a column, or as indicators of the classes."""
@@ -227,70 +222,41 @@ class Inspection:
             return class_indicators(y, self.model.classes_)
         return np.asarray(y, dtype=np.float64)[:, None]
 
-    def losses_of(self, responses, positions):
+    def losses_of(self, model, positions):
         """Loss of each row: squared error, or minus the log of its class's probability.
 
         Probabilities are at least 1e-3, so that no row decides alone.
         """
+        found = self.responses(model, self.sample.rows.take(positions).native)
         targets = self.target_columns(self.sample.y[positions])
         if not self.classifies:
-            return (responses - targets)[:, 0] ** 2
-        return losses.log_loss(targets, np.clip(responses, 1e-3, None))
+            return (found - targets)[:, 0] ** 2
+        return losses.log_loss(targets, np.clip(found, 1e-3, None))
 
     @cached_property
     def held_out_losses(self):
         """Loss of each held-out row."""
-        self.need_targets()
-        return self.over_folds(
-            lambda fold: self.losses_of(
-                self.responses(fold.model, fold.test), fold.test
-            )
-        )
+        return self.over_folds(lambda fold: self.losses_of(fold.model, fold.test))
 
     def refit_losses(self, estimator):
         """Held-out losses of another estimator, fitted on the same training rows."""
-        self.need_folds()
-        self.need_targets()
-        rows, y = self.sample.rows, self.sample.y
 
         def losses_of_fold(fold):
-            X = rows.take(fold.train).native
-            fitted = clone(estimator).fit(X, y[fold.train])
-            return self.losses_of(self.responses(fitted, fold.test), fold.test)
+            X = self.sample.rows.take(fold.train).native
+            fitted = clone(estimator).fit(X, self.sample.y[fold.train])
+            return self.losses_of(fitted, fold.test)
 
         return self.over_folds(losses_of_fold)
 
     @cached_property
     def dummy_losses(self):
         """Held-out losses of the mean target, or of the shares of the classes."""
-        if not self.folds:
-            targets = self.target_columns(self.sample.y)
-            constant = np.tile(targets.mean(axis=0), (len(targets), 1))
-            return self.losses_of(constant, self.held_out)
-        dummy = (
-            DummyClassifier(strategy="prior") if self.classifies else DummyRegressor()
-        )
+        dummy = DummyClassifier() if self.classifies else DummyRegressor()
         return self.refit_losses(dummy)
-
-    @cached_property
-    def training_loss(self):
-        """Mean loss of the folds' models on rows that they were fitted on."""
-        means = []
-        for fold in self.folds:
-            some = fold.train[:: -(-len(fold.train) // _MOST_ROWS)]
-            own = self.losses_of(self.responses(fold.model, some), some)
-            means.append(np.average(own, weights=self.sample.weights[some]))
-        return np.mean(means)
-
-    @cached_property
-    def linear_losses(self):
-        """Held-out losses of a linear model."""
-        return self.refit_losses(self.linear_model)
 
     @cached_property
     def linear_model(self):
         """An unfitted linear model that takes the same rows."""
-        self.need_table()
         if not self.classifies:
             return self.linear_surrogate
         return make_pipeline(self.encoder(), LogisticRegression(max_iter=1000))
@@ -331,8 +297,6 @@ class Inspection:
 
         One of the frozen model where there are no folds.
         """
-        self.need_table()
-        self.need_targets()
         return [self._importance_of(fold) for fold in self.tested]
 
     @property
@@ -349,8 +313,7 @@ class Inspection:
             scoring=self.scoring,
             n_repeats=_REPEATS,
             subsample=min(_FOLD_ROWS, len(fold.test)),
-            random_state=self.seed,
-            n_jobs=self.n_jobs,
+            **self.seeded,
         )
         return inspector.fit(rows.native, y, sample_weight=weights)
 
@@ -384,6 +347,12 @@ class Inspection:
         """The most important columns, at most `max_features`."""
         return self.order[: self.max_features]
 
+    @property
+    def groups(self):
+        """All columns but `top` as one group, where there are several."""
+        others = self.order[self.max_features :]
+        return {"other features": others} if len(others) > 1 else None
+
     @cached_property
     def important(self):
         """The columns of `top` with 5 % of the largest importance, if it is known."""
@@ -400,10 +369,8 @@ class Inspection:
         return RegionalEffects(
             self.frozen,
             features=self.top[:_REGION_FEATURES],
-            target=self.target,
             subsample=min(_REGION_ROWS, part.rows.n_rows),
-            random_state=self.seed,
-            n_jobs=self.n_jobs,
+            **self.targeted,
         ).fit(part.rows.native, sample_weight=part.weights)
 
     @cached_property
@@ -414,28 +381,6 @@ class Inspection:
             n_prototypes=max(n_rows, 1), n_criticisms=n_rows, random_state=self.seed
         )
         return critic.fit(self.encoder().fit_transform(self.part.rows.native))
-
-    @cached_property
-    def rows_to_explain(self):
-        """Positions of the rows chosen, or of typical and odd ones, by their names."""
-        if self.chosen is not None:
-            return {f"Chosen row {k + 1}": place for k, place in enumerate(self.chosen)}
-        part, found = np.searchsorted(self.sample.index, self.part.index), {}
-        if self.has_targets:
-            order = self.held_out[np.argsort(self.held_out_losses, kind="stable")]
-            found = {"Best predicted": order[0], "Worst predicted": order[-1]}
-        found["Most typical"] = part[self.critic.prototype_indices_[0]]
-        if len(self.critic.criticism_indices_):
-            found["Most unusual"] = part[self.critic.criticism_indices_[0]]
-        return {name: int(place) for name, place in found.items()}
-
-    def row_name(self, place):
-        """Label of a row of the sample: that of its frame, or its position in `X`."""
-        native = self.sample.rows.native
-        labels = getattr(native, "index", None)
-        if hasattr(native, "columns") and labels is not None:
-            return labels[place]
-        return int(self.sample.index[place])
 
     @cached_property
     def has_few_leaves(self):
@@ -456,7 +401,6 @@ class Inspection:
     @cached_property
     def table(self):
         """Columns of `part` as numbers, missing ones as medians; levels as codes."""
-        self.need_table()
         rows = self.part.rows
         columns = [
             rows.numbers(j) if is_number else rows.encode_column(j)[0]
@@ -472,13 +416,12 @@ class Inspection:
 
     @cached_property
     def from_others(self):
-        """The most important columns, and what the others predict them to be.
+        """The most important columns, and predictions of them from the others.
 
         A dict with two arrays for each column: its ranks, or indicators of its levels,
-        and their predictions by a forest or a linear model, whichever predicts better
-        what it has not seen.
+        and cross-validated predictions by a forest or a linear model, whichever is
+        better.
         """
-        self.need_columns()
         if len(self.ranks) < 6:
             raise NotApplicable("There are fewer than six rows.")
         found = {}
@@ -490,32 +433,33 @@ class Inspection:
             if not self.part.rows.are_numbers[j]:
                 column = (column == np.unique(column)).astype(np.float64)
             folds = KFold(3, shuffle=True, random_state=self.seed)
+            most = min(30, others.shape[1])
             forest = ExtraTreesRegressor(
-                20,
-                min_samples_leaf=3,
-                max_features=min(30, others.shape[1]),
-                random_state=self.seed,
+                20, min_samples_leaf=3, max_features=most, random_state=self.seed
             )
-            predictions = [
-                cross_val_predict(model, others, column.squeeze(), cv=folds)
-                for model in (forest, Ridge(1e-3))
-            ]
-            predictions = [one.reshape(column.shape) for one in predictions]
+            predictions = np.stack(
+                [
+                    cross_val_predict(model, others, column.squeeze(), cv=folds)
+                    for model in (forest, Ridge(1e-3))
+                ]
+            ).reshape(2, *column.shape)
             errors = [((column - one) ** 2).sum() for one in predictions]
-            found[j] = column, predictions[int(np.argmin(errors))]
+            found[j] = column, predictions[np.argmin(errors)]
         return found
 
-    def permuted(self, columns, rows=None):
-        """The rows of `part`, or others, with columns permuted each by itself."""
-        rows = self.part.rows if rows is None else rows
+    def permuted(self, rows, columns):
+        """Rows in the user's container with columns permuted, each by itself."""
         rng, n_rows = np.random.default_rng(self.seed), rows.n_rows
         donors = {j: rng.permutation(n_rows) for j in columns}
         return rows.mixed(np.arange(n_rows), donors)
 
-    def reliances(self, model, columns, rows=None):
+    def responses_to_permuted(self, model, rows, columns):
+        """Responses to rows with each of some columns permuted."""
+        return [self.responses(model, self.permuted(rows, [j])) for j in columns]
+
+    def reliances(self, model, rows, columns):
         """Root mean square change of a model's responses if a column is permuted."""
-        rows = self.part.rows if rows is None else rows
-        plain = self.responses_to(model, rows.native)
-        changed = [self.responses_to(model, self.permuted([j], rows)) for j in columns]
+        plain = self.responses(model, rows.native)
+        changed = self.responses_to_permuted(model, rows, columns)
         squares = [((one - plain) ** 2).sum(axis=1) for one in changed]
         return np.sqrt(np.average(squares, axis=1, weights=self.part.weights))

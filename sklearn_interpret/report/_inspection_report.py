@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from numbers import Integral
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs, parallel_config
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
@@ -41,19 +42,13 @@ from sklearn_interpret.report._sections import (
 )
 
 _SECTIONS = {
-    make.__name__: make
-    for make in (
-        *(overview, importance, effects, interactions),
-        *(rows, training, surrogates),
-    )
+    one.__name__: one
+    for one in (overview, importance, effects, interactions, rows, training, surrogates)
 }
 
 # More rows get fewer folds by default: models of many rows take long, and their scores
 # vary little.
 _MANY_ROWS = 5000
-
-# What methods raise for models, rows or targets that they do not take.
-_REFUSALS = NotApplicable, UnreadableModelError, TypeError, ValueError
 
 
 @estimator_dataclass
@@ -172,7 +167,8 @@ class InspectionReport(RefittingMixin, BaseInspector):
     response_method = "auto"
 
     def _check_rows(self, X, *, reset):
-        if _are_texts(X):
+        one_axis = isinstance(X, Iterable) and len(getattr(X, "shape", (0,))) == 1
+        if one_axis and isinstance(next(iter(X), None), str):
             return as_texts(X)
         if sparse.issparse(X):
             raise TypeError(
@@ -187,24 +183,29 @@ class InspectionReport(RefittingMixin, BaseInspector):
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         start = perf_counter()
-        super()._fit_estimator(X, y, sample_weight, params, context)
+        with parallel_config(n_jobs=effective_n_jobs(self.n_jobs)):
+            super()._fit_estimator(X, y, sample_weight, params, context)
         self._fit_seconds = perf_counter() - start
 
     def _inspect(self, sample, response):
         sections = _chosen("sections", self.sections, _SECTIONS)
         checks = _chosen("checks", self.checks, CHECKS)
+        # A large model takes longer to send to processes than they save.
+        with parallel_config(prefer="threads"):
+            self._compute(sample, checks, sections)
+
+    def _compute(self, sample, checks, sections):
+        """Results of the checks and sections of some names."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        folds = self._folds(sample, seed)
         inspection = Inspection(
             self.estimator_,
             sample,
-            folds,
+            self._folds(sample, seed),
             self.max_features,
             seed,
             self._rows_to_explain(sample),
-            unfitted=self._unfitted() if folds else None,
-            fit_seconds=self._fit_seconds,
-            n_jobs=self.n_jobs,
+            self._fit_seconds,
+            self.n_jobs,
         )
         self.checks_, self.sections_, self._seconds = [], [], {}
         for name in counted([*checks, *sections]):
@@ -219,11 +220,12 @@ class InspectionReport(RefittingMixin, BaseInspector):
         """Refits of the model on the training rows of each fold."""
         if isinstance(self.estimator, FrozenEstimator) or sample.y is None:
             return []
-        if self.cv is None:
+        cv = self.cv
+        if cv is None:
             n_folds = 5 if sample.rows.n_rows <= _MANY_ROWS else 3
             kind = StratifiedKFold if is_classifier(self.estimator_) else KFold
             cv = kind(n_folds, shuffle=True, random_state=seed)
-        splits = self._splits(sample, sample.y, self.cv if self.cv is not None else cv)
+        splits = self._splits(sample, sample.y, cv)
         tasks = [
             (self._unfitted(), sample, train, self._fit_parameters(sample.index[train]))
             for train, _ in splits
@@ -237,13 +239,11 @@ class InspectionReport(RefittingMixin, BaseInspector):
             return None
         rows = np.asarray(self.rows)
         rows = rows.nonzero()[0] if rows.dtype == bool else rows
-        places = np.searchsorted(sample.index, rows)
-        found = np.append(sample.index, -1)[places] == rows
-        if not found.all():
+        if not np.isin(rows, sample.index).all():
             raise ValueError(
                 f"rows={self.rows!r} must be positions of rows of X of positive weight."
             )
-        return places.tolist()
+        return np.searchsorted(sample.index, rows).tolist()
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the report as one page of HTML, and save it if `path` is given.
@@ -271,17 +271,6 @@ class InspectionReport(RefittingMixin, BaseInspector):
         return framed(self.to_html())
 
 
-def _are_texts(X):
-    """Whether `X` holds texts along one axis."""
-    if (
-        not hasattr(X, "__iter__")
-        or getattr(X, "ndim", 1) != 1
-        or hasattr(X, "columns")
-    ):
-        return False
-    return isinstance(next(iter(X), None), str)
-
-
 def _refit(estimator, sample, train, parameters):
     return estimator.fit(sample.rows.take(train).native, sample.y[train], **parameters)
 
@@ -300,24 +289,34 @@ def _chosen(parameter, names, known):
 
 
 def _section(name, inspection):
-    """A section, timed, with the warnings of what it calls as notes."""
+    """A section; warnings of its methods are its notes."""
     make = _SECTIONS[name]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            section = make(inspection)
-        except _REFUSALS as error:
-            section = Section(name, make.title, str(error))
-    section.notes = list(dict.fromkeys(str(one.message) for one in caught))
-    return section
+    found, notes = _computed(make, inspection)
+    summary, parts, code = (found, (), "") if isinstance(found, str) else found
+    return Section(name, make.title, summary, parts, notes, code)
 
 
 def _check(name, inspection):
     """A check; what its methods refuse is why it was skipped."""
-    make, title = CHECKS[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    make = CHECKS[name]
+    found, _ = _computed(make, inspection)
+    if isinstance(found, str):
+        return Check(name, make.title, "skipped", None, None, found, "")
+    statistic, threshold, warns, *texts = found
+    verdict = "warned" if warns else "passed"
+    numbers = float(statistic), float(threshold)
+    return Check(name, make.title, verdict, *numbers, *texts)
+
+
+def _computed(make, inspection):
+    """The result of a section or a check, or why it was refused; and warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         try:
-            return make(inspection)
-        except _REFUSALS as error:
-            return Check(name, title, "skipped", None, None, str(error), "")
+            inspection.need(*make.needs)
+            found = make(inspection)
+        except (NotApplicable, UnreadableModelError) as error:
+            found = str(error)
+        except (TypeError, ValueError) as error:
+            found = f"Could not be computed: {error}"
+    return found, list(dict.fromkeys(str(one.message) for one in caught))

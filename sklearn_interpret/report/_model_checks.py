@@ -7,7 +7,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._core.statistics.covariance_tests import one_sided_test
-from sklearn_interpret.report._results import NotApplicable, check
+from sklearn_interpret.report._inspection import MOST_ROWS
+from sklearn_interpret.report._results import NotApplicable, titled
 
 # Numbers of levels of columns that may hold codes, and the least rows of a level.
 _FEWEST_LEVELS, _MOST_LEVELS, _LEVEL_ROWS = 3, 20, 5
@@ -15,19 +16,17 @@ _FEWEST_LEVELS, _MOST_LEVELS, _LEVEL_ROWS = 3, 20, 5
 
 def _targets(inspection):
     """Held-out targets as columns, 0/1 for each class, and weights with the mean 1."""
-    inspection.need_targets()
     rows = inspection.held_out
     weights = inspection.sample.weights[rows]
-    return inspection.target_columns(
-        inspection.sample.y[rows]
-    ), weights / weights.mean()
+    targets = inspection.target_columns(inspection.sample.y[rows])
+    return targets, weights / weights.mean()
 
 
 def _centred(columns, weights):
     return columns - np.average(columns, axis=0, weights=weights)
 
 
-@check("Does the model predict better than chance?")
+@titled("Does the model predict better than chance?", "targets")
 def chance(inspection):
     targets, weights = _targets(inspection)
     if inspection.classifies:
@@ -49,9 +48,8 @@ def chance(inspection):
     return pvalue, 0.01, not pvalue < 0.01, f"{finding} (p = {pvalue:.2g}).", advice
 
 
-@check("Does the model follow the noise of its training rows?")
+@titled("Does the model follow the noise of its training rows?", "folds targets")
 def overfit(inspection):
-    inspection.need_folds()
     targets, weights = _targets(inspection)
     targets = _centred(targets, weights)
     responses = _centred(inspection.held_out_responses, weights)
@@ -63,7 +61,7 @@ def overfit(inspection):
     # The upper end of an interval: few rows are no reason to blame the model.
     upper = slope + 1.645 * np.sqrt(weights**2 @ scores**2) / spread
     held_out = 1 - inspection.skill(inspection.held_out_losses)
-    training = held_out * inspection.training_loss
+    training = held_out * _training_loss(inspection)
     training = training / np.average(inspection.held_out_losses, weights=weights)
     finding = (
         f"The loss is {training:.3f} times that of a constant prediction on training "
@@ -74,9 +72,18 @@ def overfit(inspection):
     return upper, 0.9, upper < 0.9 and held_out - training > 0.1, finding, advice
 
 
-@check("Does one column give the target away?")
+def _training_loss(inspection):
+    """Mean loss of the folds' models on rows that they were fitted on."""
+    means = []
+    for fold in inspection.folds:
+        some = fold.train[:: -(-len(fold.train) // MOST_ROWS)]
+        own = inspection.losses_of(fold.model, some)
+        means.append(np.average(own, weights=inspection.sample.weights[some]))
+    return np.mean(means)
+
+
+@titled("Does one column give the target away?", "table columns targets folds")
 def leakage(inspection):
-    inspection.need_columns()
     skill = inspection.skill(inspection.held_out_losses)
     tree = DecisionTreeRegressor(max_depth=7, min_samples_leaf=3)
     if inspection.classifies:
@@ -97,11 +104,8 @@ def leakage(inspection):
     return share, 0.95, share >= 0.95 and alone >= 0.9, finding, advice
 
 
-@check("Are all predictions possible?")
+@titled("Are all predictions possible?", "targets numbers")
 def range_(inspection):
-    inspection.need_targets()
-    if inspection.classifies:
-        raise NotApplicable("Classes have no range.")
     low, high = inspection.sample.y.min(), inspection.sample.y.max()
     width = high - low
     least, most = low - width / 10, high + width / 10
@@ -111,10 +115,8 @@ def range_(inspection):
         most = 1.01 if 1 - width / 10 < high <= 1 else most
     found = [inspection.held_out_responses]
     if inspection.is_table:
-        found += [
-            inspection.responses_to(inspection.model, inspection.permuted([j]))
-            for j in inspection.top[:5]
-        ]
+        model, rows, top = inspection.model, inspection.part.rows, inspection.top[:5]
+        found += inspection.responses_to_permuted(model, rows, top)
     shares = [np.mean((one < least) | (one > most)) for one in found]
     finding = (
         f"{shares[0]:.1%} of the held-out predictions, and up to {max(shares):.1%} "
@@ -125,10 +127,8 @@ def range_(inspection):
     return max(shares), 0.01, max(shares) > 0.01, finding, advice
 
 
-@check("Is a class rare?")
+@titled("Is a class rare?", "classes targets")
 def imbalance(inspection):
-    if not inspection.classifies:
-        raise NotApplicable("The model is no classifier.")
     targets, weights = _targets(inspection)
     shares = np.average(targets, axis=0, weights=weights)
     rare, threshold = shares.argmin(), 0.1 / len(shares)
@@ -142,10 +142,8 @@ def imbalance(inspection):
     return shares[rare], threshold, shares[rare] < threshold, finding, advice
 
 
-@check("Are codes taken for numbers?")
+@titled("Are codes taken for numbers?", "table targets")
 def ordinal(inspection):
-    inspection.need_table()
-    inspection.need_targets()
     rows = inspection.part.rows
     numbers = np.flatnonzero(rows.are_numbers & ~rows.detected_categorical)
     found = [
@@ -189,24 +187,21 @@ def _lack_of_order(inspection, j):
     squares = (weights * (targets - design @ effects) ** 2).sum()
     noise = squares / max(len(targets) - design.shape[1], 1)
     effects, sizes = effects[: len(values)], (weights * levels).sum(axis=0)
-    lack = min(
-        sum(sizes @ (own - curve(values, own, sizes)) ** 2 for own in effects.T)
-        for curve in (_polynomial, _rising, _falling)
-    )
+    lacks = [
+        [sizes @ (own - curve) ** 2 for curve in _curves(values, own, sizes)]
+        for own in effects.T
+    ]
+    lack = np.sum(lacks, axis=0).min()
     total = (sizes @ _centred(effects, sizes) ** 2).sum()
     degrees = len(values) - 2
     pvalue = stats.f.sf(lack / degrees / max(noise, 1e-300), degrees, len(targets))
     return pvalue < 0.001, lack / max(total, 1e-300), pvalue, j
 
 
-def _polynomial(values, effects, sizes):
+def _curves(values, effects, sizes):
+    """The nearest polynomial, rising and falling curve."""
     degree = min(len(values) - 2, 2 if len(values) < 8 else 3)
-    return np.polyval(np.polyfit(values, effects, degree, w=np.sqrt(sizes)), values)
-
-
-def _rising(values, effects, sizes):
-    return isotonic_regression(effects, sample_weight=sizes)
-
-
-def _falling(values, effects, sizes):
-    return -_rising(values, -effects, sizes)
+    coefficients = np.polyfit(values, effects, degree, w=np.sqrt(sizes))
+    rising = isotonic_regression(effects, sample_weight=sizes)
+    falling = -isotonic_regression(-effects, sample_weight=sizes)
+    return np.polyval(coefficients, values), rising, falling

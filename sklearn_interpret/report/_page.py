@@ -6,7 +6,6 @@ import html
 import re
 from collections import Counter
 from importlib import import_module
-from importlib.resources import files
 from io import StringIO
 from itertools import count
 from numbers import Real
@@ -24,8 +23,6 @@ _MOST_POINTS, _DPI = 5000, 200
 # Widths of drawings in points: wider ones are wider on phones too, and scroll, so that
 # text is legible.
 _WIDE = {"wide": 420, "wider": 640}
-# Least luminance of colours that stand out on dark paper: a contrast of 3.4.
-_DIM = 0.15
 _TEXTS = {"svg.fonttype": "none", "svg.hashsalt": "report"}
 _NUMBER = re.compile(r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+]?\d+)? ?%?|\N{EN DASH}")
 
@@ -39,18 +36,17 @@ def page(report):
             "The page of InspectionReport needs jinja2; install it with "
             '`pip install "sklearn-interpret[report]"`.'
         ) from error
-    folder = files("sklearn_interpret.report")
-    template, style = (
-        folder.joinpath(name).read_text(encoding="utf-8")
-        for name in ("page.html.jinja", "page.css")
+    loader = jinja2.PackageLoader("sklearn_interpret.report", "")
+    filled = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    filled = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    style, *_ = loader.get_source(filled, "page.css")
     places = count()
     filled.filters["inline"] = lambda figure: _with_ids(figure.svg, next(places))
     filled.filters["cell"] = _cell
     filled.tests["number"] = lambda cells: all(map(_NUMBER.fullmatch, cells))
     digest = hashlib.sha256(style.encode()).digest()
-    return filled.from_string(template).render(
+    return filled.get_template("page.html.jinja").render(
         report=report,
         model=_model_name(report.estimator_),
         style=style,
@@ -86,7 +82,7 @@ def _model_name(model):
 
 
 def _versions():
-    """Versions of what computes a report, by name."""
+    """Versions of the libraries that compute a report, by name."""
     names = "sklearn_interpret", "sklearn", "numpy", "scipy", "matplotlib"
     found = {name: import_module(name).__version__ for name in names}
     return {**found, "Python": python_version()}
@@ -112,11 +108,6 @@ def _cell(value):
 def drawn(figure, caption):
     """A figure of matplotlib, or of a display, as part of a page; it is closed."""
     figure = getattr(figure, "figure_", figure)
-    # Maps of colours are for light paper, and so is text on them.
-    light = any(
-        artist.get_array() is not None
-        for artist in figure.findobj(lambda artist: hasattr(artist, "get_array"))
-    )
     for artist in figure.findobj(import_module("matplotlib.collections").Collection):
         n_points = sum(map(len, artist.get_paths()))
         if max(n_points, len(artist.get_offsets())) > _MOST_POINTS:
@@ -125,85 +116,35 @@ def drawn(figure, caption):
         part.patch.set(facecolor="none", edgecolor="none")
     figure.set_dpi(_DPI)
     out = StringIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     canvas = import_module("matplotlib.backends.backend_svg").FigureCanvasSVG(figure)
     with import_module("matplotlib").rc_context(_TEXTS):
         # `savefig` would draw twice, once for the layout.
-        canvas.print_svg(out, metadata=nothing)
+        canvas.print_svg(out)
     import_module("matplotlib.pyplot").close(figure)
-    return Figure(_inline_svg(out.getvalue(), caption, light), caption)
+    return Figure(_inline_svg(out.getvalue(), caption), caption)
 
 
-def _inline_svg(text, caption, light):
+def _inline_svg(text, caption):
     """matplotlib's SVG as part of a page whose policy forbids styles in attributes."""
-    defined = set(re.findall(r' id="(\w+)"', text))
-    # In the order of their use: matplotlib's names differ from run to run.
-    used = dict.fromkeys(re.findall(r'(?:href="|url\()#(\w+)', text))
-    used = [name for name in used if name in defined]
-    short = {name: f"i{place}" for place, name in enumerate(used)}
-    text = re.sub(r"\b\w+\b", lambda word: short.get(word[0], word[0]), text)
-    colours = re.findall(r": ?#([\da-f]{6})\b", text)
-    light |= "<image" in text or any(map(_is_dim, colours))
+    text = re.sub(r"<(style|metadata).*?</\1>", "", text, flags=re.DOTALL)
     root = ElementTree.fromstring(text)
-    _rewrite(root, set(short.values()))
+    for node in root.iter():
+        node.tag = node.tag.removeprefix(f"{{{_SVG}}}")
+        node.attrib = _attributes(node)
     width = float(root.get("viewBox").split()[2])
     kinds = ["drawing", *(kind for kind, least in _WIDE.items() if width > least)]
-    del root.attrib["height"]
-    root.attrib |= {"role": "img", "class": " ".join(kinds + ["light"] * light)}
-    root.attrib |= {"width": f"{1.25 * width:.0f}", "fill": "currentColor"}
-    root.attrib |= {"stroke-linejoin": "round", "xmlns": _SVG}
+    root.attrib |= {"role": "img", "class": " ".join(kinds), "xmlns": _SVG}
     ElementTree.SubElement(root, "title").text = caption
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _is_dim(colour):
-    """Whether a colour is no grey, and too dark for dark paper."""
-    rgb = [(value / 255) ** 2.2 for value in bytes.fromhex(colour)]
-    luminance = 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]
-    return luminance < _DIM and len(set(rgb)) > 1
-
-
-def _rewrite(node, used):
-    """Give a node and all below it attributes in place of styles, and fewer bytes."""
-    node.tag = name = node.tag.removeprefix(f"{{{_SVG}}}")
-    given = node.attrib
-    if given.get("id") not in used:
-        given.pop("id", None)
-    given |= _style(given.pop("style", ""))
-    for key in [key for key in given if key.endswith("}href")]:
-        given["href"] = given.pop(key)
-    for key in given.keys() & {"d", "x", "y"}:
-        text = " ".join(given[key].split())
-        given[key] = re.sub(r"\d+\.\d+", lambda x: f"{float(x[0]):.2f}", text)
-    classes = [_grey(kind, given.get(kind), name) for kind in ("fill", "stroke")]
-    if any(classes):
-        given["class"] = " ".join(filter(None, classes))
-    kept = []
-    for child in node:
-        _rewrite(child, used)
-        if name not in ("text", "tspan"):
-            child.tail = node.text = None
-        same = kept and (child.tag, child.attrib) == (kept[-1].tag, kept[-1].attrib)
-        if same and child.tag == "g" and child.keys() == ["clip-path"]:
-            kept[-1].extend(child)
-        elif child.tag != "style":
-            kept.append(child)
-    node[:] = kept
-
-
-def _style(text):
-    """Attributes that stand for a style; fonts are the page's."""
-    pairs = (part.partition(":")[::2] for part in text.split(";"))
-    found = {key.strip(): value.strip() for key, value in pairs}
+def _attributes(node):
+    """Attributes of a node and of its style, with two decimals."""
+    given = {key.rpartition("}")[2]: value for key, value in node.items()}
+    given |= re.findall(r"([\w-]+): *([^;]+)", given.pop("style", ""))
     # matplotlib < 3.10 writes all of the font into one.
-    if font := re.search(r"[\d.]+px", found.pop("font", "")):
-        found["font-size"] = font[0]
-    left_out = "", "font-family", "image-rendering"
-    return {key: value for key, value in found.items() if key not in left_out}
-
-
-def _grey(kind, colour, name):
-    """Class of a grey: its share of ink, in tenths; white text stands on a colour."""
-    match = re.fullmatch(r"#(..)\1\1", colour or "")
-    if match and (name, match[1]) != ("text", "ff"):
-        return f"{kind[0]}{10 - round(int(match[1], 16) / 25.5)}"
+    if font := re.search(r"[\d.]+px", given.pop("font", "")):
+        given["font-size"] = font[0]
+    for key, value in given.items():
+        given[key] = re.sub(r"\d+\.\d{3,}", lambda x: f"{float(x[0]):.2f}", value)
+    return given

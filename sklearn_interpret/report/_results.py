@@ -1,10 +1,9 @@
-"""What an inspection report holds: checks, and sections with figures and tables."""
+"""Contents of an inspection report: checks, and sections with figures and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any
 
 
@@ -29,9 +28,9 @@ class Check:
     threshold : float or None
         Beyond it the check warns.
     finding : str
-        What the numbers say, in one sentence, or why the check was skipped.
+        The result in one sentence, or why the check was skipped.
     advice : str
-        What to do where the check warns.
+        The next step where the check warns.
 
     Examples
     --------
@@ -59,7 +58,7 @@ class Figure:
     svg : str
         The drawing, for a page of HTML.
     caption : str
-        What it shows; also its text alternative.
+        The sentence below it; also its text alternative.
 
     Examples
     --------
@@ -81,7 +80,7 @@ class Table:
     columns : dict of str to sequence
         Cells of each column, texts or numbers; the first column names the rows.
     caption : str
-        What it shows.
+        The sentence above it.
 
     Examples
     --------
@@ -105,7 +104,7 @@ class Section:
     title : str
         Heading.
     summary : str
-        What the numbers say, in one sentence, or why the section does not apply.
+        The result in one sentence, or why the section does not apply.
     parts : sequence of Figure and Table, default=()
         Its content, in order.
     notes : sequence of str, default=()
@@ -128,43 +127,16 @@ class Section:
     code: str = ""
 
 
-def section(title):
-    """Make a function of an `Inspection` one that returns a `Section`.
+def titled(title, needs=""):
+    """Give a function of an `Inspection` a title, and the names of its needs.
 
-    The function returns the summary, the parts and the code.
+    A section returns its summary, its parts and its code; a check its statistic, the
+    threshold, whether to warn, the finding and the advice.
     """
 
-    def decorated(make):
-        @wraps(make)
-        def made(inspection):
-            summary, parts, code = make(inspection)
-            return Section(make.__name__, title, summary, parts, code=code)
-
-        made.title = title
-        return made
-
-    return decorated
-
-
-def check(title):
-    """Make a function of an `Inspection` one that returns a `Check`.
-
-    The function returns the statistic, its threshold, whether to warn, the finding and
-    the advice. Its name is the name of the check.
-    """
-
-    def decorated(make):
-        name = make.__name__.rstrip("_")
-
-        @wraps(make)
-        def made(inspection):
-            statistic, threshold, warns, finding, advice = make(inspection)
-            verdict = "warned" if warns else "passed"
-            numbers = float(statistic), float(threshold)
-            return Check(name, title, verdict, *numbers, finding, advice)
-
-        made.name, made.title = name, title
-        return made
+    def decorated(function):
+        function.title, function.needs = title, needs.split()
+        return function
 
     return decorated
 

@@ -13,53 +13,67 @@ from sklearn_interpret.effects import CeterisParibusDisplay
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.influence import InfluenceFunctions
 from sklearn_interpret.report._page import drawn
-from sklearn_interpret.report._results import Table, listed, section
+from sklearn_interpret.report._results import Table, listed, titled
 from sklearn_interpret.shapley import ShapleyValues, ShapleyWaterfallDisplay
 
 
-@section("Single rows")
+@titled("Single rows", "table")
 def rows(inspection):
     """Contributions, profiles and counterfactuals of a few rows."""
-    inspection.need_table()
-    part, shown = inspection.part, inspection.rows_to_explain
+    part, sample, shown = inspection.part, inspection.sample, _shown(inspection)
     explainer = ShapleyValues(
-        inspection.frozen,
-        subsample=inspection.n_background,
-        target=inspection.target,
-        random_state=inspection.seed,
-        n_jobs=inspection.n_jobs,
+        inspection.frozen, subsample=inspection.n_background, **inspection.targeted
     ).fit(part.rows.native, sample_weight=part.weights)
-    chosen = inspection.sample.rows.take(np.array(list(shown.values())))
+    places = np.array(list(shown.values()))
+    chosen, labels = sample.rows.take(places), _row_names(sample, places)
     explanation = explainer.explain(chosen.native)
     others = _counterfactuals(inspection, chosen)
-    parts, changes = [], 0
-    for k, (name, place) in enumerate(shown.items()):
+    X, top, parts, changes = sample.rows.native, inspection.top[:3], [], 0
+    for k, (kind, place) in enumerate(shown.items()):
+        name = f"{kind} (row {labels[k]})"
         waterfall = ShapleyWaterfallDisplay.from_explanation(
             explanation, row=k, max_entries=inspection.max_features
         )
-        row = inspection.row_name(place)
-        parts.append(drawn(waterfall, f"{name} (row {row}): contributions"))
+        parts.append(drawn(waterfall, f"{name}: contributions"))
         profiles = CeterisParibusDisplay.from_estimator(
-            inspection.model,
-            inspection.sample.rows.native,
-            features=inspection.top[:3],
-            row=place,
-            target=inspection.target,
+            inspection.model, X, features=top, row=place, target=inspection.target
         )
-        caption = f"{name} (row {row}): the prediction as one feature changes"
-        parts.append(drawn(profiles, caption))
+        parts.append(drawn(profiles, f"{name}: the prediction as one feature changes"))
         if others[k].status[0] == "found":
             changes += 1
             display = CounterfactualDisplay.from_explanation(
                 others[k], row=0, background=part.rows.native
             )
-            parts.append(drawn(display, f"{name} (row {row}): {_proof(others[k])}"))
+            parts.append(drawn(display, f"{name}: {_proof(others[k])}"))
     largest = _largest(explanation)
     summary = f"The largest contributions to the rows are {listed(largest, 4)}."
     if changes:
         summary += f" Another prediction was found near {changes} of them."
     code = "ShapleyValues(FrozenEstimator(model)).fit(X).explain(rows)"
     return summary, parts, code
+
+
+def _shown(inspection):
+    """Positions of the rows chosen, or of typical and odd ones, by their names."""
+    if inspection.chosen is not None:
+        return {f"Chosen row {k + 1}": i for k, i in enumerate(inspection.chosen)}
+    critic, found = inspection.critic, {}
+    if inspection.has_targets:
+        order = np.argsort(inspection.held_out_losses, kind="stable")
+        best, worst = inspection.held_out[order[[0, -1]]].tolist()
+        found = {"Best predicted": best, "Worst predicted": worst}
+    places = np.searchsorted(inspection.sample.index, inspection.part.index)
+    found["Most typical"] = int(places[critic.prototype_indices_[0]])
+    if len(critic.criticism_indices_):
+        found["Most unusual"] = int(places[critic.criticism_indices_[0]])
+    return found
+
+
+def _row_names(sample, places):
+    """Labels of rows of a sample: those of its frame, or their positions in `X`."""
+    native = sample.rows.native
+    labelled = hasattr(native, "columns") and hasattr(native, "index")
+    return (native.index if labelled else sample.index)[places].tolist()
 
 
 def _largest(explanation):
@@ -74,7 +88,7 @@ def _largest(explanation):
 
 
 def _proof(explanation):
-    """What is known of a counterfactual, in words."""
+    """How near a counterfactual is known to be, in words."""
     if explanation.optimal is not None and explanation.optimal[0]:
         return "the nearest row with another prediction, proved"
     if explanation.lower_bounds is not None:
@@ -109,66 +123,57 @@ def _search(inspection, X, side):
     return GrowingSpheres(model, random_state=inspection.seed, **options).fit(X)
 
 
-@section("Training rows")
+@titled("Training rows")
 def training(inspection):
     """Rows that stand for the data, that look wrong, and that move the model."""
-    parts, summary = [], []
+    parts, code = [], "MMDCritic().fit(X)"
     if inspection.is_table:
         parts.append(_prototypes(inspection))
-    if inspection.has_targets:
-        table, sentence = _surprising(inspection)
-        parts.append(table)
-        summary.append(sentence)
-    if inspection.is_table and inspection.has_targets:
+    if not inspection.has_targets:
+        return "The rows have no targets.", parts, code
+    table, summary = _surprising(inspection)
+    parts.append(table)
+    if inspection.is_table:
         try:
             table, sentence = _influential(inspection)
             parts.append(table)
         except UnreadableModelError:
             sentence = "Influence is shown of linear models and networks only."
-        summary.append(sentence)
-    return " ".join(summary) or "The rows have no targets.", parts, "MMDCritic().fit(X)"
+        summary += f" {sentence}"
+    return summary, parts, code
 
 
 def _prototypes(inspection):
     """Table of the most typical and the most unusual rows."""
     found, part = inspection.critic, inspection.part
-    places = [*found.prototype_indices_, *found.criticism_indices_]
-    kinds = ["typical", "unusual"]
-    kinds = np.repeat(
-        kinds, [len(found.prototype_indices_), len(found.criticism_indices_)]
-    )
-    columns = {
-        "row": [inspection.row_name(part.index[i]) for i in places],
-        "kind": kinds,
-    }
+    places = np.append(found.prototype_indices_, found.criticism_indices_)
+    kinds = ["typical"] * len(found.prototype_indices_)
+    kinds += ["unusual"] * len(found.criticism_indices_)
+    columns = {"row": _row_names(part, places), "kind": kinds}
     for j in inspection.top:
-        values = part.rows.values(j)
-        columns[inspection.names[j]] = [values[i] for i in places]
+        columns[inspection.names[j]] = part.rows.values(j)[places]
     return Table(columns, "Rows that stand for the data, and rows unlike them")
 
 
 def _surprising(inspection):
     """Held-out rows with the largest losses: possible errors of the target."""
-    worst = np.argsort(-inspection.held_out_losses, kind="stable")[:8]
+    losses = inspection.held_out_losses
+    worst = np.argsort(-losses, kind="stable")[:8]
     places = inspection.held_out[worst]
     found, y = inspection.held_out_responses[worst], inspection.sample.y[places]
-    columns = {
-        "row": [inspection.row_name(inspection.sample.index[i]) for i in places],
-        "target": y.tolist(),
-    }
+    columns = {"row": _row_names(inspection.sample, places), "target": y.tolist()}
     if not inspection.classifies:
         columns["prediction"] = found[:, 0].tolist()
-        losses = inspection.held_out_losses
-        ratio = losses[worst[0]] / losses.mean() if losses.any() else 1.0
+        ratio = losses.max() / losses.mean() if losses.any() else 1.0
         sentence = f"The largest squared error is {ratio:.3g} times the mean."
     else:
         classes = inspection.model.classes_
         columns["prediction"] = classes[found.argmax(axis=1)].tolist()
-        own = np.searchsorted(classes, y)
-        columns["its probability"] = found[np.arange(len(y)), own].tolist()
-        doubtful = int((inspection.held_out_losses > -np.log(0.05)).sum())
+        own = found * inspection.target_columns(y)
+        columns["its probability"] = own.sum(axis=1).tolist()
+        doubtful = (losses > -np.log(0.05)).sum()
         sentence = (
-            f"{doubtful} of {len(inspection.held_out)} rows got less than 5 % for "
+            f"{doubtful} of {len(losses)} rows got less than 5 % for "
             "their own class from a model that had not seen them."
         )
     return Table(columns, "Rows with the least expected targets"), sentence
@@ -178,16 +183,14 @@ def _influential(inspection):
     """Rows whose removal changes the model most."""
     sample = inspection.part
     found = InfluenceFunctions(inspection.frozen).fit(sample.rows.native, sample.y)
-    order = np.argsort(-found.self_influence_, kind="stable")[:8]
+    influence = found.self_influence_
+    order = np.argsort(-influence, kind="stable")[:8]
     columns = {
-        "row": [inspection.row_name(sample.index[i]) for i in order],
-        "target": sample.y[order].tolist(),
-        "self-influence": found.self_influence_[order].tolist(),
+        "row": _row_names(sample, order),
+        "target": sample.y[order],
+        "self-influence": influence[order],
     }
-    total = found.self_influence_.sum()
-    share = found.self_influence_[order[0]] / total if total else 0.0
-    sentence = (
-        f"The most influential row has {share:.1%} of all influence of rows "
-        "on their own loss."
-    )
+    share = influence.max() / influence.sum() if influence.any() else 0.0
+    sentence = f"The most influential row has {share:.1%} of all influence of rows "
+    sentence += "on their own loss."
     return Table(columns, "Rows that move the model most"), sentence

@@ -3,10 +3,11 @@
 from importlib import import_module
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.metrics import ConfusionMatrixDisplay, PredictionErrorDisplay
 
+from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret.effects import (
-    AccumulatedLocalEffects,
     AccumulatedLocalEffectsDisplay,
     RegionalEffectDisplay,
 )
@@ -21,64 +22,52 @@ from sklearn_interpret.interactions import (
     InteractionNetworkDisplay,
 )
 from sklearn_interpret.report._page import drawn
-from sklearn_interpret.report._results import NotApplicable, Table, listed, section
+from sklearn_interpret.report._results import NotApplicable, Table, listed, titled
 from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
 
 
-@section("Model and data")
+@titled("Model and data")
 def overview(inspection):
     """Columns, scores against simple models, predictions against targets."""
-    rows = inspection.sample.rows
-    parts = []
-    if inspection.has_targets:
-        parts += [_scores(inspection), _predictions(inspection)]
-    if inspection.is_table:
-        parts.append(_columns(rows))
+    rows, parts = inspection.sample.rows, []
     size = f"{rows.n_rows:,} rows"
     if inspection.is_table:
         size += f", {rows.n_columns} feature{'s'[: rows.n_columns != 1]}"
+        parts.append(_columns(rows))
     if not inspection.has_targets:
         return f"The model was inspected on {size}.", parts, ""
+    scores, skills = _scores(inspection)
+    parts = [scores, _predictions(inspection), *parts]
+    own, *linear, _ = skills
     loss = "log loss" if inspection.classifies else "squared error"
-    (_, own), *others = _rivals(inspection).items()
-    share = inspection.skill(own)
-    does = f"removes {share:.0%} of the {loss} of a model without features"
-    if share <= 0:
+    does = f"removes {own:.0%} of the {loss} of a model without features"
+    if own <= 0:
         does = "predicts no better than a model without features"
-    rivals = [f"{name} {inspection.skill(found):.0%}" for name, found in others]
     where = "rows not seen in training" if inspection.folds else "the rows given"
     summary = f"On {where} ({size}), the model {does}"
-    summary += f"; {rivals[0]}." if rivals else "."
+    summary += f"; a linear model {linear[0]:.0%}." if linear else "."
     code = "cross_validate(model, X, y, cv=cv, return_estimator=True)"
     return summary, parts, code
 
 
-def _rivals(inspection):
-    """Held-out losses of the model, and of a linear one where it can be fitted."""
+def _scores(inspection):
+    """Held-out losses of the model and of simple ones, over folds; and their skills."""
     found = {"the model": inspection.held_out_losses}
     if inspection.is_table and inspection.folds:
-        found["a linear model"] = inspection.linear_losses
-    return found
-
-
-def _scores(inspection):
-    """Held-out losses of the model and of simple ones, over folds."""
-    found = {**_rivals(inspection), "no features": inspection.dummy_losses}
-    folds = [
-        np.searchsorted(inspection.held_out, fold.test) for fold in inspection.folds
-    ]
-    columns = {"model": list(found), "mean loss": [], "removed": []}
-    for losses in found.values():
-        columns["mean loss"].append(np.average(losses, weights=_weights(inspection)))
-        columns["removed"].append(f"{inspection.skill(losses):.1%}")
-    for k, places in enumerate(folds):
-        columns[f"fold {k + 1}"] = [losses[places].mean() for losses in found.values()]
+        found["a linear model"] = inspection.refit_losses(inspection.linear_model)
+    found["no features"] = inspection.dummy_losses
+    losses, weights = list(found.values()), inspection.sample.weights
+    skills = [inspection.skill(one) for one in losses]
+    columns = {
+        "model": list(found),
+        "mean loss": np.average(losses, axis=1, weights=weights[inspection.held_out]),
+        "removed": [f"{skill:.1%}" for skill in skills],
+    }
+    for k, fold in enumerate(inspection.folds):
+        places = np.searchsorted(inspection.held_out, fold.test)
+        columns[f"fold {k + 1}"] = [one[places].mean() for one in losses]
     kind = "minus log probability" if inspection.classifies else "squared error"
-    return Table(columns, f"Mean loss ({kind})")
-
-
-def _weights(inspection):
-    return inspection.sample.weights[inspection.held_out]
+    return Table(columns, f"Mean loss ({kind})"), skills
 
 
 def _predictions(inspection):
@@ -87,60 +76,49 @@ def _predictions(inspection):
 
     y, found = inspection.sample.y[inspection.held_out], inspection.held_out_responses
     figure, ax = plt.subplots(figsize=(5, 4.2), layout="constrained")
-    if inspection.classifies:
-        classes = inspection.model.classes_
-        labels = classes[found.argmax(axis=1)]
-        ConfusionMatrixDisplay.from_predictions(
-            y,
-            labels,
-            normalize="true",
-            values_format=".0%",
-            ax=ax,
-            colorbar=False,
-            cmap="Blues",
-            xticks_rotation="vertical" if len(classes) > 4 else "horizontal",
+    if not inspection.classifies:
+        kind = "actual_vs_predicted"
+        PredictionErrorDisplay.from_predictions(
+            y, found[:, 0], kind=kind, subsample=500, random_state=0, ax=ax
         )
-        return drawn(
-            figure, "Predicted classes of held-out rows, as shares of each class"
-        )
-    PredictionErrorDisplay.from_predictions(
-        y, found[:, 0], kind="actual_vs_predicted", subsample=500, random_state=0, ax=ax
+        return drawn(figure, "Targets against predictions of held-out rows")
+    classes = inspection.model.classes_
+    ConfusionMatrixDisplay.from_predictions(
+        y,
+        classes[found.argmax(axis=1)],
+        normalize="true",
+        values_format=".0%",
+        ax=ax,
+        colorbar=False,
+        cmap="Blues",
+        xticks_rotation="vertical" if len(classes) > 4 else "horizontal",
     )
-    return drawn(figure, "Targets against predictions of held-out rows")
+    caption = "Predicted classes of held-out rows, as shares of each class"
+    return drawn(figure, caption)
 
 
 def _columns(rows):
     """Kind, missing values and range of each column."""
-    kinds, missing, distinct, examples = [], [], [], []
+    table = {"kind": [], "missing": [], "distinct": [], "values": []}
     for j in range(rows.n_columns):
         codes, labels = rows.encode_column(j)
-        values = rows.values(j)
-        numeric = values.dtype.kind in "iuf" and not rows.is_categorical(j)
-        absent = (
-            np.isnan(values)
-            if values.dtype.kind == "f"
-            else np.array(
-                [value is None or value != value for value in values.tolist()]
-            )
-        )
-        kinds.append("number" if numeric else "category")
-        missing.append(f"{absent.mean():.1%}")
-        distinct.append(len(np.unique(codes[~absent])))
-        if numeric:
-            known = values[~absent]
-            ends = f"{known.min():.4g} to {known.max():.4g}" if known.size else ""
-        else:
-            ends = f"most often {labels[np.bincount(codes).argmax()]}"
-        examples.append(ends)
-    columns = {"feature": rows.names, "kind": kinds, "missing": missing}
-    columns |= {"distinct": distinct, "values": examples}
-    return Table(columns, "Features")
+        counts = np.bincount(codes, minlength=len(labels))
+        missing = np.array([is_missing(label) for label in labels])
+        known = np.flatnonzero(counts * ~missing)
+        is_number = rows.are_numbers[j] and not rows.is_categorical(j)
+        ends = f"most often {labels[counts.argmax()]}"
+        if is_number:
+            ends = " to ".join(f"{labels[k]:.4g}" for k in (*known[:1], *known[-1:]))
+        table["kind"].append("number" if is_number else "category")
+        table["missing"].append(f"{counts[missing].sum() / rows.n_rows:.1%}")
+        table["distinct"].append(len(known))
+        table["values"].append(ends)
+    return Table({"feature": rows.names, **table}, "Features")
 
 
-@section("What matters")
+@titled("What matters", "table targets")
 def importance(inspection):
     """Permutation importance over folds, SAGE values, and drop-column importance."""
-    inspection.need_table()
     names = inspection.names
     means, widths = inspection.mean_importances, inspection.importance_widths
     # Test rows of folds are not shared, so their intervals are not those of the
@@ -153,6 +131,7 @@ def importance(inspection):
     ).plot(max_entries=inspection.max_features)
     caption = "Rise of the held-out loss when a feature is permuted"
     above = [j for j in inspection.order if means[j] > widths[j]]
+    matter = [names[j] for j in above]
     shown = inspection.top
     columns = {
         "feature": [names[j] for j in shown],
@@ -162,15 +141,15 @@ def importance(inspection):
         **_drop_column(inspection, shown),
     }
     parts = [drawn(display, caption), Table(columns, "Importance by several methods")]
-    if not above:
-        return "No feature matters clearly more than chance.", parts, _IMPORTANCE
-    share = np.maximum(means, 0)[above[0]] / np.maximum(means, 0).sum()
-    summary = (
-        f"{listed([names[j] for j in above])} matter; {names[above[0]]} has "
-        f"{share:.0%} of the sum of permutation importances."
-    )
+    summary = "No feature matters clearly more than chance."
     if len(above) == 1:
-        summary = f"Only {names[above[0]]} matters clearly more than chance."
+        summary = f"Only {matter[0]} matters clearly more than chance."
+    elif above:
+        share = means[above[0]] / np.maximum(means, 0).sum()
+        summary = (
+            f"{listed(matter)} matter; {matter[0]} has {share:.0%} of the sum of "
+            "permutation importances."
+        )
     return summary, parts, _IMPORTANCE
 
 
@@ -180,17 +159,16 @@ SAGE(FrozenEstimator(model)).fit(X, y).feature_importances_"""
 
 def _sage_column(inspection, shown):
     """SAGE values of the most important features; all others are one group."""
+    if inspection.classifies and not inspection.scoring:  # SAGE needs probabilities
+        return {}
     part = inspection.small_part
-    others = inspection.order[inspection.max_features :]
-    groups = {"other features": others} if len(others) > 1 else None
     sage = SAGE(
         inspection.frozen,
         subsample=inspection.n_background,
-        feature_groups=groups,
+        feature_groups=inspection.groups,
         method="auto" if inspection.has_few_leaves else "sampling",
         n_permutations=10,
-        random_state=inspection.seed,
-        n_jobs=inspection.n_jobs,
+        **inspection.seeded,
     )
     found = sage.fit(part.rows.native, part.y, sample_weight=part.weights)
     shares = found.feature_importances_ / found.loss_reduction_
@@ -203,42 +181,42 @@ def _drop_column(inspection, shown):
     if not inspection.folds or inspection.fit_seconds * (1 + rows.n_columns) > 1:
         return {}
     found = DropColumnImportance(
-        inspection.unfitted, cv=3, scoring=inspection.scoring, n_jobs=inspection.n_jobs
+        clone(inspection.model),
+        cv=3,
+        scoring=inspection.scoring,
+        n_jobs=inspection.n_jobs,
     ).fit(rows.native, inspection.sample.y)
     return {"drop column": [found.feature_importances_[j] for j in shown]}
 
 
-@section("How it moves")
+@titled("How it moves", "table")
 def effects(inspection):
     """Accumulated local effects, and regions in which curves differ."""
-    inspection.need_table()
-    part, target = inspection.part, {"target": inspection.target}
-    X, options = part.rows.native, {"features": inspection.top, **target}
-    what = "prediction"
-    if inspection.target is not None:
-        what = f"probability of {inspection.target}"
+    part, target = inspection.part, inspection.target
     models = [fold.model for fold in inspection.folds]
+    X, what = part.rows.native, "prediction"
+    if target is not None:
+        what = f"probability of {target}"
+    options = {"features": inspection.top, "target": target, "max_entries": None}
     if models:
         display = AccumulatedLocalEffectsDisplay.from_cv_results(
-            {"estimator": models}, X, max_entries=None, **options
+            {"estimator": models}, X, **options
         )
     else:
-        found = AccumulatedLocalEffects(inspection.frozen, **options)
         display = AccumulatedLocalEffectsDisplay.from_estimator(
-            found.fit(X, sample_weight=part.weights), X, max_entries=None
+            inspection.model, X, sample_weight=part.weights, **options
         )
     parts = [drawn(display, f"Accumulated local effects on the {what}")]
     summary = f"On average, {_moves(display, what)}."
     regions = inspection.regions
-    divided = [k for k, found in enumerate(regions.regions_) if len(found) > 1]
-    for k in divided[:2]:
-        name = regions.effect_names_[k]
+    found = zip(regions.effect_names_, regions.regions_, strict=True)
+    divided = [name for name, parts_of_rows in found if len(parts_of_rows) > 1]
+    for name in divided[:2]:
         display = RegionalEffectDisplay.from_estimator(regions, X, name)
         caption = f"Regions in which the effect of {name} differs"
         parts.append(drawn(display, caption))
     if divided:
-        split = listed([regions.effect_names_[k] for k in divided])
-        summary += f" Regions differ in the effect of {split}."
+        summary += f" Regions differ in the effect of {listed(divided)}."
     code = "AccumulatedLocalEffectsDisplay.from_cv_results(cv_results, X)"
     return summary, parts, code
 
@@ -261,72 +239,51 @@ def _moves(display, what):
     return f"the {what} goes {listed(words)}"
 
 
-@section("What works together")
+@titled("What works together", "table columns")
 def interactions(inspection):
     """Functional decomposition into effects of single features and pairs."""
-    inspection.need_table()
     part = inspection.small_part
-    if part.rows.n_columns < 2:
-        raise NotApplicable("One feature has none to interact with.")
-    others = inspection.order[inspection.max_features :]
-    groups = {"other features": others} if len(others) > 1 else None
     found = FunctionalDecomposition(
         inspection.frozen,
-        feature_groups=groups,
+        feature_groups=inspection.groups,
         subsample=inspection.n_background,
-        target=inspection.target,
-        random_state=inspection.seed,
-        n_jobs=inspection.n_jobs,
+        **inspection.targeted,
     ).fit(part.rows.native, sample_weight=part.weights)
     explanation = found.explain(part.rows.native)
-    variances = np.asarray(found.variances_)
-    names = found.player_names_
-    total = variances.sum() / max(1 - found.unexplained_, 1e-12)
+    total = np.sum(found.variances_) / max(1 - found.unexplained_, 1e-12)
     if not total > 0:
         return "The prediction is the same for all rows.", [], ""
+    shares = np.asarray(found.variances_) / total
     sizes = np.array([len(one) for one in found.interactions_])
-    alone = min(1.0, variances[sizes == 1].sum() / total)
-    parts = [
-        drawn(
-            FunctionalDecompositionDisplay.from_explanation(explanation),
-            "Shares of the variance of predictions, and the largest parts",
-        )
-    ]
-    gains = np.where(sizes == 2, variances, 0) / total
+    display = FunctionalDecompositionDisplay.from_explanation(explanation)
+    caption = "Shares of the variance of predictions, and the largest parts"
+    parts = [drawn(display, caption)]
+    alone, gains = min(1.0, shares[sizes == 1].sum()), np.where(sizes == 2, shares, 0)
     strongest = gains.argmax()
     summary = f"Single features explain {alone:.0%} of the variance of predictions"
     if gains[strongest] < 0.001:
         return f"{summary}; no pair adds 0.1 %.", parts, _DECOMPOSITION
-    parts.append(
-        drawn(
-            InteractionNetworkDisplay.from_explanation(explanation),
-            "Pairs that interact",
-        )
-    )
-    first, second = (names[j] for j in found.interactions_[strongest])
-    return (
-        f"{summary}; the strongest pair, {first} and {second}, adds "
-        f"{gains[strongest]:.1%}.",
-        parts,
-        _DECOMPOSITION,
-    )
+    display = InteractionNetworkDisplay.from_explanation(explanation)
+    parts.append(drawn(display, "Pairs that interact"))
+    first, second = (found.player_names_[j] for j in found.interactions_[strongest])
+    summary += f"; the strongest pair, {first} and {second}, adds {max(gains):.1%}."
+    return summary, parts, _DECOMPOSITION
 
 
 _DECOMPOSITION = "FunctionalDecomposition(FrozenEstimator(model)).fit(X).explain(X)"
 
 
-@section("Simple models that follow it")
+@titled("Simple models that follow it", "table")
 def surrogates(inspection):
     """A linear and a tree surrogate with their fidelity."""
-    inspection.need_table()
     part, parts, fidelities = inspection.part, [], {}
     linear = inspection.linear_surrogate
     for name, surrogate in (("a linear model", linear), ("a tree of depth 3", None)):
         found = GlobalSurrogate(
             inspection.frozen,
             surrogate=surrogate,
-            target=inspection.target,
             min_fidelity=0.0,
+            **inspection.targeted,
         ).fit(part.rows.native, sample_weight=part.weights)
         fidelities[name] = found.fidelity_
         display = GlobalSurrogateDisplay.from_estimator(found, part.rows.native)

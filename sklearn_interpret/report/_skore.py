@@ -52,7 +52,7 @@ class SkoreCheck:
     @property
     def title(self) -> str:
         """The question that the check answers."""
-        return CHECKS[self.name][1]
+        return CHECKS[self.name].title
 
     def check_function(self, report: Any) -> str | None:
         """Return the finding and the advice of a check that warns, else None.
@@ -65,7 +65,7 @@ class SkoreCheck:
         Returns
         -------
         str or None
-            What skore shows.
+            The text that skore shows.
 
         Raises
         ------

@@ -19,6 +19,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret.report import InspectionReport, SkoreCheck
 from sklearn_interpret.report._checks import CHECKS
+from sklearn_interpret.report._inspection_report import _SECTIONS
+from sklearn_interpret.report._results import titled
 
 N_ROWS = 300
 RNG = np.random.default_rng(0)
@@ -110,7 +112,7 @@ def test_sound_models_pass_all_checks(model, y, without):
     assert skipped(found) == without
     for name, one in found.items():
         assert one.verdict != "warned", one.finding
-        assert one.title == CHECKS[name][1]
+        assert one.title == CHECKS[name].title
         assert one.title.endswith("?")
         assert one.finding.endswith(".")
         assert one.verdict == "skipped" or re.search(r"\d|No region", one.finding)
@@ -134,11 +136,30 @@ def test_frozen_model():
 
 
 def test_frozen_model_without_targets():
-    """What needs no targets and no refits is left."""
+    """Checks that need no targets and no refits are left."""
     for model in (LinearRegression().fit(X, Y), LogisticRegression().fit(X, LABELS)):
         found = checked(FrozenEstimator(model), X, None)
         left = set(found) - skipped(found)
         assert left == {"companions", "outside", "opposite", "background"}
+
+
+@pytest.mark.parametrize("error", [TypeError, ValueError])
+def test_errors_of_methods_are_no_reasons(error, monkeypatch):
+    """A refusal is a sentence of its own; any other error says that it is one."""
+
+    @titled("Is it lucky?", "targets")
+    def luck(inspection):
+        raise error("no luck.")
+
+    monkeypatch.setitem(CHECKS, "chance", luck)
+    monkeypatch.setitem(_SECTIONS, "overview", luck)
+    report = InspectionReport(LINEAR, checks=["chance"], sections=["overview"])
+    report.fit(X, Y)
+    for text in (report.checks_[0].finding, report.sections_[0].summary):
+        assert text == "Could not be computed: no luck."
+    assert report.checks_[0].verdict == "skipped"
+    found = checked(FrozenEstimator(LinearRegression().fit(X, Y)), X, None, "chance")
+    assert found["chance"].finding == "This takes one target for each row."
 
 
 def test_one_feature():

@@ -160,23 +160,19 @@ def test_drawings_are_xml_with_a_title_and_without_styles(html):
         assert any("<script> & " in text and ": #foobar" in text for text in texts)
 
 
-def test_greys_follow_the_page_and_colours_stay():
-    """White text stands on a mark of a colour, and stays white as well."""
+def test_colours_are_attributes():
+    """The page has one drawing for light and dark, which its style inverts."""
     space = {"": "http://www.w3.org/2000/svg"}
-    root = ElementTree.fromstring(figure("").svg)
-    assert "light" not in root.get("class").split()
-    kinds = " ".join(node.get("class", "") for node in root.iter()).split()
-    assert {"s3", "s10", "f4"} <= set(kinds)
-    assert any(node.get("fill") == "#0072b2" for node in root.iter())
+    root = ElementTree.fromstring(figure("", cells=True).svg)
+    fills = {node.get("fill") for node in root.iter()}
+    assert {"#0072b2", "#9e9e9e", "#ffffff"} <= fills
     (white,) = [t for t in root.findall(".//text", space) if t.text == "white"]
-    assert (white.get("fill"), white.get("class")) == ("#ffffff", None)
+    assert white.get("fill") == "#ffffff"
+    assert float(white.get("font-size").removesuffix("px")) == 10
 
 
-def test_maps_of_colours_and_pixels_stay_on_light_paper():
-    """What was drawn for light paper alone keeps it on a dark page."""
-    cells, many = figure("", cells=True), figure("", many=True)
-    assert "light" in re.search('class="(drawing[^"]*)"', cells.svg)[1]
-    assert "light" in re.search('class="(drawing[^"]*)"', many.svg)[1]
+def test_many_points_are_pixels():
+    many = figure("", many=True)
     assert 'href="data:image/png;base64' in many.svg
     assert len(many.svg) < 100_000
 
@@ -256,6 +252,20 @@ def test_browser_shows_all_of_it(browser, html, tmp_path, width):  # noqa: F811
     assert run("return document.documentElement.scrollWidth <= innerWidth")
     assert run("return getComputedStyle(document.body).maxWidth") == "992px"
     assert browser.complaints() == []
+
+
+@browsed
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_drawings_are_dark_on_dark_pages(browser, html, tmp_path, scheme):  # noqa: F811
+    """Their ink is seen on the paper of the page."""
+    path = tmp_path / "report.html"
+    path.write_text(html, "utf-8")
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    command = {"cmd": "Emulation.setEmulatedMedia", "params": {"features": [feature]}}
+    browser.ask("/goog/cdp/execute", command)
+    browser.open(path.as_uri())
+    style = "return getComputedStyle(document.querySelector('.drawing')).filter"
+    assert (browser.run(style) == "none") == (scheme == "light")
 
 
 @browsed

@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.report import InspectionReport, Table
@@ -58,6 +59,14 @@ def test_importance_names_what_matters():
     np.testing.assert_allclose(table.columns["drop column"][1:], 0, atol=1e-12)
 
 
+def test_importance_of_a_classifier_without_probabilities():
+    X = numbers()
+    found = section(LinearSVC(), X, np.where(X["b"] > 0, "yes", "no"), "importance")
+    assert found.summary == "Only b matters clearly more than chance."
+    _, table = found.parts
+    assert "SAGE, share" not in table.columns
+
+
 def test_effects_have_a_direction():
     X = numbers()
     y = 2 * X["a"] - 3 * X["b"]
@@ -104,6 +113,17 @@ def test_rows_are_named_as_in_the_frame():
     X = numbers().set_axis([f"id{i}" for i in range(120)])
     found = section(LinearRegression(), X, X["a"], "rows", rows=[3])
     assert "row id3" in found.parts[0].caption
+
+
+def test_rows_are_named_as_given_where_others_have_no_weight():
+    X = numbers(60).to_numpy()
+    weights = np.where(np.arange(60) < 20, 0.0, 1.0)
+    report = InspectionReport(
+        LinearRegression(), sections=["training"], checks=[], random_state=0
+    ).fit(X, X[:, 0] + X[:, 1] ** 2, weights)
+    typical, *_ = tables = report.sections_[0].parts
+    assert min(min(table.columns["row"]) for table in tables) >= 20
+    np.testing.assert_array_equal(typical.columns["x0"], X[typical.columns["row"], 0])
 
 
 def test_training_rows_with_a_wrong_label_are_found():

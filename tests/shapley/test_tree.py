@@ -18,6 +18,8 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._core.trees.shapley import games
+from sklearn_interpret.exceptions import AdditivityWarning
+from sklearn_interpret.shapley import _tree
 from tests.model.trees.data import labels, several, table
 from tests.references.shapley import enumerated, leaf_by_leaf
 from tests.references.trees import goes_left
@@ -451,6 +453,22 @@ def test_predictions_of_many_rows_are_those_of_the_model():
     expected = model.predict_proba(rows)
     assert expected.shape[1] > 2
     assert_allclose(explanation.predictions, expected, atol=1e-14)
+
+
+def test_a_sample_of_many_rows_shows_values_that_miss_the_predictions(monkeypatch):
+    X, y = data_of("numbers")
+    inspector = inspected(DecisionTreeRegressor(max_depth=4, **SEED).fit(X, y), X)
+    rows = np.random.default_rng(0).normal(size=(20_000, N_FEATURES))
+    add_blocks = _tree.add_blocks
+
+    def add_too_much(into, blocks):
+        add_blocks(into, blocks)
+        into += 1e-3
+
+    monkeypatch.setattr(_tree, "add_blocks", add_too_much)
+    # The predictions of all other rows are sums of the wrong values.
+    with pytest.warns(AdditivityWarning, match="of 10000 of 20000 rows"):
+        inspector.explain(rows)
 
 
 def test_the_model_is_asked_for_rows_that_it_may_refuse():
