@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from functools import cache
 
 import pytest
 
@@ -26,6 +27,21 @@ def pytest_collection():
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def read_signatures_once():
+    """Keep the names of each class's parameters.
+
+    scikit-learn reads them from the signature for every clone and validation: that is a
+    tenth of what its checks take.
+    """
+    from sklearn.base import BaseEstimator
+
+    names = BaseEstimator._get_param_names.__func__
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseEstimator, "_get_param_names", classmethod(cache(names)))
+        yield
 
 
 @pytest.fixture(autouse=True)

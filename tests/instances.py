@@ -88,6 +88,7 @@ def takes(estimator_class, parameter):
 
 ADDITIVE = {
     additive.GAMClassifier: [
+        {"n_splines": 4, "smoothing": 1.0},
         {"n_splines": 4},
         {"terms": {0: "spline", 3: "category", (1, 2): "tensor"}, "smoothing": 3.0},
     ],
@@ -309,7 +310,8 @@ IMPORTANCE = {
         },
     ],
     report.InspectionReport: [
-        {"cv": 2, "sections": [], "checks": ["background", "overfit"]}
+        {"cv": 2, "sections": [], "checks": ["overfit"]},
+        {"cv": 2, "sections": [], "checks": ["background", "overfit"]},
     ],
     importance.PartialDependenceImportance: [
         {"grid_resolution": 5},
@@ -604,9 +606,14 @@ REFITTING = {
 }
 # Inspectors that look at all pairs of features: one model of each kind is enough.
 OF_PAIRS = {interactions.HStatistic, interactions.PartialDependenceInteraction}
-# Inspectors that ask for each pair at each row. Some of scikit-learn's tables have
-# thirty features: half of them are moved together there.
-GROUPED = {interactions.HStatistic, interactions.VariableInteractionNetwork}
+# Inspectors that ask for each pair at each row, or fit again for each feature. Some of
+# scikit-learn's tables have thirty features: half of them are moved together there.
+GROUPED = {
+    importance.ConditionalImportanceTest,
+    importance.DropColumnImportance,
+    interactions.HStatistic,
+    interactions.VariableInteractionNetwork,
+}
 # Inspectors that take models of trees only.
 OF_TREES = {decomposition.TreePathContributions, shapley.TreeSHAP}
 # Inspectors that take linear models only.
@@ -628,9 +635,12 @@ OF_ONE_KIND = {
 }
 # Inspectors that scikit-learn's checks see around a regressor too.
 OF_BOTH_KINDS = {effects.PartialDependence, linear.CoefficientInference}
-# Inspectors that call the model often, or fit another. The first set of arguments, for
-# all rows, is for scikit-learn's checks alone, and the models are quick.
+# Estimators that call the model often, or fit another, or choose smoothing. The first
+# set of arguments, for all rows, is for scikit-learn's checks alone, and the models are
+# quick.
 COSTLY = {
+    additive.GAMClassifier,
+    report.InspectionReport,
     counterfactuals.Anchors,
     shapley.BreakDown,
     influence.DeletionDiagnostics,

@@ -170,22 +170,21 @@ def issubclass_of(found, parent):
     return inspect.isclass(found) and issubclass(found, parent)
 
 
-@pytest.fixture(scope="module")
-def fitted():
-    """The instances of the table, fitted, by class."""
+@pytest.fixture(scope="module", params=ESTIMATORS, ids=lambda c: c.__name__)
+def fitted(request):
+    """A class, and its instances of the table, fitted."""
+    public_class = request.param
     X = np.random.default_rng(0).normal(size=(40, 5)).round(1)
     y = X[:, 0] + X[:, 1]
     labels = np.where(X[:, 0] > 0, "up", "down")
-    of_tables = {
-        public_class: [
-            estimator.fit(X, labels if is_classifier(estimator) else y)
-            for estimator in instances(public_class)
-        ]
-        for public_class in ARGUMENTS
-    }
-    model = make_pipeline(CountVectorizer(), LogisticRegression())
-    texts = ["one word", "two words"] * 20
-    return of_tables | {c: [c(model).fit(texts, labels)] for c in OF_TEXTS}
+    if public_class in OF_TEXTS:
+        model = make_pipeline(CountVectorizer(), LogisticRegression())
+        texts = ["one word", "two words"] * 20
+        return public_class, [public_class(model).fit(texts, labels)]
+    return public_class, [
+        estimator.fit(X, labels if is_classifier(estimator) else y)
+        for estimator in instances(public_class)
+    ]
 
 
 # Two columns separate the labels, chains are short, and nuisance regressions quick.
@@ -194,13 +193,13 @@ def fitted():
     "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning"
 )
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.WeakNuisanceWarning")
-@pytest.mark.parametrize("public_class", ESTIMATORS, ids=lambda c: c.__name__)
-def test_fitted_attributes_are_the_documented_ones(public_class, fitted):
+def test_fitted_attributes_are_the_documented_ones(fitted):
     """All that `fit` sets is documented, and all that is documented is there."""
+    public_class, estimators = fitted
     documented = set(section(scraping.ClassDoc(public_class), "Attributes"))
     found = {
         name
-        for estimator in fitted[public_class]
+        for estimator in estimators
         for name in dir(estimator)  # also what is found when it is asked for
         if name.endswith("_") and not name.startswith("_")
         if hasattr(estimator, name)  # before scikit-learn 1.8 others are listed too
@@ -247,15 +246,15 @@ def holds(kind, value):
     "ignore::sklearn_interpret.exceptions.DisagreeingChainsWarning"
 )
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.WeakNuisanceWarning")
-@pytest.mark.parametrize("public_class", ESTIMATORS, ids=lambda c: c.__name__)
-def test_fitted_attributes_have_their_declared_types(public_class, fitted):
+def test_fitted_attributes_have_their_declared_types(fitted):
     """Editors and checkers of types know every documented attribute."""
+    public_class, estimators = fitted
     declared = typing.get_type_hints(public_class)
     for name in section(scraping.ClassDoc(public_class), "Attributes"):
         member = inspect.getattr_static(public_class, name, None)
         if isinstance(member, property):
             declared[name] = typing.get_type_hints(member.fget)["return"]
-        for estimator in fitted[public_class]:
+        for estimator in estimators:
             if hasattr(estimator, name):
                 value = getattr(estimator, name)
                 assert holds(declared[name], value), (name, declared[name], value)
