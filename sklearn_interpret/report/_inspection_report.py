@@ -85,7 +85,8 @@ class InspectionReport(RefittingMixin, BaseInspector):
     random_state : int, RandomState or None, default=None
         Draws folds, subsamples and permutations. Pass an int for the same page.
     n_jobs : int or None, default=None
-        Number of workers.
+        Number of workers, which are threads. A model whose own `n_jobs` is None is
+        fitted by as many.
     verbose : int, default=0
         With 1, progress is printed.
 
