@@ -98,9 +98,9 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         return zip((block for _, block in blocks), found, strict=True)
 
     def _explanation(self, problem, values, origin, found, **fields):
-        """A RowExplanation of encoded rows, which were `found` for those of a problem.
+        """A RowExplanation of encoded rows for the rows of a problem.
 
-        `found` are the same as `AskedRows`.
+        `found` is the `AskedRows` of the encoded rows.
         """
         response, before = problem.outcome.response, problem.originals
         original = before.scores

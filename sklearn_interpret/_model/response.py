@@ -152,9 +152,10 @@ class Response:
         if self.method != "decision_function" or self.target is not None:
             return False
         model = self.estimator
-        same = getattr(model.decision_function, "__self__", model)
-        # The function that linear classifiers share; a wrapper may change the scores.
-        return model.predict == MethodType(LogisticRegression.predict, same)
+        scorer = getattr(model.decision_function, "__self__", model)
+        # scikit-learn's linear classifiers share one `predict`. A wrapper may change
+        # the scores alone: then the two methods belong to different objects.
+        return model.predict == MethodType(LogisticRegression.predict, scorer)
 
     def labels(self, X):
         """Labels that `predict` of a classifier returns for rows, checked."""

@@ -448,7 +448,7 @@ class BaseGradientAttack(BaseAttack):
     def _one_step(self, budget):
         """Rows after the step of the full size towards the best rival, and that rival.
 
-        The model is asked only where the best can't be known without.
+        The model is asked where margins are not linear and there are several rivals.
         """
         rivals = self._margins.rivals(budget.problem, budget.index)
         n, m = rivals.shape

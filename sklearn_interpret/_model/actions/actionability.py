@@ -124,8 +124,8 @@ class Actionability:
         self.coefficients = np.zeros((0, known.n_columns))
         self.bounds = np.zeros(0)
 
-    def _holds_all(self, rows):
-        """Whether rows are an array of double precision, and no column a category."""
+    def _are_floats(self, rows):
+        """Whether rows are an array of doubles, none of whose columns is a category."""
         native = rows.native
         plain = isinstance(native, np.ndarray) and native.dtype == np.float64
         return plain and not self.categorical.any()
@@ -229,7 +229,7 @@ class Actionability:
 
     def encode(self, rows):
         """Rows as floats, (n_rows, n_columns)."""
-        if self._holds_all(rows) and not np.isinf(rows.native).any():
+        if self._are_floats(rows) and not np.isinf(rows.native).any():
             return rows.native.copy()
         values = np.empty((rows.n_rows, rows.n_columns))
         for j, codes in enumerate(self._codes):
@@ -359,7 +359,7 @@ class Actionability:
 
         Columns with missing or unknown entries, or with other objects, do not.
         """
-        if self._holds_all(rows) and self._holds_all(self.known):
+        if self._are_floats(rows) and self._are_floats(self.known):
             return (np.abs(values) < LARGEST_INTEGER).all(axis=0)
         returning = np.zeros(rows.n_columns, dtype=bool)
         for j, levels in enumerate(self.levels):
@@ -394,7 +394,7 @@ class Actionability:
         -------
         native container of m rows
         """
-        if self._holds_all(rows) and returning.all():
+        if self._are_floats(rows) and returning.all():
             return values.copy()
         changed = (values != origins) & ~(np.isnan(values) & np.isnan(origins))
         any_changed = changed.any(axis=0)
