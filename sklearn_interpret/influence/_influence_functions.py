@@ -33,8 +33,8 @@ from sklearn_interpret.influence._groups import in_words, read_groups
 _PRECISION = 0.02
 # Tolerance and iterations of refits.
 _SHARP = {"tol": 1e-8, "max_iter": 100_000}
-# Losses in a block, which fits the cache, and changes of parameters in it.
-_BLOCK, _TOGETHER = 2**16, 512
+# Most changes of scores in a block, and of those that the cache holds.
+_BLOCK, _CACHED = 2**22, 2**15
 
 
 @estimator_dataclass
@@ -258,7 +258,7 @@ class InfluenceFunctions(BaseInspector):
         # A missing intercept is zero.
         shape = len(without), self._inputs.shape[1] + 1, k
         changes, parameters = np.zeros(shape), np.zeros(shape[1:])
-        changes[:, :d] = (without - model.parameters)[..., :k]
+        np.subtract(without[..., :k], model.parameters[:, :k], out=changes[:, :d])
         parameters[:d] = model.parameters[:, :k]
         changes = changes.reshape(len(without), -1)
         return distance, parameters.ravel(), model.weights, changes
@@ -280,8 +280,10 @@ class InfluenceFunctions(BaseInspector):
     def _own_changes(self):
         """Increase of the loss of each row without its row or group."""
         network, loss = self._objective.network, self._objective.loss
-        parameters = self._parameters + self.parameter_changes_[self._codes]
-        scores = network.scores_of_pairs(self._inputs, parameters)
+        changes = self.parameter_changes_
+        if self.groups is not None:
+            changes = changes[self._codes]
+        scores = network.scores_of_pairs(self._inputs, self._parameters + changes)
         before = loss.values(self._targets, self._scores(self._inputs))
         return loss.values(self._targets, scores) - before
 
@@ -303,37 +305,34 @@ class InfluenceFunctions(BaseInspector):
         slopes = loss.slopes(targets, scores)[:, None]
         halves = loss.curvatures(targets, scores) / 2
         found = np.empty((len(inputs), len(changes)))
-        blocks = [
-            (part, some)
-            for some in slices(len(changes), _TOGETHER)
-            for part in self._blocks(len(inputs), min(len(changes), _TOGETHER))
-        ]
-        moves_of = self._objective.network.moves_of
-        for part, some in counted(blocks):
-            moves = moves_of(self._parameters, changes[some])(inputs[part])
-            of_part = found[part, some]
-            if moves.shape[2] == 1:  # without sums, in a third of the time
-                terms = np.multiply(moves, halves[part], out=of_part[:, :, None])
-                terms += slopes[part]
-                terms *= moves
-            else:
-                terms = moves @ halves[part]
-                terms += slopes[part]
-                np.einsum("nck,nck->nc", terms, moves, out=of_part)
-            # Second-order terms suffice for most rows.
-            if max(moves.max(), -moves.min()) <= loss.reach:
-                continue
-            is_far = (np.abs(moves) > loss.reach).any(axis=2)
-            row, change = np.divmod(np.flatnonzero(is_far), is_far.shape[1])
-            at = row + part.start
-            far = loss.values(targets[at], scores[at] + moves[row, change])
-            of_part[row, change] = far - before[at]
+        moves_of = self._objective.network.moves_of(self._parameters, changes)
+        for block in counted(list(self._blocks(len(inputs), len(changes)))):
+            of_block = moves_of(inputs[block])
+            for some in slices(len(of_block), max(1, _CACHED // of_block[0].size)):
+                moves = of_block[some]
+                part = slice(block.start + some.start, block.start + some.stop)
+                if moves.shape[2] == 1:  # without sums, in a third of the time
+                    terms = moves * halves[part]
+                    terms += slopes[part]
+                    np.multiply(terms, moves, out=found[part, :, None])
+                else:
+                    terms = moves @ halves[part]
+                    terms += slopes[part]
+                    np.einsum("nck,nck->nc", terms, moves, out=found[part])
+                # Second-order terms suffice for most rows.
+                if max(moves.max(), -moves.min()) <= loss.reach:
+                    continue
+                is_far = (np.abs(moves) > loss.reach).any(axis=2)
+                row, change = np.divmod(np.flatnonzero(is_far), is_far.shape[1])
+                at = row + part.start
+                far = loss.values(targets[at], scores[at] + moves[row, change])
+                found[at, change] = far - before[at]
         return found
 
     def _blocks(self, length, n_others):
         """Slices of rows, or changes, whose scores for all others fit in memory."""
         numbers = min(_BLOCK, int(working_bytes() / 64))
-        each = n_others * self._objective.network.n_outputs
+        each = n_others * self._objective.network.width
         return slices(length, max(1, numbers // each))
 
     @empty_for_no_rows
@@ -363,7 +362,8 @@ class InfluenceFunctions(BaseInspector):
         values = self._loss_changes(
             inputs, objective.targets(y), self.parameter_changes_
         )
-        values *= self._loss_scales
+        if np.any(self._loss_scales != 1):
+            values *= self._loss_scales
         n_outputs = predictions.shape[1]
         return self._explanation(
             values,

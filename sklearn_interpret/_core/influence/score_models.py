@@ -81,14 +81,16 @@ class ScoreModel:
         The square of the step to it in units of the Hessian, by what those of the
         single rows sum to. The optimum of as many other rows makes about two.
         """
-        model, inverse = self._centred, self._centred._inverse
+        model, weights = self._centred, self.weights
         parameters = self._moved(parameters, 1)[None]
-        total = model._gradients(parameters, self.weights[:, None]).ravel()
-        rows = np.arange(len(self.design))
-        there = np.broadcast_to(model.parameters, (len(rows), *parameters.shape[1:]))
-        gradients = model._gradients_of(rows, there).reshape(len(rows), -1)
-        own = ((gradients @ inverse) * gradients).sum() + _ROUNDING * self._size
-        return total @ inverse @ total / own if own > 0 else 0.0
+        total = model._gradients(parameters, weights[:, None]).ravel()
+        penalty, of_penalty = model._row_penalty_step
+        own = np.einsum("nk,nkl,nl->", model._slopes, model._leverages, model._slopes)
+        slopes = weights[:, None] * model._slopes
+        own += 2 * (model.design.T @ slopes * of_penalty).sum()
+        own += weights @ weights * (penalty * of_penalty).sum()
+        own += _ROUNDING * self._size
+        return total @ model._inverse @ total / own if own > 0 else 0.0
 
     @cached_property
     def _means(self):
@@ -99,12 +101,17 @@ class ScoreModel:
             return np.zeros(len(penalties))
         shares = self.weights / self.weights.sum()
         means = shares @ self.design
-        far = means**2 > _FAR * (shares @ self.design**2)
+        far = means**2 > _FAR * self._squares / self.weights.sum()
         far[-1] = False
         rows = self.design[:, far][self.weights > 0]
         # Constant columns become zero, without rounding.
         means[far] = np.clip(means[far], rows.min(axis=0), rows.max(axis=0))
         return np.where(far, means, 0)
+
+    @cached_property
+    def _squares(self):
+        """Weighted sums of squares of the columns."""
+        return np.einsum("n,nd,nd->d", self.weights, self.design, self.design)
 
     @cached_property
     def _centred(self):
@@ -204,62 +211,102 @@ class ScoreModel:
         And where these steps do not halve each time: there the parameters are those of
         all rows.
         """
-        step, failed = self._steps_without(rows)
         # Where curvatures jump, a small step does not bound the next one.
         precision = precision if self.loss.reach else 0.0
-        changes = np.zeros((len(rows), *self.parameters.shape))
-        left, before = np.flatnonzero(~failed), np.inf
-        summed, close = np.zeros(changes.shape), self._close
-        is_first = True
         # Far from the optimum, numbers may overflow: such steps fail.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            changes, falls, alone, step = self._first_steps(rows)
+            failed = alone | ~(falls >= 0)
+            far = ~failed & (falls > self._close)
+            if precision:
+                far &= self._next_steps(falls) > _OVERSTATED * precision
+            left, before = np.flatnonzero(far), falls[far]
+            start = np.broadcast_to(self.parameters, changes[left].shape)
+            summed = -self._gradients_of(rows[left], start)
             while len(left):
                 parameters = self.parameters + changes[left]
-                gradients = -self._gradients_of(rows[left], parameters)
-                if not is_first:  # where those of all rows cancel
-                    gradients += self._gradients_at(parameters)
+                gradients = self._gradients_at(parameters)
+                gradients -= self._gradients_of(rows[left], parameters)
                 moves = step(gradients, left)
                 changes[left] -= moves
-                summed[left] += gradients
+                summed += gradients
                 falls = (moves * gradients).sum(axis=(1, 2))
                 halves = (falls >= 0) & (falls <= before / 4)
                 failed[left[~halves]] = True
-                if precision:
-                    sizes = -(changes[left] * summed[left]).sum(axis=(1, 2))
-                    close = np.maximum(self._close, precision**2 * sizes)
-                far = halves & (falls > close)
-                if precision and is_first:
-                    far &= self._next_steps(falls) > _OVERSTATED * precision
-                left, before, is_first = left[far], falls[far], False
+                sizes = -(changes[left] * summed).sum(axis=(1, 2))
+                far = halves & (falls > np.maximum(self._close, precision**2 * sizes))
+                left, before, summed = left[far], falls[far], summed[far]
         changes[failed] = 0
-        return self.parameters + changes, failed
+        changes += self.parameters
+        return changes, failed
 
-    def _steps_without(self, rows):
-        """Newton steps without a row each, from gradients; and which rows stand alone.
+    def _first_steps(self, rows):
+        """Newton steps without a row each, and twice their decreases of the objective.
 
-        By Woodbury's formula, where A takes the parameters to the scores of the row:
-        (H - A C A')^-1 = H^-1 + H^-1 A (1 - C L)^-1 C A' H^-1, with L = A' H^-1 A.
+        And which rows stand alone, and a function from gradients to further steps. By
+        Woodbury's formula, where A takes the parameters to the scores of the row:
+        (H - A C A')^-1 = H^-1 + H^-1 A (1 - C L)^-1 C A' H^-1, with L = A' H^-1 A. The
+        step is H^-1 A v + w H^-1 r, with v = (1 - C L)^-1 (s + w C A' H^-1 r), for the
+        gradient A s + w r of the row, where r is that of its penalty.
         """
-        design, (d, k) = self.design[rows], self.parameters.shape
-        curvatures = self.loss.curvatures(self.targets[rows], design @ self.parameters)
-        curvatures = self.weights[rows, None, None] * curvatures
-        columns = self._inverse.reshape(d * k, d, k)
-        inverse = np.tensordot(design, columns, axes=(1, 1))  # H^-1 A, (r, d k, k)
-        leverages = np.einsum("rd,rdlk->rlk", design, inverse.reshape(-1, d, k, k))
-        without = np.eye(k) - curvatures @ leverages
+        shape, inverse = self.parameters.shape, self._solved_design(rows)
+        leverages, weights = self._leverages[rows], self.weights[rows, None]
+        slopes, (penalty, of_penalty) = self._slopes[rows], self._row_penalty_step
+        along = np.einsum("rd,dk->rk", self.design[rows], of_penalty)
+        curvatures = self.loss.curvatures(self.targets[rows], self._scores[rows])
+        curvatures *= weights[:, :, None]
+        without = np.eye(shape[1]) - curvatures @ leverages
         alone = np.abs(np.linalg.det(without)) < _ALONE
-        without[alone] = np.eye(k)
-        inner = np.linalg.solve(without, curvatures)
+        without[alone] = np.eye(shape[1])
+        right = slopes + weights * np.einsum("rlk,rk->rl", curvatures, along)
+        solved = np.linalg.solve(without, np.dstack([curvatures, right]))
+        inner, of_scores = solved[..., :-1], solved[..., -1]
+        steps = np.einsum("rpk,rk->rp", inverse, of_scores).reshape(-1, *shape)
+        if of_penalty.any():
+            steps += weights[:, :, None] * of_penalty
+        moves = np.einsum("rlk,rk->rl", leverages, of_scores) + weights * along
+        falls = (slopes * moves + weights * along * of_scores).sum(axis=1)
+        falls += weights[:, 0] ** 2 * (penalty * of_penalty).sum()
 
         def step(gradients, some):
-            flat = gradients.reshape(len(some), self.parameters.size)
+            flat = gradients.reshape(len(some), -1)
             moves = flat @ self._inverse
             of_scores = np.einsum("rpk,rp->rk", inverse[some], flat)
             of_scores = np.einsum("rlk,rk->rl", inner[some], of_scores)
             moves += np.einsum("rpk,rk->rp", inverse[some], of_scores)
             return moves.reshape(gradients.shape)
 
-        return step, alone
+        return steps, falls, alone, step
+
+    def _solved_design(self, rows):
+        """H^-1 A of rows, (r, d k, k), where A takes the parameters to the scores."""
+        columns = self._inverse.reshape(-1, *self.parameters.shape)
+        return np.tensordot(self.design[rows], columns, axes=(1, 1))
+
+    @cached_property
+    def _leverages(self):
+        """A' H^-1 A of each row, (n, k, k)."""
+        (n, d), k = self.design.shape, self.targets.shape[1]
+        leverages = np.empty((n, k, k))
+        for rows in row_blocks(n, d * k * k):
+            inverse = self._solved_design(rows).reshape(-1, d, k, k)
+            leverages[rows] = np.einsum("rd,rdlk->rlk", self.design[rows], inverse)
+        return leverages
+
+    @cached_property
+    def _scores(self):
+        return self.design @ self.parameters
+
+    @cached_property
+    def _slopes(self):
+        """Slopes (n, k) of the weighted losses along the scores."""
+        return self.weights[:, None] * self.loss.slopes(self.targets, self._scores)
+
+    @cached_property
+    def _row_penalty_step(self):
+        """Gradient (d, k) of a row's penalty, and H^-1 times it."""
+        gradient = self.row_penalty * self.parameters
+        return gradient, (self._inverse @ gradient.ravel()).reshape(gradient.shape)
 
     def _next_steps(self, falls):
         """Upper bounds of the steps after the first, in parts of these.
@@ -275,12 +322,7 @@ class ScoreModel:
     @cached_property
     def _largest_leverage(self):
         """The largest z'H^-1 z of a row, of any score."""
-        blocks = self._inverse.reshape(2 * self.parameters.shape)
-        leverages = []
-        for one in range(self.parameters.shape[1]):
-            spread = self.design @ blocks[:, one, :, one]
-            leverages.append(np.einsum("rd,rd->r", spread, self.design).max())
-        return max(leverages)
+        return self._leverages.diagonal(axis1=1, axis2=2).max()
 
     def _gradients_of(self, rows, parameters):
         """Gradients (m, d, k) of the objective of single rows, at parameters each."""
@@ -345,7 +387,7 @@ class ScoreModel:
     def _units(self):
         """Units of the Hessian's entries: what is rounding depends on the columns'."""
         penalties = self._penalties(self.weights[:, None])[0] + self.damping
-        sizes = np.sqrt((self.weights @ self.design**2)[:, None] + penalties).ravel()
+        sizes = np.sqrt(self._squares[:, None] + penalties).ravel()
         sizes = np.where(sizes > 0, sizes, 1)
         return np.outer(sizes, sizes)
 

@@ -173,6 +173,7 @@ class Network:
     def __init__(self, model):
         self.model = model
         self.n_outputs = np.shape(model.intercepts_[-1])[-1]
+        self.width = max(np.shape(bias)[-1] for bias in model.intercepts_)
         self.is_smooth = model.activation != "relu"
 
     @property

@@ -56,7 +56,7 @@ class LinearLayer:
 
     def __init__(self, model):
         self.coefs = [coefficient_table(model).T]
-        self.n_outputs = self.coefs[0].shape[1]
+        self.n_outputs = self.width = self.coefs[0].shape[1]
         self.intercepts = [np.broadcast_to(np.ravel(model.intercept_), self.n_outputs)]
 
     @property

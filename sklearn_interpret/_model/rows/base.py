@@ -457,4 +457,6 @@ def same_content(left, right):
         return left.equals(right)
     if left.dtype.kind in "OUS":
         return left.shape == right.shape and same_labels(left.ravel(), right.ravel())
-    return np.array_equal(left, right, equal_nan=left.dtype.kind in "fc")
+    if np.array_equal(left, right):  # in a quarter of the time
+        return True
+    return left.dtype.kind in "fc" and np.array_equal(left, right, equal_nan=True)
