@@ -9,6 +9,9 @@ from scipy.special import gammaln
 
 # Largest number of logarithms, and of words of sets, that are kept for further lists.
 _MAX_KEPT = 2**22
+# Logarithmic posteriors nearer to each other are equal, such as of lists whose rules
+# decide on the same rows.
+_ROUNDING = 1e-9
 
 
 class _SetLikelihoods:
@@ -201,8 +204,8 @@ class RuleListPosterior:
         return logs
 
     def note(self, log, rules):
-        """Keep a list if it is the best one so far."""
-        if log > self.best[0]:
+        """Keep a list if it is the best one so far; of equal ones the first."""
+        if log > self.best[0] + _ROUNDING:
             self.best = log, rules
 
     def inserted(self, rules, at, rule):
