@@ -26,6 +26,8 @@ _SPREAD = 0.4
 _CONSTANT = 1e-10
 # Parts of a weight below this share are zero.
 _ROUNDING = 1e-9
+# Most rules of a fold: with more, its penalty takes longer and predicts no better.
+_MAX_RULES_OF_FOLD = 500
 # Growth ends after this number of consecutive trees without a new rule.
 _IN_VAIN = 10
 # Added to curvatures of the loss, which vanish in leaves of one class.
@@ -75,16 +77,19 @@ class EnsembleSearch:
         """The sum whose penalty is best for rows that were left out.
 
         Each fold grows rules of its own: rules that have seen the targets of a row
-        would fit them too well. Returns the intercept, the penalty, and the rules and
-        linear terms, the most important first.
+        would fit them too well. Folds share what is known without targets, and the
+        penalties. Returns the intercept, the penalty, and the rules and linear terms,
+        the most important first.
         """
         numbers, seed = target.values, random.randint(np.iinfo(np.int32).max)
         parts = phases(3)
         next(parts)
         table, rules, columns, lasso = self._problem(numbers, self.weights, seed)
         penalties, folds = lasso.penalties(), []
+        max_rules = min(self.growth["max_rules"], _MAX_RULES_OF_FOLD)
+        of_fold = replace(self, growth=self.growth | {"max_rules": max_rules})
         for out in counted(_folds(numbers, self.weights, n_folds, random)):
-            *_, own, part = self._problem(numbers, self.weights - out, seed)
+            *_, own, part = of_fold._problem(numbers, self.weights - out, seed)
             left = out > 0
             costs = (out * self.class_weights)[left]
             folds.append((part, own[left], numbers[left], costs))
@@ -219,7 +224,10 @@ def boosted_rules(
         drawn = _draw(used, weights, random)
         # scikit-learn takes no number of leaves above 2**63.
         n_leaves = 2 + int(min(random.exponential(tree_size - 2), len(targets)))
-        tree = DecisionTreeRegressor(max_leaf_nodes=n_leaves, random_state=random)
+        # No such tree is deeper; scikit-learn seeks no splits of nodes of this depth.
+        tree = DecisionTreeRegressor(
+            max_leaf_nodes=n_leaves, max_depth=n_leaves - 1, random_state=random
+        )
         residuals = -loss.slopes(targets, scores)[:, 0]
         with config_context(skip_parameter_validation=True):
             tree.fit(ranks[drawn], residuals[drawn, None], check_input=False)

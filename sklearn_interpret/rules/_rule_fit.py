@@ -82,8 +82,9 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     Notes
     -----
     The penalty is chosen on rows that a fold leaves out, by rules that are grown
-    without these rows. Rules that hold for the same rows, or for all but these, are
-    one rule.
+    without these rows: at most 500 in each fold, whatever `max_rules` is. Folds share
+    no rules, but the penalties that are tried, and bounds and scales of linear terms.
+    Rules that hold for the same rows, or for all but these, are one rule.
 
     A condition is an interval of numbers, some levels of a category, or that the value
     is missing, or is not. A missing value meets no condition but that it is missing: a
@@ -220,8 +221,9 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
     the others are divided by their sum.
 
     The penalty is chosen on rows that a fold leaves out, by rules that are grown
-    without these rows. Rules that hold for the same rows, or for all but these, are
-    one rule.
+    without these rows: at most 500 in each fold, whatever `max_rules` is. Folds share
+    no rules, but the penalties that are tried, and bounds and scales of linear terms.
+    Rules that hold for the same rows, or for all but these, are one rule.
 
     A condition is an interval of numbers, some levels of a category, or that the value
     is missing, or is not. A missing value meets no condition but that it is missing: a

@@ -13,7 +13,12 @@ from sklearn.datasets import load_diabetes, load_iris, make_friedman1
 from sklearn.linear_model import Lasso, LogisticRegression
 
 from sklearn_interpret._core.statistics.score_losses import HalfSquared, Logistic
-from sklearn_interpret.rules import RuleFitClassifier, RuleFitRegressor
+from sklearn_interpret.rules import (
+    RuleFitClassifier,
+    RuleFitRegressor,
+    _ensemble_search,
+)
+from sklearn_interpret.rules._ensemble_search import boosted_rules
 from sklearn_interpret.rules._lasso import LassoProblem
 from tests.references.rules import condition_holds, is_missing, rule_holds
 from tests.rules.test_rules import random_case
@@ -138,6 +143,22 @@ def test_friedman_1():
     model.fit(X[:500], y[:500])
     assert model.score(X[500:], y[500:]) > 0.85
     assert set(np.argsort(-model.feature_importances_)[:5]) == set(range(5))
+
+
+def test_folds_grow_few_rules(monkeypatch):
+    grown = []
+
+    def grow(*args, max_rules, **growth):
+        grown.append(max_rules)
+        return boosted_rules(*args, max_rules=max_rules, **growth)
+
+    monkeypatch.setattr(_ensemble_search, "boosted_rules", grow)
+    monkeypatch.setattr(_ensemble_search, "_MAX_RULES_OF_FOLD", 20)
+    X, y = make_friedman1(n_samples=60, random_state=0)
+    for max_rules, expected in (40, [40, 20, 20]), (10, [10, 10, 10]):
+        grown.clear()
+        RuleFitRegressor(max_rules=max_rules, n_folds=2, random_state=0).fit(X, y)
+        assert grown == expected
 
 
 def test_noise_is_left_alone():

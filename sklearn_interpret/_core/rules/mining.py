@@ -61,6 +61,12 @@ class PackedRows:
         bits[:, self._bits] = flags
         return np.ascontiguousarray(np.packbits(bits, axis=1).view(np.uint64).T)
 
+    def bits_of_class(self):
+        """Rows whose weight has each power of two: (n_classes, n_powers, n_words)."""
+        labels = np.searchsorted(self._ends, np.arange(self._n_words), side="right")
+        own = labels == np.arange(self._n_classes)[:, None, None]
+        return np.where(own, self._of_power, np.uint64(0))
+
     def sums(self, sets, within=None):
         """Weights, in units, of each class in sets of rows.
 

@@ -1,10 +1,73 @@
 """Posterior of lists of rules (Letham et al. 2015), and chains that sample it."""
 
+from functools import lru_cache, reduce
+from itertools import accumulate
+from operator import or_
+
 import numpy as np
 from scipy.special import gammaln
 
-# Largest number of sums, and of words of sets, that are kept for further lists.
+# Largest number of logarithms, and of words of sets, that are kept for further lists.
 _MAX_KEPT = 2**22
+# Logarithmic posteriors nearer to each other are equal, such as of lists whose rules
+# decide on the same rows.
+_ROUNDING = 1e-9
+
+
+class _SetLikelihoods:
+    """Dirichlet-multinomial log-likelihoods of sets of rows.
+
+    A set is a whole number whose bits are those of its words: operations on these take
+    less time than on short arrays.
+    """
+
+    def __init__(self, mined, alpha):
+        self.rows, self.sets = mined.rows, mined.sets
+        self.everything = _as_number(self.rows.everything)
+        self._bits = [list(map(_as_number, own)) for own in self.rows.bits_of_class()]
+        of_class = self._class_sums(self.everything)
+        n_classes, units = len(of_class), np.arange(sum(of_class) + 1)
+        weights = units * self.rows.unit
+        constant = gammaln(n_classes * alpha) - n_classes * gammaln(alpha)
+        self._of_class = gammaln(weights + alpha)
+        self._of_all = constant - gammaln(weights + n_classes * alpha)
+
+    def of_set(self, rows):
+        """Log-likelihood of a set."""
+        sums = self._class_sums(rows)
+        return float(self._of_all[sum(sums)] + self._of_class[sums].sum())
+
+    def within(self, rows):
+        """Log-likelihoods of the rows of a set for which each rule holds."""
+        return self._of_sums(self._sums_within(rows))
+
+    def without(self, rows):
+        """Log-likelihoods of the other rows of the set."""
+        total = np.array(self._class_sums(rows))[:, None]
+        return self._of_sums(total - self._sums_within(rows))
+
+    def _class_sums(self, rows):
+        """Weight of each class in a set, in units."""
+        return [
+            sum((rows & bits).bit_count() << power for power, bits in enumerate(own))
+            for own in self._bits
+        ]
+
+    def _sums_within(self, rows):
+        """Weight of each class where each rule holds in a set: (n_classes, n_rules)."""
+        words = rows.to_bytes(8 * len(self.sets), "little")
+        return self.rows.sums(self.sets, np.frombuffer(words, np.uint64))
+
+    def _of_sums(self, sums):
+        logs = self._of_all.take(sums.sum(axis=0))
+        for of_class in sums:
+            logs += self._of_class.take(of_class)
+        return logs
+
+
+def _as_number(words):
+    """A set of rows, as words, as a whole number."""
+    return int.from_bytes(words.tobytes(), "little")
 
 
 class RuleListPosterior:
@@ -30,9 +93,8 @@ class RuleListPosterior:
     """
 
     def __init__(self, mined, *, length_prior, size_prior, alpha):
-        self.rows, self.sets, self._sizes = mined.rows, mined.sets, mined.sizes
-        self._set_of_rule = np.ascontiguousarray(self.sets.T)
-        self._sets_and_all = np.column_stack([self.sets, self.rows.everything])
+        self.sets, self._sizes = mined.sets, mined.sizes
+        self._set_of_rule = list(map(_as_number, self.sets.T))
         self.length_prior = length_prior
         self._n_of_size = np.bincount(mined.sizes, minlength=1)
         n = np.arange(len(self._n_of_size))
@@ -41,21 +103,16 @@ class RuleListPosterior:
         self._size_logs[0] = -np.inf
         some = self._n_of_size[self._n_of_size > 0]
         self._fewest = some.min(initial=len(mined.sizes))
-        of_class = self.rows.sums(self.rows.everything[:, None])
-        n_classes, units = len(of_class), np.arange(of_class.sum() + 1)
-        weights = units * self.rows.unit
-        constant = gammaln(n_classes * alpha) - n_classes * gammaln(alpha)
-        self._of_class = gammaln(weights + alpha)
-        self._of_all = constant - gammaln(weights + n_classes * alpha)
-        self._log_priors, self._splits, self._logs = {}, {}, {}
+        self._log_priors = {}
+        likelihoods = _SetLikelihoods(mined, alpha)
+        self._everything = likelihoods.everything
+        # Lists that follow each other have most of their sets in common.
+        n_words, n_rules = self.sets.shape
+        self._log = lru_cache(_MAX_KEPT // n_words)(likelihoods.of_set)
+        n_kept = _MAX_KEPT // max(n_rules, n_words)
+        self._logs_within = lru_cache(n_kept)(likelihoods.within)
+        self._logs_without = lru_cache(n_kept)(likelihoods.without)
         self.best = -np.inf, []
-
-    def log_likelihoods(self, sums):
-        """Logarithms of Dirichlet-multinomial likelihoods, classes along axis 0."""
-        logs = self._of_all.take(sums.sum(axis=0))
-        for of_class in sums:
-            logs += self._of_class.take(of_class)
-        return logs
 
     def log_prior(self, sizes):
         """Logarithmic prior of a list of rules of these sizes."""
@@ -73,24 +130,22 @@ class RuleListPosterior:
             self._log_priors[sizes] = log
         return self._log_priors[sizes]
 
-    def log_posteriors(self, lists):
-        """Logarithmic posteriors of lists."""
-        captured = [self._captured(rules) for rules in lists]
-        logs = self.log_likelihoods(self.rows.sums(np.concatenate(captured).T))
-        ends = np.cumsum([len(sets) for sets in captured])
-        likelihoods = np.add.reduceat(logs, np.append(0, ends[:-1]))
-        return likelihoods + [self.log_prior(self._sizes_of(rules)) for rules in lists]
+    def log_posterior(self, rules):
+        """Logarithmic posterior of a list."""
+        log = sum(map(self._log, self._captured(rules)))
+        return log + self.log_prior(self._sizes_of(rules))
 
     def _sizes_of(self, rules):
         return tuple(self._sizes[rules].tolist())
 
     def _captured(self, rules):
-        """Rows that each rule, and the default, decides: (n_rules + 1, n_words)."""
-        left, sets = self.rows.everything, []
-        for own in self._set_of_rule[rules]:
-            sets.append(left & own)
-            left = left & ~own
-        return np.array([*sets, left])
+        """Rows that each rule, and the default, decides."""
+        left, sets = self._everything, []
+        for rule in rules:
+            own = left & self._set_of_rule[rule]
+            sets.append(own)
+            left ^= own
+        return [*sets, left]
 
     def moves(self, rules, rule, power=1.0):
         """Logarithmic posteriors of a list with a rule inserted at each place.
@@ -98,17 +153,18 @@ class RuleListPosterior:
         The likelihood is raised to a power.
         """
         captured = self._captured(rules)
-        held = captured & self._set_of_rule[rule]
-        sums = self.rows.sums(np.concatenate([captured, held]).T)
-        sums, taken = np.split(sums, 2, axis=1)
+        of_rule = self._set_of_rule[rule]
+        taken = [own & of_rule for own in captured]
+        rest = [self._log(own & ~of_rule) for own in captured]
+        old = [0.0, *accumulate(map(self._log, captured[:-1]))]
         # The rule takes rows of all later ones.
-        own = np.cumsum(taken[:, ::-1], axis=1)[:, ::-1]
-        old, rest = map(self.log_likelihoods, (sums, sums - taken))
-        logs = self.log_likelihoods(own) + np.cumsum(rest[::-1])[::-1]
-        logs[1:] += np.cumsum(old[:-1])
+        behind = list(accumulate(reversed(rest)))[::-1]
+        own = list(accumulate(reversed(taken), or_))[::-1]
         sizes, size = self._sizes_of(rules), int(self._sizes[rule])
-        lists = [(*sizes[:i], size, *sizes[i:]) for i in range(len(rules) + 1)]
-        logs = power * logs + [self.log_prior(own) for own in lists]
+        logs = np.empty(len(captured))
+        for i, parts in enumerate(zip(old, map(self._log, own), behind, strict=True)):
+            log_prior = self.log_prior((*sizes[:i], size, *sizes[i:]))
+            logs[i] = power * sum(parts) + log_prior
         if power == 1:
             best = int(logs.argmax())
             self.note(logs[best], self.inserted(rules, best, rule))
@@ -125,12 +181,13 @@ class RuleListPosterior:
             One for each rule, minus infinity for those in the list, and for the list.
         """
         captured = self._captured(rules)
-        old = self._logs_of(captured)
-        # An inserted rule captures rows of later ones; the others stay theirs.
-        sums, of_rest = zip(*map(self._split, captured[at:]), strict=True)
+        old, later = list(map(self._log, captured)), captured[at:]
         logs = np.empty(self.sets.shape[1] + 1)
-        logs[:-1] = old[:at].sum() + self.log_likelihoods(sum(sums)) + sum(of_rest)
-        logs[-1] = old.sum()
+        logs[:-1] = sum(old[:at]) + self._logs_within(reduce(or_, later))
+        # An inserted rule captures rows of later ones; the others stay theirs.
+        for own in later:
+            logs[:-1] += self._logs_without(own)
+        logs[-1] = sum(old)
         logs *= power
         sizes = self._sizes_of(rules)
         # A size has no rules left once all are in the list.
@@ -146,34 +203,9 @@ class RuleListPosterior:
             self.note(logs[best], self.inserted(rules, at, best))
         return logs
 
-    def _logs_of(self, captured):
-        """Log-likelihood of each set of rows, most of which earlier lists had."""
-        if len(self._logs) * captured.shape[1] > _MAX_KEPT:
-            self._logs.clear()
-        keys = [rows.tobytes() for rows in captured]
-        new = [k for k, key in enumerate(keys) if key not in self._logs]
-        if new:
-            logs = self.log_likelihoods(self.rows.sums(captured[new].T))
-            self._logs.update(zip([keys[k] for k in new], logs.tolist(), strict=True))
-        return np.array([self._logs[key] for key in keys])
-
-    def _split(self, rows):
-        """Class sums of each rule within a set of rows; log-likelihoods of the rest.
-
-        Lists that follow each other have most of their sets in common.
-        """
-        key = rows.tobytes()
-        if key not in self._splits:
-            sums = self.rows.sums(self._sets_and_all, rows)
-            sums, rest = sums[:, :-1], sums[:, -1:] - sums[:, :-1]
-            if len(self._splits) * sums.size > _MAX_KEPT:
-                self._splits.clear()
-            self._splits[key] = sums, self.log_likelihoods(rest)
-        return self._splits[key]
-
     def note(self, log, rules):
-        """Keep a list if it is the best one so far."""
-        if log > self.best[0]:
+        """Keep a list if it is the best one so far; of equal ones the first."""
+        if log > self.best[0] + _ROUNDING:
             self.best = log, rules
 
     def inserted(self, rules, at, rule):
@@ -230,7 +262,7 @@ def _step(posterior, rules, random, power):
     """
     kind, length = random.random_sample(), len(rules)
     if kind < 0.6 and not rules:
-        return rules, posterior.log_posteriors([rules])[0]
+        return rules, posterior.log_posterior(rules)
     at = random.randint(length + (kind >= 0.6))
     others = rules if kind >= 0.6 else rules[:at] + rules[at + 1 :]
     if kind < 0.2:
