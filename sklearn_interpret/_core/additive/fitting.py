@@ -370,7 +370,8 @@ def iterated(problem, smoothing, max_iter, *, changes=None, without=None):
         if n_iter == 1:
             # At the start: weights vanish once terms separate the classes.
             first, balanced = equations, equations.balanced
-            rho = balanced if choosing else np.broadcast_to(smoothing, balanced.shape)
+            known = np.broadcast_to(smoothing, balanced.shape)
+            rho = equations.start if choosing else known
         last = PenalisedFit(equations, rho)
         if choosing and n_iter > 1:
             loss = last.loss(smoothing, found.deviance, coefficients)
