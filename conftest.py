@@ -22,12 +22,17 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Keep the garbage collector from modules and tests, which live to the end."""
+    """Keep the garbage collector from modules and tests, which live to the end.
+
+    And let it come less often: a figure is made of many objects, which it would read
+    again and again.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000, 10, 50)
         gc.enable()
 
 
