@@ -93,6 +93,7 @@ ADDITIVE = {
         {"terms": {0: "spline", 3: "category", (1, 2): "tensor"}, "smoothing": 3.0},
     ],
     additive.GAMRegressor: [
+        {"n_splines": 4, "smoothing": 1.0},
         {},
         {
             "terms": {0: "spline", 1: "spline", 2: "cyclic", 4: "linear"},
@@ -640,6 +641,7 @@ OF_BOTH_KINDS = {effects.PartialDependence, linear.CoefficientInference}
 # quick.
 COSTLY = {
     additive.GAMClassifier,
+    additive.GAMRegressor,
     report.InspectionReport,
     counterfactuals.Anchors,
     shapley.BreakDown,
