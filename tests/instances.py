@@ -473,7 +473,7 @@ RULES = {
         {"n_optimizations": 0, "min_weight": 1.0},
     ],
     rules.RuleFitClassifier: [
-        {"max_rules": 12, "n_folds": 2},
+        {"max_rules": 6, "n_folds": 2},
         {
             "max_rules": 20,
             "tree_size": 3,
@@ -485,7 +485,7 @@ RULES = {
         },
     ],
     rules.RuleFitRegressor: [
-        {"max_rules": 12, "n_folds": 2},
+        {"max_rules": 6, "n_folds": 2},
         {
             "max_rules": 20,
             "learning_rate": 0.2,
