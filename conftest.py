@@ -3,7 +3,9 @@
 import gc
 import os
 import sys
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 
 import pytest
 
@@ -20,28 +22,54 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Keep the garbage collector from modules and tests, which live to the end."""
+    """Keep the garbage collector from modules and tests, which live to the end.
+
+    And let it come less often: a figure is made of many objects, which it would read
+    again and again.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000, 10, 50)
         gc.enable()
 
 
-@pytest.fixture(autouse=True, scope="session")
-def read_signatures_once():
-    """Keep the names of each class's parameters.
+def pytest_collection_modifyitems(items):
+    """Begin with the tests of workers: a small process is quicker to fork."""
+    items.sort(key=lambda item: item.path.name != "test_workers.py")
 
-    scikit-learn reads them from the signature for every clone and validation: that is a
-    tenth of what its checks take.
+
+@pytest.fixture(autouse=True, scope="session")
+def look_up_classes_once():
+    """Keep what scikit-learn asks of a class for every fit: a fifth of its checks.
+
+    It reads the names of parameters from the signature, and asks narwhals, where it has
+    that, whether a class is one of data frames.
     """
     from sklearn.base import BaseEstimator
 
     names = BaseEstimator._get_param_names.__func__
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseEstimator, "_get_param_names", classmethod(cache(names)))
+        with suppress(ImportError):
+            narwhals = import_module("narwhals.stable.v2.dependencies")
+            for name in ("is_into_dataframe", "is_into_series"):
+                patch.setattr(narwhals, name, _by_class(getattr(narwhals, name)))
         yield
+
+
+def _by_class(holds):
+    """A test of an object, made once for each class."""
+    known = {}
+
+    def holds_for_class(value):
+        if type(value) not in known:
+            known[type(value)] = holds(value)
+        return known[type(value)]
+
+    return holds_for_class
 
 
 @pytest.fixture(autouse=True)

@@ -93,6 +93,7 @@ ADDITIVE = {
         {"terms": {0: "spline", 3: "category", (1, 2): "tensor"}, "smoothing": 3.0},
     ],
     additive.GAMRegressor: [
+        {"n_splines": 4, "smoothing": 1.0},
         {},
         {
             "terms": {0: "spline", 1: "spline", 2: "cyclic", 4: "linear"},
@@ -472,7 +473,7 @@ RULES = {
         {"n_optimizations": 0, "min_weight": 1.0},
     ],
     rules.RuleFitClassifier: [
-        {"max_rules": 12, "n_folds": 2},
+        {"max_rules": 6, "n_folds": 2},
         {
             "max_rules": 20,
             "tree_size": 3,
@@ -484,7 +485,7 @@ RULES = {
         },
     ],
     rules.RuleFitRegressor: [
-        {"max_rules": 12, "n_folds": 2},
+        {"max_rules": 6, "n_folds": 2},
         {
             "max_rules": 20,
             "learning_rate": 0.2,
@@ -640,6 +641,7 @@ OF_BOTH_KINDS = {effects.PartialDependence, linear.CoefficientInference}
 # quick.
 COSTLY = {
     additive.GAMClassifier,
+    additive.GAMRegressor,
     report.InspectionReport,
     counterfactuals.Anchors,
     shapley.BreakDown,

@@ -3,6 +3,7 @@
 import io
 import pickle
 import warnings
+from copy import deepcopy
 from difflib import get_close_matches
 
 import joblib
@@ -282,8 +283,8 @@ def check_refit_forgets(estimator):
     first = (*small, "desired", "attack")
     kept = {name: own[name] for name in own if name.startswith(first)}
     defaults = prepared(type(estimator)(**kept)).get_params(deep=False) | kept
-    again, y = fitted(estimator), target_for(estimator)
-    own_way = prepared(estimator).set_params(**own).fit(table, y)
+    own_way, y = fitted(estimator, table), target_for(estimator)
+    again = deepcopy(own_way)
     default_way = prepared(estimator).set_params(**defaults).fit(wider, y)
     for X, params, fresh in ((wider, defaults, default_way), (table, own, own_way)):
         again.set_params(**params).fit(X, y)

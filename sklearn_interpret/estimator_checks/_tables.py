@@ -1,6 +1,7 @@
 """The small tables that the checks work with, and estimators to fit on them."""
 
 import importlib
+from functools import cache
 from inspect import signature
 from unittest import SkipTest
 
@@ -27,6 +28,11 @@ def optional(library):
 
 def numeric_table():
     """Array of shape (N_ROWS, 5) of rounded, partly dependent numbers."""
+    return _numeric_table().copy()
+
+
+@cache
+def _numeric_table():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N_ROWS, len(NAMES)))
     X[:, 2] += X[:, 0]

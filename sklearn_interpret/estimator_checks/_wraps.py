@@ -223,19 +223,22 @@ def check_model_sees_frames(inspector):
     The same columns in the same order, with the same dtypes and categories. The frame
     is not changed.
     """
-    X = mixed_frame("pandas", inspector)
-    before = X.copy(deep=True)
-    _on_recorder(inspector, X)
-    optional("pandas.testing").assert_frame_equal(X, before)
+    _on_pandas(inspector)
 
 
 def check_polars_equals_pandas(inspector):
     """A model fitted on a polars frame sees polars; results are those of pandas."""
-    of_pandas, of_polars = (
-        _on_recorder(inspector, mixed_frame(library, inspector))
-        for library in ("pandas", "polars")
-    )
-    assert_same(of_polars, of_pandas)
+    of_polars = _on_recorder(inspector, mixed_frame("polars", inspector))
+    assert_same(of_polars, _on_pandas(inspector))
+
+
+def _on_pandas(inspector):
+    """Everything about a recording model fitted on a frame, which is not changed."""
+    X = mixed_frame("pandas", inspector)
+    before = X.copy(deep=True)
+    found = _on_recorder(inspector, X)
+    optional("pandas.testing").assert_frame_equal(X, before)
+    return found
 
 
 def _on_recorder(inspector, X):

@@ -1,5 +1,7 @@
 """Tests of conditional importance: plain references, promises, odd input."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
+from sklearn_interpret import additive
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import (
@@ -67,6 +70,14 @@ def no_checks(monkeypatch):
     monkeypatch.setattr(
         _conditional_tests, "remaining_dependence", lambda *_: (1.0, 0.0)
     )
+
+
+@pytest.fixture
+def known_smoothing(monkeypatch):
+    """Additive models have few splines, and do not choose how smooth they are."""
+    smoothed = partial(additive.GAMRegressor, smoothing=1.0)
+    monkeypatch.setattr(additive, "GAMRegressor", smoothed)
+    monkeypatch.setattr(_nuisance, "_N_SPLINES", 4)
 
 
 def drawn(X, y):
@@ -125,7 +136,7 @@ def test_pcm_by_a_plain_loop(no_checks):
         assert_allclose(found.importances_[j], share)
 
 
-def test_folds_may_be_given():
+def test_folds_may_be_given(no_checks):
     halves = np.arange(len(Y)) % 2
     splits = list(PredefinedSplit(halves).split())
     one, other = (
@@ -322,7 +333,7 @@ def test_groups_have_no_units(test, no_checks):
 
 
 @of_each
-def test_frames_with_categories(test, few_trees):
+def test_frames_with_categories(test, few_trees, known_smoothing):
     frame, y = mixed_frame(120)
     y = y + np.random.default_rng(1).normal(size=120)
     before = frame.copy()
@@ -363,7 +374,7 @@ def test_kinds_of_targets(test, target, no_checks):
 
 
 @of_each
-def test_pipelines_and_frozen_models(test, no_checks):
+def test_pipelines_and_frozen_models(test, no_checks, known_smoothing):
     frame, y = mixed_frame()
     encode = make_column_transformer(
         (OneHotEncoder(), ["colour"]), remainder="passthrough"
@@ -389,7 +400,7 @@ def test_inside_of_scikit_learn(no_checks):
 
 @of_each
 @pytest.mark.parametrize("nuisance", [LinearRegression(), None])
-def test_weights_are_repeated_rows(test, nuisance, no_checks):
+def test_weights_are_repeated_rows(test, nuisance, no_checks, known_smoothing):
     times = np.random.default_rng(0).integers(0, 3, size=60)
     weighted, repeated = (quick(test, nuisance=nuisance, cv=2) for _ in range(2))
     weighted.fit(X, Y, sample_weight=times)
@@ -401,7 +412,7 @@ def test_weights_are_repeated_rows(test, nuisance, no_checks):
 
 @of_each
 @pytest.mark.parametrize("estimator", [LinearRegression(), None])
-def test_rows_of_weight_zero_are_left_out(test, estimator, no_checks):
+def test_rows_of_weight_zero_are_left_out(test, estimator, no_checks, known_smoothing):
     weights = np.random.default_rng(0).uniform(0.5, 1.5, size=60)
     weights[::3] = 0
     kept = weights > 0
@@ -539,7 +550,7 @@ def test_odd_rows(test, kind, few_trees):
 
 @pytest.mark.parametrize("nuisance", [LinearRegression(), None, TREE])
 @pytest.mark.parametrize("test", ["gcm", "pcm"])
-def test_nothing_is_left_of_copies(test, nuisance, no_checks):
+def test_nothing_is_left_of_copies(test, nuisance, no_checks, known_smoothing):
     rows = np.column_stack([X[:, [0, 2]], X[:, 0], 2 * X[:, 2] + 1])
     # GCM asks no model.
     for model in (None, TREE) if test == "pcm" else (None,):
@@ -558,7 +569,7 @@ def test_targets_have_no_units(test, scale, no_checks):
 @of_each
 @pytest.mark.parametrize("n_rows", [4, 9])
 @pytest.mark.parametrize("classes", [False, True])
-def test_few_rows(test, n_rows, classes, no_checks):
+def test_few_rows(test, n_rows, classes, no_checks, known_smoothing):
     y = Y[:n_rows] > np.median(Y[:n_rows]) if classes else Y[:n_rows]
     found = quick(test, None).fit(X[:n_rows], y)
     assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
@@ -566,7 +577,7 @@ def test_few_rows(test, n_rows, classes, no_checks):
 
 @of_each
 @pytest.mark.parametrize("n_rare", [0, 1])
-def test_rare_classes(test, n_rare, no_checks):
+def test_rare_classes(test, n_rare, no_checks, known_smoothing):
     y = np.array(["rare"] * n_rare + ["frequent"] * (60 - n_rare))
     found = quick(test, None).fit(X, y)
     assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
@@ -575,7 +586,7 @@ def test_rare_classes(test, n_rare, no_checks):
 
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.WeakNuisanceWarning")
 @of_each
-def test_more_features_than_rows(test):
+def test_more_features_than_rows(test, few_trees):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 100))
     groups = {"first": [0, 1], "rest": list(range(2, 100))}

@@ -166,17 +166,17 @@ def test_texts():
 @pytest.mark.parametrize("targets", [True, False])
 def test_frozen_model_on_a_mixed_table(targets):
     rng = np.random.default_rng(0)
-    X = numbers(150).assign(
-        city=pd.Categorical(rng.choice(["Rome", "Oslo", "<b>"], 150)), flag=True
+    X = numbers(60).assign(
+        city=pd.Categorical(rng.choice(["Rome", "Oslo", "<b>"], 60)), flag=True
     )
     X.loc[::7, "a"] = np.nan
-    y = rng.choice(["x", "y", "z"], 150, p=[0.6, 0.3, 0.1])
+    y = rng.choice(["x", "y", "z"], 60, p=[0.6, 0.3, 0.1])
     y[X["b"] > 0.5] = "y"
     model = HistGradientBoostingClassifier(
-        max_iter=5, categorical_features="from_dtype", random_state=0
+        max_iter=2, categorical_features="from_dtype", random_state=0
     ).fit(X, y)
     report = InspectionReport(FrozenEstimator(model), checks=[], random_state=0)
-    report.fit(X, y if targets else None, np.linspace(0.5, 1.5, 150))
+    report.fit(X, y if targets else None, np.linspace(0.5, 1.5, 60))
     refused = {found.name for found in report.sections_ if not found.parts}
     assert refused == (set() if targets else {"importance"})
 
