@@ -569,7 +569,7 @@ def test_targets_have_no_units(test, scale, no_checks):
 @of_each
 @pytest.mark.parametrize("n_rows", [4, 9])
 @pytest.mark.parametrize("classes", [False, True])
-def test_few_rows(test, n_rows, classes, no_checks, known_smoothing):
+def test_few_rows(test, n_rows, classes, no_checks):
     y = Y[:n_rows] > np.median(Y[:n_rows]) if classes else Y[:n_rows]
     found = quick(test, None).fit(X[:n_rows], y)
     assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
@@ -577,7 +577,7 @@ def test_few_rows(test, n_rows, classes, no_checks, known_smoothing):
 
 @of_each
 @pytest.mark.parametrize("n_rare", [0, 1])
-def test_rare_classes(test, n_rare, no_checks, known_smoothing):
+def test_rare_classes(test, n_rare, no_checks):
     y = np.array(["rare"] * n_rare + ["frequent"] * (60 - n_rare))
     found = quick(test, None).fit(X, y)
     assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
