@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.tokens import Splitter
-from sklearn_interpret._model.bags_of_words import word_form
+from sklearn_interpret._model.formulas.bags_of_words import word_form
 from sklearn_interpret._model.rows.samples import TextRows, as_texts
 
 

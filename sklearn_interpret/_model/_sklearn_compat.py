@@ -19,8 +19,13 @@ from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import RidgeClassifier
 
+# Missing: public bases of linear models, and of searches over parameters.
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.linear_model._base import LinearModel as BaseLinearModel
+
 # Missing: a public list of all metrics that pairwise_distances takes.
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
 # Missing: a public way to take samples of any kind of container, as resample does.

@@ -1,11 +1,10 @@
 """The input column of each output column of a fitted transformer.
 
-Transformers are known by their class. A subclass counts as its base class if it
-inherits `transform`; a subclass that overrides it is refused.
+Transformers are known by their class. A subclass that overrides `transform`, or what it
+calls, is refused.
 """
 
 from contextlib import contextmanager
-from inspect import getattr_static
 
 import numpy as np
 from sklearn import preprocessing
@@ -15,6 +14,7 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from sklearn_interpret._model._sklearn_compat import columns_of_transformers
+from sklearn_interpret._model.formulas.formula_class import overridden_methods
 from sklearn_interpret._model.response import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -129,12 +129,11 @@ def _rule(transformer):
     cls = type(transformer)
     for base in cls.__mro__:
         if base in _RULES:
-            # Static: a method under `available_if` is a new object at each access.
-            own = getattr_static(cls, "transform")
-            if own is not getattr_static(base, "transform"):
+            overridden = overridden_methods(transformer, base)
+            if overridden:
                 raise UnreadableModelError(
-                    f"{cls.__name__} is a {base.__name__} that overrides transform, "
-                    "which may mix columns."
+                    f"{cls.__name__} is a {base.__name__} that overrides "
+                    f"{overridden[0]}, which may mix columns."
                 )
             return _RULES[base]
         if base.__module__.startswith("sklearn."):

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from sklearn_interpret._model.column_lineage import first_steps
+from sklearn_interpret._model.column_lineage import errors_in, first_steps
+from sklearn_interpret._model.formulas.formula_class import computes_as, formula_class
 from sklearn_interpret._model.response import check_predictor_is_fitted, unfrozen
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -14,7 +15,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 def steps_and_model(fitted):
     """Transformers of a pipeline, or None, and its final model."""
     model = unfrozen(fitted)
-    if not isinstance(model, Pipeline):
+    if not computes_as(model, Pipeline):
         return None, model
     return (model[:-1] if len(model) > 1 else None), unfrozen(model[-1])
 
@@ -65,9 +66,11 @@ def last_step(estimator, kinds):
     """
     model = unfrozen(estimator)
     check_predictor_is_fitted(model)
-    if isinstance(model, Pipeline):
+    with errors_in(f"{type(model).__name__} can't be read"):
+        known_class = formula_class(model, (Pipeline, *kinds))
+    if known_class is Pipeline:
         return after_steps(model, last_step(model.steps[-1][1], kinds))
-    if not isinstance(model, kinds):
+    if known_class is None:
         names = ", ".join(kind.__name__ for kind in kinds)
         raise UnreadableModelError(
             f"{type(model).__name__} is none of {names}, nor a Pipeline that ends in "

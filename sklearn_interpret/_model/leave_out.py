@@ -24,11 +24,11 @@ from sklearn.svm import LinearSVC
 
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows, safe_indexing
 from sklearn_interpret._model.column_lineage import fitted_transformers
+from sklearn_interpret._model.formulas.neighbors import vote_weights
 from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.gradients.objectives import read_objective, score_model
 from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.linear import coefficient_table, has_log_link
-from sklearn_interpret._model.neighbors import vote_weights
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import check_finite, is_classifier, tags_of
 from sklearn_interpret._model.rows.base import Rows, copy_of
@@ -149,9 +149,9 @@ def _are_row_wise(steps, rows, deleted):
 
 def _stays(step, X, deleted):
     """Whether a transformer is the same, fitted without each of some lists of rows."""
-    if isinstance(step, FrozenEstimator | PolynomialFeatures | str):
+    if isinstance(step, FrozenEstimator | str) or type(step) is PolynomialFeatures:
         return True
-    if isinstance(step, ColumnTransformer):
+    if type(step) is ColumnTransformer:
         parts = fitted_transformers(step)
         return all(
             _stays(part, safe_indexing(X, columns, axis=1), deleted)

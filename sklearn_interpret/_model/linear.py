@@ -1,7 +1,7 @@
 """Reader of linear models, and of pipelines that end in one, as coefficients.
 
-A model is linear if it has coefficients and an intercept, and they reproduce its
-responses to given rows. This comparison replaces a list of known classes.
+A model is linear if its class is known to compute a linear function, with coefficients
+and an intercept that reproduce its responses to given rows.
 """
 
 from dataclasses import dataclass, replace
@@ -9,12 +9,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
+from sklearn.linear_model import (
+    GammaRegressor,
+    PassiveAggressiveRegressor,
+    PoissonRegressor,
+    SGDRegressor,
+    TweedieRegressor,
+)
 from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._model._sklearn_compat import (
+    BaseLinearModel,
+    LinearClassifierMixin,
+)
 from sklearn_interpret._model.column_lineage import errors_in
+from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.last_step import LastStep, after_steps
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.response import (
@@ -36,6 +48,20 @@ READABLE = (
     "TweedieRegressor; a Pipeline that ends in one of them, if the steps before work "
     "column by column"
 )
+
+# Classes whose `predict` of numbers, or `decision_function`, is a linear function, or
+# the exponential of one: the bases of scikit-learn's, and our own.
+_LINEAR = (
+    BaseLinearModel,
+    LinearClassifierMixin,
+    SGDRegressor,
+    PassiveAggressiveRegressor,
+    PoissonRegressor,
+    GammaRegressor,
+    TweedieRegressor,
+    ("sklearn_interpret", "SparseLinearModel"),
+)
+_SUPPORT_VECTORS = (SVC, NuSVC, SVR, NuSVR)
 
 # Rows in one block of the comparison: larger blocks are not faster.
 _ROWS_PER_BLOCK = 1024
@@ -197,12 +223,9 @@ def read_linear(estimator):
 
 def _read(model):
     check_predictor_is_fitted(model)
-    if isinstance(model, Pipeline):
+    if formula_class(model, (Pipeline,)) is not None:
         return _read_pipeline(model)
-    if isinstance(model, TransformedTargetRegressor):
-        raise UnreadableModelError("it transforms its target.")
-    if getattr(model, "coef_", None) is None:
-        raise UnreadableModelError("it has no coef_.")
+    check_is_linear(model)
     coefficients = coefficient_table(model)
     intercept = np.asarray(getattr(model, "intercept_", 0.0), dtype=np.float64).ravel()
     method = "decision_function" if is_classifier(model) else "predict"
@@ -227,6 +250,20 @@ def _read(model):
         method=method,
         exponential=has_log_link(model),
     )
+
+
+def check_is_linear(model: object) -> None:
+    """Raise unless the class of a model is known to compute a linear function."""
+    if isinstance(model, TransformedTargetRegressor):
+        raise UnreadableModelError("it transforms its target.")
+    known_class = formula_class(model, (*_LINEAR, *_SUPPORT_VECTORS))
+    if known_class is None:
+        raise UnreadableModelError("it is not a known linear model.")
+    if known_class in _SUPPORT_VECTORS:
+        if model.kernel != "linear":
+            raise UnreadableModelError(f"its kernel {model.kernel!r} is not linear.")
+        if is_classifier(model) and len(model.classes_) > 2:
+            raise UnreadableModelError("its pairs of classes vote.")
 
 
 def coefficient_table(model):

@@ -17,7 +17,7 @@ from sklearn_interpret._inspectors.row_search import warn_of_failures
 from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.target import TargetOutcome
-from sklearn_interpret._model.bags_of_words import BagOfWords
+from sklearn_interpret._model.formulas.bags_of_words import BagOfWords
 from sklearn_interpret._model.parallel import batch_rows, run, slices, worker_slices
 from sklearn_interpret._model.progress import phases, shows_progress
 from sklearn_interpret.base import BaseInspector

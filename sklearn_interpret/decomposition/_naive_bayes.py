@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_interpret._inspectors.attribution import BaseAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._model.naive_bayes import naive_bayes_odds
+from sklearn_interpret._model.formulas.naive_bayes import naive_bayes_odds
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 
 

@@ -16,6 +16,7 @@ from sklearn_interpret._inspectors.attribution import check_no_overflow
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.formulas.formula_class import computes_as
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import shows_progress
@@ -277,7 +278,8 @@ class FunctionalDecomposition(BaseReadPlayers):
         from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 
         gam = unfrozen(self.estimator_)
-        if isinstance(gam, GAMRegressor | GAMClassifier) and gam.offset is None:
+        is_gam = any(computes_as(gam, kind) for kind in (GAMRegressor, GAMClassifier))
+        if is_gam and gam.offset is None:
             terms = _GamTerms.of_response(gam, response, self.response_method)
             if terms is not None:
                 player = self._players(np.arange(self.n_features_in_))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from numbers import Integral
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -13,6 +13,7 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import BasePlayers
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import explained_linear
+from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.sklearn_bases import available_if
 from sklearn_interpret._model.trees.tree_response import explained_response
@@ -40,18 +41,19 @@ _BACKGROUND = 100
 _BUDGET = 2**10
 
 
-def _is_sum(estimator, response_method, target):
-    """Whether the response is a sum of trees."""
+def _is_sum(rows: Rows, *response: Any) -> bool:
+    """Whether the response to rows is a sum of trees."""
     try:
-        return explained_response(estimator, response_method, target).additive
+        trees = explained_response(*response)
+        return trees.additive and trees.agrees(rows)
     except UnreadableModelError:
         return False
 
 
-def _is_linear(estimator, response_method, target):
-    """Whether the response is a linear function."""
+def _is_linear(rows: Rows, *response: Any) -> bool:
+    """Whether the response to rows is a linear function."""
     try:
-        explained_linear(estimator, response_method, target)
+        explained_linear(*response).check(rows)
     except UnreadableModelError:
         return False
     return True
@@ -198,7 +200,7 @@ class ShapleyValues(InteractionValuesMixin, BasePlayers):
         if self.algorithm != "auto":
             return self.algorithm
         for algorithm, explains in (("tree", _is_sum), ("linear", _is_linear)):
-            if explains(self.estimator_, self.response_method, self.target):
+            if explains(rows, self.estimator_, self.response_method, self.target):
                 return algorithm
         groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
         players, _ = resolve_players(rows.names, groups)

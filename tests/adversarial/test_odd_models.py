@@ -77,22 +77,20 @@ def test_votes_are_labels_alone():
         GrowingSpheres(votes, desired=(0.5, None)).fit(X)
 
 
-def overwriting(model):
-    """The model, fitted, which overwrites what it predicts for."""
+def overwrite_rows(kind, monkeypatch):
+    """Let a library's class overwrite what it predicts for."""
+    for name in ("predict", "predict_proba", "decision_function"):
+        if not hasattr(kind, name):
+            continue
 
-    def ruin(name):
-        def method(self, rows):
-            answers = getattr(super(kind, self), name)(rows.copy())
+        original = getattr(kind, name)
+
+        def ruin(self, rows, original=original):
+            answers = original(self, rows.copy())
             rows[...] = 77
             return answers
 
-        return method
-
-    names = ["predict", "predict_proba", "decision_function"]
-    methods = {name: ruin(name) for name in names if hasattr(model, name)}
-    kind = type("Overwriting", (type(model),), methods)
-    model.__class__ = kind
-    return FrozenEstimator(model)
+        monkeypatch.setattr(kind, name, ruin)
 
 
 @pytest.mark.parametrize(
@@ -108,9 +106,10 @@ def overwriting(model):
     ],
     ids=lambda part: type(part).__name__,
 )
-def test_rows_stay_as_they_are(inspector, model):
+def test_rows_stay_as_they_are(inspector, model, monkeypatch):
     y = Y if hasattr(model, "predict_proba") else X[:, 0]
-    inspector.set_params(estimator=overwriting(model.fit(X, y)))
+    inspector.set_params(estimator=FrozenEstimator(model.fit(X, y)))
+    overwrite_rows(type(model), monkeypatch)
     rows = X.copy()
     inspector.fit(rows, y)
     for method in ("explain", "transform", "robust_score"):

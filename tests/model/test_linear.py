@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.frozen import FrozenEstimator
@@ -212,8 +213,10 @@ def test_steps_that_work_in_place_get_copies():
 def test_a_kernel_machine_that_is_linear_after_all():
     model = SVC(kernel="linear").fit(X, TWO)
     assert_read(model, model.decision_function(X))
-    with pytest.raises(UnreadableModelError, match="has no coef_"):
+    with pytest.raises(UnreadableModelError, match="kernel 'rbf' is not linear"):
         read_linear(SVC().fit(X, TWO))
+    with pytest.raises(UnreadableModelError, match="pairs of classes vote"):
+        read_linear(SVC(kernel="linear").fit(X, THREE))
 
 
 def test_a_pipeline_within_a_pipeline():
@@ -226,14 +229,23 @@ def test_a_pipeline_within_a_pipeline():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (DecisionTreeRegressor(random_state=0), "has no coef_"),
-        (KNeighborsRegressor(), "has no coef_"),
+        (DecisionTreeRegressor(random_state=0), "not a known linear"),
+        (KNeighborsRegressor(), "not a known linear"),
         (TransformedTargetRegressor(LinearRegression()), "transforms its target"),
-        (GAMRegressor(n_splines=4), "12 coefficients for 4 features"),
+        (GAMRegressor(n_splines=4), "not a known linear"),
+        (PLSRegression(), "not a known linear"),
         (make_pipeline(PCA(), Ridge()), "PCA mixes columns"),
         (make_pipeline(StandardScaler(), KNeighborsRegressor()), "last step KNeigh"),
     ],
-    ids=["tree", "neighbours", "transformed", "basis", "mixing step", "last step"],
+    ids=[
+        "tree",
+        "neighbours",
+        "transformed",
+        "basis",
+        "centred",
+        "mixing step",
+        "last step",
+    ],
 )
 def test_models_that_are_not_linear(model, message):
     with pytest.raises(UnreadableModelError, match=message) as caught:
@@ -251,11 +263,15 @@ class Clipped(Ridge):
         return np.maximum(super().predict(X), 0)
 
 
-@pytest.mark.parametrize(
-    ("model", "y"), [(Clipped(), Y), (SVC(kernel="linear"), THREE)], ids=["own", "svc"]
-)
-def test_models_that_answer_otherwise(model, y):
-    explained = explained_linear(model.fit(X, y))
+def test_a_subclass_with_predictions_of_its_own():
+    with pytest.raises(UnreadableModelError, match="Ridge with predict of its own"):
+        read_linear(Clipped().fit(X, Y))
+
+
+def test_coefficients_that_do_not_make_the_responses():
+    model = LinearRegression().fit(X, Y)
+    explained = explained_linear(model)
+    model.coef_ = model.coef_ + [0.1, 0, 0, 0]
     with pytest.raises(UnreadableModelError, match=r"not the linear function.*coef_"):
         explained.check(as_rows(X))
 

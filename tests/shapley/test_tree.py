@@ -21,6 +21,7 @@ from sklearn_interpret._core.trees.shapley import games
 from sklearn_interpret.exceptions import AdditivityWarning
 from sklearn_interpret.shapley import _tree
 from tests.model.trees.data import labels, several, table
+from tests.references.models import watched
 from tests.references.shapley import enumerated, leaf_by_leaf
 from tests.references.trees import goes_left
 from tests.shapley.truth import (
@@ -421,28 +422,21 @@ def test_margins_that_are_almost_alike_keep_their_slope():
 # Predictions
 
 
-class Counting(RandomForestRegressor):
-    """A forest that counts the rows that it is asked for."""
-
-    n_asked = 0
-
-    def predict(self, X):
-        """Predict, and count."""
-        self.n_asked += len(X)
-        return super().predict(X)
-
-
 @pytest.mark.parametrize("perturbation", ["interventional", "path_dependent"])
-def test_the_model_is_asked_in_fit_for_some_rows_and_then_no_more(perturbation):
+def test_the_model_is_asked_in_fit_for_some_rows_and_then_no_more(
+    perturbation, monkeypatch
+):
     X, y = data_of("numbers")
-    model = Counting(3, **DEEP).fit(X, y)
+    model = RandomForestRegressor(3, **DEEP).fit(X, y)
+    predictions = model.predict(X)
+    asked = watched(monkeypatch, RandomForestRegressor, "predict")
     inspector = inspected(model, X[:30], perturbation=perturbation)
-    assert 0 < model.n_asked < 30
-    n_asked = model.n_asked
+    assert 0 < sum(len(table) for _, table in asked) < 30
+    asked.clear()
     explanation = inspector.explain(X)
     inspector.interaction_values(X)
-    assert model.n_asked == n_asked
-    assert_allclose(explanation.predictions, model.predict(X), rtol=1e-12)
+    assert not asked
+    assert_allclose(explanation.predictions, predictions, rtol=1e-12)
 
 
 def test_predictions_of_many_rows_are_those_of_the_model():
@@ -471,19 +465,20 @@ def test_a_sample_of_many_rows_shows_values_that_miss_the_predictions(monkeypatc
         inspector.explain(rows)
 
 
-def test_the_model_is_asked_for_rows_that_it_may_refuse():
+def test_the_model_is_asked_for_rows_that_it_may_refuse(monkeypatch):
     X, y = data_of("numbers")
-    model = Counting(3, **DEEP).fit(X, y)
-    inspector = inspected(model, X[:30])
+    inspector = inspected(RandomForestRegressor(3, **DEEP).fit(X, y), X[:30])
+    asked = watched(monkeypatch, RandomForestRegressor, "predict")
     for gap in (np.nan, np.inf, 1e39):  # the last is infinite in single precision
-        rows, n_asked = X[:20].copy(), model.n_asked
+        rows = X[:20].copy()
         rows[7, 1] = gap
+        asked.clear()
         if np.isnan(gap):
             inspector.explain(rows)
         else:
             with pytest.raises(ValueError, match=r"infinity|too large"):
                 inspector.explain(rows)
-        assert model.n_asked == n_asked + 20
+        assert sum(len(table) for _, table in asked) == 20
 
 
 @pytest.mark.parametrize("perturbation", ["interventional", "path_dependent"])

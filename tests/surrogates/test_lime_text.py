@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import estimator_checks
 
 from sklearn_interpret._core.local.tokens import Splitter, feature_name
-from sklearn_interpret._model.bags_of_words import word_form
+from sklearn_interpret._model.formulas.bags_of_words import word_form
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates import LimeText, LimeTextDisplay, TextExplanation
 

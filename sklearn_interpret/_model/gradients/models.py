@@ -17,7 +17,9 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
+from sklearn_interpret._model._sklearn_compat import BaseSearchCV
 from sklearn_interpret._model.column_lineage import errors_in
+from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.gradients.functions import (
     Affine,
     Chain,
@@ -26,7 +28,11 @@ from sklearn_interpret._model.gradients.functions import (
 )
 from sklearn_interpret._model.gradients.kernels import ProcessKernel, named_kernel
 from sklearn_interpret._model.gradients.steps import read_steps
-from sklearn_interpret._model.linear import coefficient_table, has_log_link
+from sklearn_interpret._model.linear import (
+    check_is_linear,
+    coefficient_table,
+    has_log_link,
+)
 from sklearn_interpret._model.response import is_classifier, unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -73,20 +79,24 @@ def read_scores(estimator):
     An UnreadableModelError says why they are not known.
     """
     model = unfrozen(estimator)
-    if hasattr(model, "best_estimator_"):
-        return read_scores(model.best_estimator_)
-    if isinstance(model, Pipeline):
-        name = type(unfrozen(model[-1])).__name__
-        with errors_in(f"its last step {name} can't be read"):
-            last = read_scores(model[-1])
-        steps = read_steps(model.steps[:-1])
-        return Scores(Chain([*steps, last.function]), last.pairs)
-    for base in type(model).__mro__:
-        if base in _READERS:
-            return _READERS[base](model)
-    if getattr(model, "coef_", None) is not None:
-        return _read_linear(model)
-    raise UnreadableModelError(f"slopes of {type(model).__name__} are not known.")
+    with errors_in(f"slopes of {type(model).__name__} are not known"):
+        known_class = formula_class(model, _READERS)
+        if known_class is None:
+            check_is_linear(model)
+            return _read_linear(model)
+    return _READERS[known_class](model)
+
+
+def _read_search(search):
+    return read_scores(search.best_estimator_)
+
+
+def _read_pipeline(pipeline):
+    name = type(unfrozen(pipeline[-1])).__name__
+    with errors_in(f"its last step {name} can't be read"):
+        last = read_scores(pipeline[-1])
+    steps = read_steps(pipeline.steps[:-1])
+    return Scores(Chain([*steps, last.function]), last.pairs)
 
 
 def _column(outputs):
@@ -316,4 +326,6 @@ _READERS = {
     GaussianProcessRegressor: _read_process,
     GaussianProcessClassifier: _read_process_of_classes,
     OneVsRestClassifier: _read_one_against_rest,
+    BaseSearchCV: _read_search,
+    Pipeline: _read_pipeline,
 }

@@ -31,10 +31,12 @@ from sklearn_interpret._core.statistics.score_losses import (
     SquaredHinge,
 )
 from sklearn_interpret._model._sklearn_compat import (
+    BaseSearchCV,
     has_independent_labels,
     warn,
     weights_of_classes,
 )
+from sklearn_interpret._model.formulas.formula_class import computes_as, formula_class
 from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.gradients.models import Network
 from sklearn_interpret._model.last_step import steps_and_model
@@ -206,7 +208,7 @@ class Objective:
 def read_objective(estimator):
     """The objective of a fitted model; an UnreadableModelError says why not."""
     model = unfrozen(estimator)
-    if hasattr(model, "best_estimator_"):
+    if computes_as(model, BaseSearchCV):
         return read_objective(model.best_estimator_)
     before, model = steps_and_model(model)
     loss = _loss_of(model)
@@ -412,10 +414,8 @@ def _penalties_of(model):
 
 def _loss_of(model):
     """The loss of a fitted model; None if it is not known."""
-    for kinds, loss in _LOSSES:
-        if isinstance(model, kinds):
-            return loss(model)
-    return None
+    known_class = formula_class(model, _LOSSES)
+    return None if known_class is None else _LOSSES[known_class](model)
 
 
 def _of_classes(model):
@@ -446,11 +446,16 @@ def _of_network(model):
     return HalfTweedie(1) if model.out_activation_ == "exp" else HalfSquared()
 
 
-_LOSSES = [
-    (HuberRegressor, lambda model: HalfHuber(model.epsilon * model.scale_)),
-    (LogisticRegression, _of_classes),
-    (LinearSVC, _of_margins),
-    ((PoissonRegressor, GammaRegressor, TweedieRegressor), _of_deviances),
-    ((MLPClassifier, MLPRegressor), _of_network),
-    ((LinearRegression, Ridge, RidgeClassifier), lambda model: HalfSquared()),
-]
+_LOSSES = {
+    HuberRegressor: lambda model: HalfHuber(model.epsilon * model.scale_),
+    LogisticRegression: _of_classes,
+    LinearSVC: _of_margins,
+    PoissonRegressor: _of_deviances,
+    GammaRegressor: _of_deviances,
+    TweedieRegressor: _of_deviances,
+    MLPClassifier: _of_network,
+    MLPRegressor: _of_network,
+    LinearRegression: lambda model: HalfSquared(),
+    Ridge: lambda model: HalfSquared(),
+    RidgeClassifier: lambda model: HalfSquared(),
+}

@@ -17,6 +17,7 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from sklearn_interpret._model import column_lineage
+from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.gradients.functions import (
     Affine,
     Chain,
@@ -40,13 +41,15 @@ def read_step(transformer, n_columns):
     if column_lineage.is_passthrough(transformer):
         return Affine(lambda X: X, np.ones(n_columns))
     transformer = unfrozen(transformer)
-    for base in type(transformer).__mro__:
-        if base in _READERS:
-            return _READERS[base](transformer, n_columns)
-    raise UnreadableModelError(
-        f"slopes of {type(transformer).__name__} are not known. Known are those of "
-        f"{', '.join(sorted(cls.__name__ for cls in _READERS))}."
-    )
+    name = type(transformer).__name__
+    with column_lineage.errors_in(f"slopes of {name} are not known"):
+        known_class = formula_class(transformer, _READERS)
+    if known_class is None:
+        raise UnreadableModelError(
+            f"slopes of {name} are not known. Known are those of "
+            f"{', '.join(sorted(cls.__name__ for cls in _READERS))}."
+        )
+    return _READERS[known_class](transformer, n_columns)
 
 
 def _scaled(attribute, power):

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._core.trees.structure.joining import in_float64
+from sklearn_interpret._model.formulas.formula_class import computes_as
 from sklearn_interpret._model.trees._sklearn_combined import (
     Member,
     read_part,
@@ -75,9 +76,9 @@ def _constant_start(estimator):
     """Raw scores before the first tree; None if they depend on the row."""
     start = estimator.init_
     random = isinstance(start, DummyClassifier) and start.strategy == "stratified"
-    if start != "zero" and (
-        random or not isinstance(start, DummyClassifier | DummyRegressor)
-    ):
+    dummies = DummyClassifier, DummyRegressor
+    constant = any(computes_as(start, dummy) for dummy in dummies)
+    if start != "zero" and (random or not constant):
         return None
     row = np.zeros((1, estimator.n_features_in_), dtype=PRECISION)
     return estimator._raw_predict_init(row)[0]

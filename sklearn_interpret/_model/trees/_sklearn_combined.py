@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure import joining
 from sklearn_interpret._model.column_lineage import first_steps
+from sklearn_interpret._model.formulas.formula_class import computes_as
 from sklearn_interpret._model.response import unfrozen
 from sklearn_interpret._model.trees import tree_model
 from sklearn_interpret._model.trees._sklearn_trees import (
@@ -226,7 +227,7 @@ def _read_ada_classifier(estimator, _):
     weights = estimator.estimator_weights_ / estimator.estimator_weights_.sum()
     trees = []
     for member, weight in zip(estimator.estimators_, weights, strict=False):
-        if not isinstance(member, DecisionTreeClassifier):
+        if not computes_as(member, DecisionTreeClassifier):
             raise UnreadableModelError(
                 f"its members are {type(member).__name__}; only the votes of single "
                 "trees add up."

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.parallel import LazyRows
 from sklearn_interpret._model.response import (
     CENTERED_LOG_PROBA,
@@ -25,14 +26,15 @@ from sklearn_interpret._model.trees import (
 from sklearn_interpret._model.trees.tree_model import TreeModel
 from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
 
-_SCIKIT_LEARN = {
+# Those of other libraries by package and class name: these are not imported here.
+_READERS = {
     **_sklearn_trees.READERS,
     **_sklearn_boosting.READERS,
     **_sklearn_combined.READERS,
+    **_xgboost.READERS,
+    **_lightgbm.READERS,
+    **_catboost.READERS,
 }
-
-# By package and class name, because these libraries are not imported here.
-_OTHERS = {**_xgboost.READERS, **_lightgbm.READERS, **_catboost.READERS}
 
 READABLE = (
     "scikit-learn's DecisionTree*, ExtraTree*, RandomForest*, ExtraTrees*, "
@@ -319,12 +321,10 @@ def read_trees(estimator):
 def _read(estimator):
     """Read a model, or raise an error with the reason in one sentence."""
     estimator = unfrozen(estimator)
-    for cls in type(estimator).__mro__:
-        key = cls.__module__.partition(".")[0], cls.__name__
-        reader = _SCIKIT_LEARN.get(cls) or _OTHERS.get(key)
-        if reader is not None:
-            return reader(estimator, _read)
-    raise UnreadableModelError("it is not a known model of trees.")
+    known_class = formula_class(estimator, _READERS)
+    if known_class is None:
+        raise UnreadableModelError("it is not a known model of trees.")
+    return _READERS[known_class](estimator, _read)
 
 
 def tree_response(response, *, additive=False, labels=True):

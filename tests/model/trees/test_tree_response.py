@@ -122,23 +122,32 @@ class Doubled(RandomForestRegressor):
         return 2 * super().predict(X)
 
 
-def test_trees_that_are_not_the_model_are_found_out():
-    response = make_response(Doubled(3, **SEEDED).fit(X, Y))
-    trees = tree_response(response)
+def changed_by(monkeypatch, change):
+    """A forest whose library computes something else than its trees."""
+    predict = RandomForestRegressor.predict
+    changed = lambda self, X: change(predict(self, X))  # noqa: E731
+    monkeypatch.setattr(RandomForestRegressor, "predict", changed)
+    return tree_response(make_response(RandomForestRegressor(3, **SEEDED).fit(X, Y)))
+
+
+def test_trees_that_are_not_the_model_are_found_out(monkeypatch):
+    trees = changed_by(monkeypatch, lambda values: 2 * values)
     codes = trees.ensemble.codes(trees.model.encode(X))
-    with pytest.raises(UnreadableModelError, match="Doubled is not the sum of the"):
+    with pytest.raises(UnreadableModelError, match="Regressor is not the sum of the"):
         trees.check(X, codes)
 
 
 @pytest.mark.parametrize(("shift", "agrees"), [(0.0, True), (1e-7, False)])
-def test_a_model_agrees_with_its_trees_to_rounding(shift, agrees):
-    class Shifted(RandomForestRegressor):
-        def predict(self, X):
-            return super().predict(X) + shift * np.abs(Y).max()
-
-    trees = tree_response(make_response(Shifted(3, **SEEDED).fit(X, Y)))
+def test_a_model_agrees_with_its_trees_to_rounding(shift, agrees, monkeypatch):
+    trees = changed_by(monkeypatch, lambda values: values + shift * np.abs(Y).max())
     for n_rows in (1, 5, len(X)):
         assert trees.agrees(as_rows(X[:n_rows])) == agrees
+
+
+def test_a_subclass_with_predictions_of_its_own():
+    model = Doubled(3, **SEEDED).fit(X, Y)
+    with pytest.raises(UnreadableModelError, match="Regressor with predict of its own"):
+        tree_response(make_response(model))
 
 
 def test_rows_that_a_model_surely_takes():

@@ -16,6 +16,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from sklearn_interpret._core.local.removals import linear_hint
+from sklearn_interpret._model.formulas.formula_class import computes_as, formula_class
 from sklearn_interpret._model.linear import LinearModel, read_linear
 from sklearn_interpret._model.response import make_response, unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -51,12 +52,12 @@ class BagOfWords:
     def of(cls, outcome):
         """Read the model of a `TargetOutcome`; an UnreadableModelError says why not."""
         pipeline = unfrozen(outcome.estimator)
-        steps = pipeline.steps if isinstance(pipeline, Pipeline) else []
+        steps = pipeline.steps if computes_as(pipeline, Pipeline) else []
         parts = [unfrozen(p) for _, p in steps if p is not None and p != "passthrough"]
         if len(parts) < 2 or not (
-            isinstance(parts[0], CountVectorizer | HashingVectorizer)
+            formula_class(parts[0], (CountVectorizer, HashingVectorizer))
             and _SINGLE_WORDS.items() <= parts[0].get_params().items()
-            and all(isinstance(part, _STEPS) for part in parts[1:-1])
+            and all(formula_class(part, _STEPS) for part in parts[1:-1])
         ):
             raise UnreadableModelError(
                 f"{type(pipeline).__name__} is no linear bag of words. What can be "

@@ -12,6 +12,7 @@ from sklearn.naive_bayes import (
     MultinomialNB,
 )
 
+from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.last_step import LastStep, last_step
 from sklearn_interpret._model.response import Response, make_response
 
@@ -55,7 +56,7 @@ class NaiveBayesOdds:
         logs = model.predict_joint_log_proba(inputs)
         sums = (logs @ self.contrasts).astype(logs.dtype)  # in the model's precision
         numbers = inputs.toarray() if issparse(inputs) else np.asarray(inputs)
-        (terms_of,) = (_TERMS[cls] for cls in type(model).__mro__ if cls in _TERMS)
+        terms_of = _TERMS[formula_class(model, _TERMS)]
         terms = terms_of(model, numbers) @ self.contrasts
         return self.step.by_column(terms, axis=1), sums
 

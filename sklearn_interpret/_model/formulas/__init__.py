@@ -1,0 +1,1 @@
+"""Formulas of models: which one computes the responses of a model, or why none."""
