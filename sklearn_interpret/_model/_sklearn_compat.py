@@ -98,6 +98,15 @@ def warn_deprecated(name, since, replacement):
     )
 
 
+def has_category_splits(tree: object) -> bool:
+    """Whether the `tree_` of a model may split by sets of categories.
+
+    From scikit-learn 1.10 on; its thresholds mean nothing at such nodes.
+    """
+    n_categories = getattr(tree, "n_categories", None)
+    return n_categories is not None and bool(np.any(np.asarray(n_categories) > 0))
+
+
 def has_callbacks(estimator):
     """Whether callbacks were set, by the user or by an estimator around this one."""
     # Missing: a public way to know.

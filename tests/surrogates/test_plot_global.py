@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_interpret.estimator_checks._recorders import RecordingRegressor
 from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixed
 from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
+from sklearn_interpret.surrogates._plot import _global_arrays
 from tests.figures import all_texts
 
 NAMES = ["first", "second", "third", "fourth"]
@@ -458,3 +459,10 @@ def test_rows_that_pass_a_test_are_on_the_left():
     assert tree["rules"][tree["left"][0]] == "kind = c"
     words = {text.get_text(): text.get_position()[0] for text in display.texts_[0]}
     assert words["yes"] < words["no"]
+
+
+def test_a_tree_that_splits_by_sets_of_categories_is_not_drawn(
+    regression, monkeypatch
+):
+    monkeypatch.setattr(_global_arrays, "has_category_splits", lambda tree: True)
+    assert drawn(regression, "tree").trees is None

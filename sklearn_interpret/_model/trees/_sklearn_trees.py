@@ -15,7 +15,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
+from sklearn_interpret._model._sklearn_compat import has_category_splits
 from sklearn_interpret._model.trees import tree_model
+from sklearn_interpret.exceptions import UnreadableModelError
 
 # Dtype to which scikit-learn's trees cast inputs; thresholds are float64.
 PRECISION = np.dtype(np.float32)
@@ -27,6 +29,8 @@ def tree_of(estimator, value, features=None):
     `features` are the positions of its features in the ensemble.
     """
     tree = estimator.tree_
+    if has_category_splits(tree):
+        raise UnreadableModelError("it splits by sets of categories.")
     feature = tree.feature
     if features is not None:
         feature = np.asarray(features)[np.maximum(feature, 0)]  # unused at leaves

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.losses import agreement
+from sklearn_interpret._model._sklearn_compat import has_category_splits
 from sklearn_interpret._model.linear import coefficient_table
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -182,7 +183,8 @@ def surrogate_arrays(inspector, data):
 def _inside(inspector, rows, weights):
     """The surrogate's trees, or its coefficients."""
     predictors = inner_predictors(inspector.surrogate_)
-    if all(hasattr(inner.predictor, "tree_") for inner in predictors):
+    trees = [getattr(inner.predictor, "tree_", None) for inner in predictors]
+    if all(tree is not None and not has_category_splits(tree) for tree in trees):
         read = [read_tree(inner, rows) for inner in predictors]
         return {
             "trees": [tree for tree, _ in read],

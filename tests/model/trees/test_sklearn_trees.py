@@ -20,6 +20,8 @@ from sklearn.tree import (
 )
 
 from sklearn_interpret._model.trees import read_trees
+from sklearn_interpret.effects import PartialDependence
+from sklearn_interpret.exceptions import UnreadableModelError
 from tests.model.trees.agreement import assert_read, assert_same_leaves, telling_inputs
 from tests.model.trees.data import labels, several, table
 
@@ -210,6 +212,32 @@ def test_frozen_estimators_and_subclasses():
     estimator = FrozenEstimator(FrozenEstimator(OwnForest(3).fit(X, y)))
     model = read_trees(estimator)
     assert_allclose(model.raw(X)[:, 0], estimator.predict(X))
+
+
+class SplitByCategories:
+    """The `tree_` of a model, as scikit-learn 1.10 has it with categories."""
+
+    def __init__(self, tree):
+        self.tree, self.n_categories = tree, np.full(tree.n_features, -1)
+
+    def __getattr__(self, name):
+        return getattr(self.tree, name)
+
+
+def test_splits_by_sets_of_categories_are_not_read():
+    X, y = table()
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y)
+    forest = RandomForestRegressor(2, max_depth=3, random_state=0).fit(X, y)
+    for model, members in ((tree, [tree]), (forest, forest.estimators_)):
+        for member in members:
+            member.tree_ = SplitByCategories(member.tree_)
+        assert read_trees(model).ensemble.n_trees == len(members)  # numbers alone
+        members[-1].tree_.n_categories[1] = 3
+        with pytest.raises(UnreadableModelError, match="sets of categories"):
+            read_trees(model)
+        effect = PartialDependence(FrozenEstimator(model), features=[0])
+        read = effect.fit(X).average_[0]
+        assert_array_equal(read, effect.set_params(method="brute").fit(X).average_[0])
 
 
 # Isolation forests
