@@ -18,6 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 def pytest_addoption(parser):
     """Tell how long to look for input that breaks something."""
     parser.addoption("--fuzz", type=int, default=100, help="cases for each family")
+    parser.addoption("--thorough", action="store_true", help="run slow tests too")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -36,9 +37,16 @@ def pytest_collection():
         gc.enable()
 
 
-def pytest_collection_modifyitems(items):
-    """Begin with the tests of workers: a small process is quicker to fork."""
+def pytest_collection_modifyitems(config, items):
+    """Begin with the tests of workers: a small process is quicker to fork.
+
+    And leave the thorough tests to those who ask for them.
+    """
     items.sort(key=lambda item: item.path.name != "test_workers.py")
+    if not config.getoption("--thorough"):
+        thorough = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=thorough)
+        items[:] = [item for item in items if item not in set(thorough)]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -461,8 +461,6 @@ def test_rows_that_pass_a_test_are_on_the_left():
     assert words["yes"] < words["no"]
 
 
-def test_a_tree_that_splits_by_sets_of_categories_is_not_drawn(
-    regression, monkeypatch
-):
+def test_a_tree_that_splits_by_sets_of_categories_is_not_drawn(regression, monkeypatch):
     monkeypatch.setattr(_global_arrays, "has_category_splits", lambda tree: True)
     assert drawn(regression, "tree").trees is None
