@@ -9,6 +9,7 @@ __all__ = [
     "EmptyIntervalWarning",
     "ExtrapolationWarning",
     "FixedSumWarning",
+    "IdentifierWarning",
     "InspectionWarning",
     "LowFidelityWarning",
     "LowWeightWarning",
@@ -65,6 +66,10 @@ class ExtrapolationWarning(InspectionWarning):
 
 class FixedSumWarning(InspectionWarning):
     """Importances have a fixed sum: a strong one distorts the others' p-values."""
+
+
+class IdentifierWarning(InspectionWarning):
+    """A column has a level for each row or two: no rules on it are sought."""
 
 
 class LowFidelityWarning(InspectionWarning):

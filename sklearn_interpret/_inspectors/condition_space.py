@@ -7,6 +7,10 @@ from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.bounds import only_number
 from sklearn_interpret.explanations import Condition
 
+# Columns of at most this number of levels are never taken for identifiers: tables of a
+# few rows are examples, whose levels are meant.
+_MOST_LEVELS = 10
+
 
 class ConditionSpace:
     """Columns of rows as codes, and conditions on codes as conditions on columns.
@@ -43,8 +47,23 @@ class ConditionSpace:
                 values = values[:-1]
             self.values.append(values)
             codes.append(own)
+        self.table = self._table_of(codes)
+
+    def _table_of(self, codes):
         n_known = np.array([len(values) for values in self.values])
-        self.table = CodedTable(np.stack(codes), n_known, self.nominal)
+        return CodedTable(np.stack(codes), n_known, self.nominal)
+
+    def leave_out_identifiers(self) -> list[str]:
+        """Make columns constant that have a level for each row or two; their names."""
+        codes, names = self.table.codes.copy(), []
+        for j in np.flatnonzero(self.nominal):
+            n_levels = len(np.unique(codes[j][codes[j] < len(self.values[j])]))
+            if n_levels > max(_MOST_LEVELS, codes.shape[1] / 2):
+                self.values[j], codes[j] = self.values[j][:1], 0
+                names.append(self.names[j])
+        if names:
+            self.table = self._table_of(codes)
+        return names
 
     def conditions(self, rule):
         """A rule of intervals of codes, as a tuple of `Condition`."""

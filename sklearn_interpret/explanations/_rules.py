@@ -105,15 +105,30 @@ class Condition:
         ndarray of shape (n_samples,), bool
             True where it holds.
         """
+        return self._flags(self._read(X))
+
+    @property
+    def _source(self) -> tuple[int, bool]:
+        """What is read of rows: the column, and whether as levels."""
+        return self.feature, self.levels is not None
+
+    def _read(self, X: Any) -> Any:
+        """The column as numbers; as levels, codes and the code of each level."""
         rows = as_rows(X)
         if self.levels is None:
-            values = rows.numbers(self.feature)
+            return rows.numbers(self.feature)
+        codes, labels = rows.encode_column(self.feature)
+        return codes, {label_key(label): code for code, label in enumerate(labels)}
+
+    def _flags(self, column: Any) -> NDArray[np.bool_]:
+        """The rows of a column that was read for which the condition holds."""
+        if self.levels is None:
             low = -np.inf if self.low is None else self.low
             high = np.inf if self.high is None else self.high
-            return (values > low) & (values <= high)
-        codes, labels = rows.encode_column(self.feature)
-        levels = set(map(label_key, self.levels))
-        return np.array([label_key(label) in levels for label in labels], bool)[codes]
+            return (column > low) & (column <= high)
+        codes, code_of = column
+        levels = [code_of.get(label_key(level), -1) for level in self.levels]
+        return codes == levels[0] if len(levels) == 1 else np.isin(codes, levels)
 
 
 @dataclass(frozen=True)
@@ -159,8 +174,21 @@ class WordCondition:
         ndarray of shape (n_samples,), bool
             True where it holds.
         """
+        return self._flags(self._read(X))
+
+    @property
+    def _source(self) -> Callable[[str], Any]:
+        """What is read of texts: their words."""
+        return self.split
+
+    def _read(self, X: Any) -> list[Any]:
+        """The words of each text."""
+        return [self.split(text).keys for text in as_texts(X)]
+
+    def _flags(self, words: list[Any]) -> NDArray[np.bool_]:
+        """The texts, of which the words were read, that contain the word."""
         key = self.word, self.number
-        return np.array([key in self.split(text).keys for text in as_texts(X)], bool)
+        return np.array([key in of_text for of_text in words], bool)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -104,7 +104,8 @@ class KMedoids(
     Warns
     -----
     ConvergenceWarning
-        Medoids still changed after `max_iter` times.
+        Medoids still changed after `max_iter` times, or there are fewer distinct rows
+        than clusters.
 
     See Also
     --------
@@ -231,6 +232,13 @@ class KMedoids(
         distances = self._distances(points)
         self.labels_ = distances.argmin(axis=1)
         self.inertia_ = float(distances.min(axis=1) @ weights)
+        n_distinct = len(np.unique(self.labels_))
+        if n_distinct < self.n_clusters:
+            warn(
+                f"Lower n_clusters={self.n_clusters}: only {n_distinct} clusters have "
+                "rows, for the other medoids are copies of theirs.",
+                ConvergenceWarning,
+            )
         return self
 
     def _points(self, rows):

@@ -141,6 +141,8 @@ class BayesianRuleListClassifier(RuleListClassifier):
     DisagreeingChainsWarning
         The chains have left each other, so that `posterior_` is not the posterior,
         and there may be a better list than `rules_`: raise `n_samples` or `n_chains`.
+    IdentifierWarning
+        A category has more than half as many levels as rows; it is left out.
     NoRuleWarning
         Some class is predicted for no row of `fit`, as where its rows are few.
 

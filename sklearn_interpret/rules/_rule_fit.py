@@ -74,6 +74,11 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where X has names that are all strings.
 
+    Warns
+    -----
+    IdentifierWarning
+        A category has more than half as many levels as rows; it is left out.
+
     See Also
     --------
     RuleFitClassifier : The same for classes.
@@ -206,6 +211,8 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
 
     Warns
     -----
+    IdentifierWarning
+        A category has more than half as many levels as rows; it is left out.
     NoRuleWarning
         Some class is predicted for no row of `fit`, as where its rows are few.
 

@@ -19,11 +19,13 @@ from sklearn_interpret._inspectors.predictor import BasePredictor
 from sklearn_interpret._model._sklearn_compat import (
     check_feature_names_in,
     check_pandas_support,
+    warn,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import check_labels, empty_for_no_rows
+from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.explanations import Condition
 
 
@@ -118,7 +120,15 @@ class RuleModel(TransformerMixin, BasePredictor):
     def _condition_space(self, rows):
         """Conditions on the rows."""
         categorical = resolve_categorical(self.categorical_features, rows)
-        return ConditionSpace(rows, categorical)
+        space = ConditionSpace(rows, categorical)
+        if identifiers := space.leave_out_identifiers():
+            warn(
+                f"Leave {', '.join(map(repr, identifiers))} out of X, or join levels: "
+                "more than half as many levels as rows make an identifier, on which no "
+                "rule holds for other rows. No conditions on it are sought.",
+                IdentifierWarning,
+            )
+        return space
 
     @property
     def _entries(self):

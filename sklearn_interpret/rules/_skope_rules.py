@@ -107,6 +107,8 @@ class SkopeRulesClassifier(RuleClassifier):
 
     Warns
     -----
+    IdentifierWarning
+        A category has more than half as many levels as rows; it is left out.
     NoRuleWarning
         Some class is predicted for no row of `fit`, as where its rows are few.
 

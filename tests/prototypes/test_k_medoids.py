@@ -190,7 +190,8 @@ def test_one_row_duplicates_constants_and_all_rows():
     one = KMedoids(n_clusters=1).fit([[1.0, 2.0]])
     assert one.medoid_indices_.tolist() == [0]
     assert one.inertia_ == 0
-    alike = KMedoids(n_clusters=3).fit(np.ones((5, 2)))
+    with pytest.warns(ConvergenceWarning, match="Lower n_clusters"):
+        alike = KMedoids(n_clusters=3).fit(np.ones((5, 2)))
     assert sorted(alike.medoid_indices_.tolist()) == [0, 1, 2]
     assert alike.labels_.tolist() == [0] * 5
     everything = KMedoids(n_clusters=90).fit(X)
@@ -278,3 +279,12 @@ def test_a_far_row_does_not_change_the_other_clusters():
     near = KMedoids(n_clusters=5, random_state=0).fit(X)
     far = KMedoids(n_clusters=6, random_state=0).fit(np.vstack([X, [[1e8, 0, 0]]]))
     assert far.inertia_ == pytest.approx(near.inertia_)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "gower"])
+def test_fewer_distinct_rows_than_clusters(metric):
+    rows = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0)
+    model = KMedoids(n_clusters=3, metric=metric, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="Lower n_clusters=3: only 2"):
+        model.fit(rows)
+    assert len(np.unique(model.labels_)) == 2

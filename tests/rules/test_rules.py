@@ -1,6 +1,7 @@
 """What all classifiers of rules promise: what they say is what they predict."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 
 from sklearn_interpret._inspectors.condition_space import threshold
-from sklearn_interpret.exceptions import NoRuleWarning
+from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret.exceptions import IdentifierWarning, NoRuleWarning
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules import (
     BayesianRuleListClassifier,
@@ -238,6 +240,56 @@ def test_categorical_features_are_levels():
         "otherwise",
     ]
     assert model.predict([[2.5], [2.0]]).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *LISTS,
+        SKOPE,
+        RuleFitClassifier(random_state=0),
+        RuleFitRegressor(random_state=0),
+    ],
+    ids=str,
+)
+def test_an_identifier_is_left_out(model):
+    """Without a warning, it silenced the ensembles, and each list was made of it."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"number": rng.normal(size=200), "kind": list("uvwx") * 50})
+    y = 2 * (frame["number"] > 0) + (frame["kind"] == "u")
+    y = y + 0.1 if isinstance(model, RuleFitRegressor) else y > 1
+    alone = clone(model).fit(frame, y)
+    frame.insert(0, "id", [f"customer {i}" for i in range(200)])
+    with pytest.warns(IdentifierWarning, match="Leave 'id' out of X"):
+        model = clone(model).fit(frame, y)
+    assert not any(c.feature == 0 for rule in model.rules_ for c in rule.conditions)
+    frame["id"] = "another"
+    assert model.score(frame, y) > alone.score(frame[["number", "kind"]], y) - 0.01
+
+
+def test_levels_of_few_rows_are_no_identifier(recwarn):
+    rows = pd.DataFrame({"a": [f"level {i}" for i in range(10)]})
+    OneRClassifier().fit(rows, [0, 1] * 5)
+    rows = pd.DataFrame({"a": [f"level {i // 2}" for i in range(40)]})
+    OneRClassifier().fit(rows, np.arange(40) // 2 % 2)
+    assert not [w for w in recwarn if w.category is IdentifierWarning]
+
+
+@every_model
+def test_each_column_of_levels_is_encoded_once(model, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.choice([f"l{i}" for i in range(30)], size=300)})
+    y = frame["a"].str[1:].astype(int) % 3 == 0
+    model = clone(model).fit(frame, y)
+    encode, calls = Rows.encode_column, []
+    monkeypatch.setattr(
+        Rows, "encode_column", lambda rows, j: calls.append(j) or encode(rows, j)
+    )
+    assert_array_equal(
+        model.predict(frame), model.classes_[model.predict_proba(frame).argmax(1)]
+    )
+    assert calls == [0, 0]  # once for each method
+    assert len(model.rules_) > 1
 
 
 def test_table_of_rules():

@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import cross_val_score
 
 from sklearn_interpret._core.rules.out_of_bag import draw_share, judge, unlike
+from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.rules import SkopeRulesClassifier
 from tests.references.rules import rule_holds
 from tests.rules.test_rules import any_number_of_classes, random_case
@@ -163,7 +164,8 @@ def test_identifiers_make_no_rules():
     rng = np.random.default_rng(0)
     X = np.array([f"id{k}" for k in range(100)], dtype=object)[:, None]
     y = rng.random(100) < 0.5
-    assert len(SkopeRulesClassifier(random_state=0).fit(X, y).rules_) == 1
+    with pytest.warns(IdentifierWarning):
+        assert len(SkopeRulesClassifier(random_state=0).fit(X, y).rules_) == 1
 
 
 @pytest.mark.parametrize(

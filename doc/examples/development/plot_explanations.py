@@ -155,6 +155,7 @@ for warning in caught:
 #   :class:`~sklearn_interpret.exceptions.ConstantFeatureWarning`,
 #   :class:`~sklearn_interpret.exceptions.EmptyIntervalWarning`,
 #   :class:`~sklearn_interpret.exceptions.UnseenCategoryWarning`,
+#   :class:`~sklearn_interpret.exceptions.IdentifierWarning`,
 #   :class:`~sklearn_interpret.exceptions.LowWeightWarning`,
 #   :class:`~sklearn_interpret.exceptions.OtherTrainingRowsWarning`;
 # - **responses**:

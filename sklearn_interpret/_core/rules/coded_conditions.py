@@ -126,15 +126,18 @@ def rows_in_memory(columns, rule):
 def all_hold(rules, X, n_rows):
     """Whether all conditions of each rule hold for each row: (n_rules, n_rows), bool.
 
-    The conditions here are objects: `condition.holds(X)` has a flag for each row.
+    The conditions here are objects that say what they read of X (`_source`), read it,
+    and have a flag for each row of what was read. Each source is read once.
     """
     holds = np.ones((len(rules), n_rows), dtype=bool)
-    known = {}
+    columns, flags = {}, {}
     for of_rule, rule in zip(holds, rules, strict=True):
         for condition in rule:
-            if condition not in known:
-                known[condition] = condition.holds(X)
-            of_rule &= known[condition]
+            if condition not in flags:
+                if condition._source not in columns:
+                    columns[condition._source] = condition._read(X)
+                flags[condition] = condition._flags(columns[condition._source])
+            of_rule &= flags[condition]
     return holds
 
 

@@ -229,8 +229,8 @@ class Rows(ABC):
             ) from error
         if np.isinf(numbers).any():
             raise ValueError(
-                f"Input X contains infinity or a value too large for float64: the "
-                f"feature {self.names[j]!r} cannot be given a grid."
+                "Input X contains infinity or a value too large for float64, in the "
+                f"feature {self.names[j]!r}."
             )
         return numbers
 
