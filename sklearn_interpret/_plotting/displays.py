@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._core.statistics.refits import Splits
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import (
     SINGLE_HEIGHT,
@@ -20,7 +21,12 @@ from sklearn_interpret._plotting.axes import (
     make_room,
     take_axes,
 )
-from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten_all
+from sklearn_interpret._plotting.labels import (
+    ASSUMED_FOLDS,
+    drawn_output,
+    response_label,
+    shorten_all,
+)
 from sklearn_interpret._plotting.sources import (
     Data,
     ForwardedSignature,
@@ -31,11 +37,11 @@ from sklearn_interpret._plotting.sources import (
     inspectors_of_folds,
     is_inspector,
     keyword_names,
-    mean_test_ratio,
     named_models,
     parameter_names,
     response_name,
     split_keywords,
+    splits_of,
 )
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
@@ -340,8 +346,13 @@ class FoldsMixin:
     # Whether each fold's predictor is inspected on the fold's training rows, if
     # cv_results has their indices; `_from_folds` then gets the folds' test rows.
     _inspects_training_rows: ClassVar[bool] = False
-    # Test rows / training rows of a fold; None if not made by `from_cv_results`.
-    _test_ratio: float | None = None
+    # The rows left out of each fold's model; None if not made by `from_cv_results`.
+    _splits: Splits | None = None
+
+    def _learner_text(self, text: str) -> str:
+        """Text of the learner's intervals, or that they assume folds."""
+        known = self._splits is None or self._splits.are_known
+        return text if known else ASSUMED_FOLDS
 
     @ForwardedSignature
     def from_cv_results(
@@ -368,7 +379,8 @@ class FoldsMixin:
             as they are; curves over a grid are computed again, on `X`, with their
             parameters. Importances of predictors and curves of attacks use each fold's
             own rows of training and of test, with ``return_indices=True``. Bands use
-            the share of test rows, too; without indices, K folds are assumed.
+            the indices, too: the share of test rows, and whether each row is tested
+            once. Without indices K folds are assumed, and legends say so.
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
 default=None
             Rows to inspect predictors on, and to explain where the display shows
@@ -432,7 +444,7 @@ default=None
             check=cls._check_request,
         )
         display = cls._from_folds(inspectors, data, **choices, **settings)
-        display._test_ratio = mean_test_ratio(cv_results)
+        display._splits = splits_of(cv_results)
         display._call(inspectors, *names)
         return display.plot(ax=ax, **looks)
 

@@ -34,6 +34,10 @@ SMALLEST_P = 1e-4  # smaller p-values are written as below it
 NOISE = 1e-9  # numbers below this share of a column's largest are rounding errors
 
 
+# Label of the learner's intervals where the rows left out are not known.
+ASSUMED_FOLDS = "learner, if K folds"
+
+
 def shorten(name, most=NAME_WIDTH):
     """A name of at most `most` characters: its beginning and its end.
 

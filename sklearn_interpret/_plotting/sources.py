@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._core.statistics.refits import Splits
 from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.response import (
     check_is_predictor,
@@ -209,13 +210,16 @@ def named_models(estimators):
     return dict(zip(map(str, estimators), models, strict=True))
 
 
-def mean_test_ratio(cv_results):
-    """Mean of n_test / n_train over the folds; without indices, that of K folds."""
+def splits_of(cv_results: Mapping[str, Any]) -> Splits:
+    """How the rows of a cross-validation were split; without indices, as K folds."""
     if "indices" not in cv_results:
-        return 1 / max(len(cv_results["estimator"]) - 1, 1)
+        return Splits(1 / max(len(cv_results["estimator"]) - 1, 1), are_known=False)
     indices = cv_results["indices"]
     pairs = zip(indices["test"], indices["train"], strict=True)
-    return float(np.mean([len(test) / len(train) for test, train in pairs]))
+    ratio = float(np.mean([len(test) / len(train) for test, train in pairs]))
+    tested = np.concatenate(indices["test"])
+    rows = np.union1d(tested, np.concatenate(indices["train"]))
+    return Splits(ratio, are_folds=len(tested) == len(rows) == len(np.unique(tested)))
 
 
 def check_same_in_folds(values, what):

@@ -51,8 +51,9 @@ _MOST_PLAYERS = 10
 # Sampling stops if errors are below this share of the range of values.
 _PRECISION = 0.025
 # Pairs of orders that all rows have together: at least, for errors to be reliable, and
-# at most, if values are nearly zero.
-_FEWEST_PAIRS, _MOST_PAIRS = 20, 2**18
+# at most, if values are nearly zero. Each row has at least three: from two, 1.96 errors
+# held a value in 84 % of 150 samples where one row outweighs 60.
+_FEWEST_PAIRS, _MOST_PAIRS, _PAIRS_OF_ROW = 20, 2**18, 3
 # What to do where too many rows would go to the model.
 _ADVICE = "Use fewer rows, in fit and in the background (subsample), or feature_groups"
 
@@ -87,8 +88,9 @@ class SAGE(BaseImportance):
         "exact" if all coalitions are not more than those of the orders. "auto" is
         "exact" where that is affordable: see Notes.
     n_permutations : int, default=None
-        Number of sampled orders for each row; an odd number is made even, and there are
-        more for fewer than ten rows. None stops when the largest standard error is
+        Number of sampled orders for each row, at least six; an odd number is made even,
+        and there are more for fewer than seven rows of equal weight, or rows that
+        outweigh all others. None stops when the largest standard error is
         below 2.5 % of the range of the values.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that replace absent features; all are used, with equal weights. None takes
@@ -259,9 +261,7 @@ class SAGE(BaseImportance):
         targets_of = partial(
             _targets, self.loss_, response.classes, len(game.base_values)
         )
-        # The least number of pairs of orders for each row.
-        n_pairs = -(-(self.n_permutations or 4) // 2)
-        n_pairs = max(n_pairs, -(-_FEWEST_PAIRS // sample.rows.n_rows))
+        n_pairs = self._fewest_pairs(sample)
         self.method_ = self._chosen(game, n_pairs)
         errors, self.n_permutations_ = np.zeros(len(self.features_)), 0
         task = game, self._row_loss
@@ -275,6 +275,17 @@ class SAGE(BaseImportance):
         self.standard_errors_ = errors
         self.loss_reduction_ = float(values.sum())
         return values[:, None]
+
+    def _fewest_pairs(self, sample):
+        """The least number of pairs of orders for each row, for reliable errors.
+
+        A row that outweighs all others counts alone.
+        """
+        n_rows = sample.rows.n_rows
+        if isinstance(sample, Sample):
+            n_rows = sample.weights.sum() ** 2 / (sample.weights**2).sum()
+        asked = -(-(self.n_permutations or 0) // 2)
+        return max(asked, _PAIRS_OF_ROW, int(np.ceil(_FEWEST_PAIRS / n_rows)))
 
     @property
     def _row_loss(self):

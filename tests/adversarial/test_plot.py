@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.svm import SVC
 
-from sklearn_interpret._core.statistics.refits import learner_half_width
+from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
 from sklearn_interpret.adversarial import (
     AdversarialDisplay,
     FastGradientSign,
@@ -357,7 +357,7 @@ def test_curves_of_folds(table):
     assert len(display.fold_lines_) == 3
     frame = display.to_frame()
     mean = frame[frame["fold"].isna()]
-    reach = learner_half_width(folds, 1 / 2, on_test_rows=True)
+    reach = learner_half_width(folds, Splits(1 / 2), on_test_rows=True)
     middle = np.mean(folds, axis=0)
     assert_allclose(mean["low"], np.clip(middle - reach, 0, 1))
     assert_allclose(mean["high"], np.clip(middle + reach, 0, 1))

@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_validate
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._core.statistics.refits import learner_half_width
+from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
 from sklearn_interpret.importance import (
     SAGE,
     DropColumnImportance,
@@ -445,11 +446,6 @@ def test_weights_of_both_samples(regression):
             "SAGE value\n(decrease of squared error)",
             "labels_",
         ),
-        (
-            lambda: SAGE(LinearRegression(), method="sampling", random_state=0),
-            "SAGE value\n(decrease of squared error)",
-            "spreads_",
-        ),
     ],
 )
 def test_every_inspector_of_the_family(regression, make, text, has):
@@ -463,6 +459,14 @@ def test_every_inspector_of_the_family(regression, make, text, has):
     if not isinstance(inspector, PermutationImportance):
         with pytest.raises(TypeError, match="repeats a PermutationImportance on test"):
             PermutationImportanceDisplay.from_estimator(inspector, X_test=X, y_test=y)
+
+
+def test_errors_of_sampled_values_are_drawn():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(30, 5))
+    sage = SAGE(KNeighborsRegressor(), method="sampling", random_state=0)
+    sage.fit(rows, rows.prod(axis=1))
+    assert PermutationImportanceDisplay.from_estimator(sage).spreads_
 
 
 def test_one_of_several_scores(regression):
@@ -514,7 +518,7 @@ def test_folds_have_their_own_rows(folds):
     texts = ["train", "test", "3 folds", "learner's value, 95 %"]
     assert legend_texts(display) == texts
     sizes = [len(part) for part in (index, results["indices"]["train"][fold])]
-    reach = learner_half_width(display.importances.T, sizes[0] / sizes[1])
+    reach = learner_half_width(display.importances.T, Splits(sizes[0] / sizes[1]))
     frame = display.to_frame()
     frame = frame[frame["fold"].isna()]
     for _, rows in frame.groupby("sample"):

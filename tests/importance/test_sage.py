@@ -37,6 +37,8 @@ WITH_GAPS = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
 FRAME = pd.DataFrame(X, columns=list("abcd")).assign(
     d=pd.Categorical(np.where(X[:, 3] > 0.5, "up", np.where(X[:, 3] < 0, "low", "mid")))
 )
+# Of five features not all coalitions are evaluated.
+FIVE = np.column_stack([X, np.random.default_rng(1).normal(size=50).round(1)])
 BY_NAME = make_column_transformer((OneHotEncoder(), ["d"]), remainder="passthrough")
 FEW = {"n_estimators": 5, "max_depth": 4, "random_state": 0}
 FOREST = RandomForestClassifier(**FEW)
@@ -153,14 +155,14 @@ def test_exact_values_of_probabilities(loss, n_classes):
     ],
 )
 def test_sampled_values_are_within_their_errors(model, y, loss):
-    frozen = FrozenEstimator(model.fit(X, y))
-    given = {"loss": loss, "background": X[:30]}
-    exact = SAGE(frozen, method="exact", **given).fit(X, y, WEIGHTS)
+    frozen = FrozenEstimator(model.fit(FIVE, y))
+    given = {"loss": loss, "background": FIVE[:30]}
+    exact = SAGE(frozen, method="exact", **given).fit(FIVE, y, WEIGHTS)
     for n_permutations in (4, None):
         more = {"n_permutations": n_permutations, "random_state": 0, **given}
-        found = SAGE(frozen, method="sampling", **more).fit(X, y, WEIGHTS)
+        found = SAGE(frozen, method="sampling", **more).fit(FIVE, y, WEIGHTS)
         assert found.method_ == "sampling"
-        assert found.n_permutations_ >= 4
+        assert found.n_permutations_ >= 6
         away = np.abs(found.importances_ - exact.importances_)[:, 0]
         assert (found.standard_errors_ > 0).all()
         assert (away <= 3.5 * found.standard_errors_).all()
@@ -171,13 +173,13 @@ def test_sampled_values_are_within_their_errors(model, y, loss):
 
 @pytest.mark.parametrize("model", [BOOSTING, KNeighborsRegressor()])
 def test_workers_and_memory_change_nothing(model):
-    frozen = FrozenEstimator(model.fit(X, Y))
+    frozen = FrozenEstimator(model.fit(FIVE, Y))
     sage = SAGE(frozen, method="sampling", n_permutations=4, random_state=0)
-    expected = sage.fit(X, Y).importances_
+    expected = sage.fit(FIVE, Y).importances_
     with config_context(working_memory=0.01):
-        few_at_a_time = sage.fit(X, Y).importances_
+        few_at_a_time = sage.fit(FIVE, Y).importances_
     assert_allclose(few_at_a_time, expected, rtol=0, atol=1e-12)
-    spread = sage.set_params(n_jobs=2).fit(X, Y).importances_
+    spread = sage.set_params(n_jobs=2).fit(FIVE, Y).importances_
     assert_allclose(spread, expected, rtol=0, atol=1e-12)
 
 
@@ -224,9 +226,28 @@ def test_what_is_not_affordable_is_sampled(monkeypatch):
     with pytest.raises(ValueError, match="at most 10 features"):
         SAGE(KNeighborsRegressor(), method="exact").fit(wide, y)
     monkeypatch.setattr("sklearn_interpret.importance._sage._MOST_WEIGHTS", 10)
-    deep = SAGE(clone(BOOSTING), **few).fit(X, Y)
+    deep = SAGE(clone(BOOSTING), **few).fit(FIVE, Y)
     assert deep.method_ == "sampling"
     assert len(deep.background_) == 50
+
+
+def test_a_row_that_outweighs_all_others_is_sampled_as_if_alone():
+    """Its errors stem from its own orders: two pairs of them say little."""
+    wide = np.random.default_rng(0).normal(size=(20, 9))
+    y, heavy = wide[:, :4].prod(axis=1) + wide[:, 5] * wide[:, 6], np.ones(20)
+    heavy[0] = 400
+    model = FrozenEstimator(KNeighborsRegressor(3).fit(wide, y))
+    given = {"background": wide[:5], "loss": squares}
+    exact = SAGE(model, method="exact", **given).fit(wide, y, heavy).importances_
+    held = []
+    for seed in range(40):
+        sage = SAGE(model, n_permutations=4, random_state=seed, **given)
+        sage.fit(wide, y, heavy)
+        assert sage.method_ == "sampling"
+        away = np.abs(sage.importances_ - exact)[:, 0]
+        held.append(away <= 1.96 * sage.standard_errors_)
+    assert np.mean(held) > 0.9
+    assert np.mean(held, axis=0).min() > 0.8
 
 
 def test_costs_are_announced(monkeypatch):

@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from sklearn_interpret._core.statistics.refits import learner_half_width
+from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
 from sklearn_interpret.interactions import (
     HStatistic,
     HStatisticDisplay,
@@ -378,10 +378,10 @@ def test_folds_are_averaged(regression):
     frame = display.to_frame().set_index("feature")
     frame = frame[frame["feature2"].isna()].loc[list(display.feature_names)]
     assert_allclose(frame["strength"], overall.mean(axis=0))
-    reach = learner_half_width(overall, 1 / 2)
+    reach = learner_half_width(overall, Splits(1 / 2))
     assert_allclose(frame["high"], frame["strength"] + reach)
     assert_allclose(frame["low"], frame["strength"] - reach)
-    assert legend_texts(display)[-1] == "learner's value, 95 %"
+    assert legend_texts(display)[-1] == "learner, if K folds"
     of_inspectors = {"estimator": alone}
     again = HStatisticDisplay.from_cv_results(of_inspectors)
     pd.testing.assert_frame_equal(display.to_frame(), again.to_frame())

@@ -18,12 +18,13 @@ from sklearn.linear_model import (
     PoissonRegressor,
     SGDClassifier,
 )
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from sklearn_interpret._core.statistics.refits import Splits
 from sklearn_interpret._plotting.sources import (
     Data,
     check_same_in_folds,
@@ -31,13 +32,13 @@ from sklearn_interpret._plotting.sources import (
     fold_rows,
     inspector_of,
     inspectors_of_folds,
-    mean_test_ratio,
     model_within,
     outputs_have_names,
     parameter_names,
     refuse_unknown,
     response_name,
     split_keywords,
+    splits_of,
 )
 from sklearn_interpret.effects import ConditionalDependence, PartialDependence
 from sklearn_interpret.importance import PermutationImportance
@@ -151,6 +152,21 @@ def test_predictors_of_fitted_inspectors_are_inspected_again_on_the_same_rows():
     ]
 
 
+def splits_by(cv):
+    """What is known of the splits of 30 rows."""
+    train, test = zip(*cv.split(X[:30]), strict=True)
+    return splits_of({"estimator": [], "indices": {"train": train, "test": test}})
+
+
+def test_how_rows_are_left_out():
+    assert splits_by(KFold(3)) == Splits(1 / 2)
+    assert splits_by(RepeatedKFold(n_splits=3, n_repeats=2)) == Splits(1 / 2, False)
+    few = ShuffleSplit(3, test_size=1 / 3, random_state=0)
+    assert splits_by(few) == Splits(1 / 2, False)
+    without = splits_of({"estimator": [MODEL] * 5})
+    assert without == Splits(1 / 4, are_known=False)
+
+
 def test_folds_may_have_rows_of_their_own():
     results = {
         "estimator": [MODEL, MODEL],
@@ -165,8 +181,6 @@ def test_folds_may_have_rows_of_their_own():
     assert_array_equal(test[1].y, Y[:10])
     assert train[0].sample_weight is None
     assert fold_rows({"estimator": [MODEL]}, Data(X, Y)) is None
-    assert mean_test_ratio(results) == 1 / 2
-    assert mean_test_ratio({"estimator": [MODEL] * 5}) == 1 / 4
     with pytest.raises(ValueError, match="index 29, but X has 20 rows"):
         fold_rows(results, Data(X[:20], Y[:20]))
     inspectors = inspectors_of_folds(results["estimator"], train, {}, **OF_EFFECTS)

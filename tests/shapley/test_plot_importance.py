@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
 
-from sklearn_interpret._core.statistics.refits import learner_half_width
+from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyImportanceDisplay
@@ -151,13 +151,14 @@ def test_folds_are_averaged(folds):
     for fold, one in enumerate(alone):
         rows = frame[frame["fold"] == fold]
         assert_allclose(rows["importance"], one[order])
-    mean, reach = frame[frame["fold"].isna()], learner_half_width(alone, 1 / 2)[order]
+    mean = frame[frame["fold"].isna()]
+    reach = learner_half_width(alone, Splits(1 / 2))[order]
     assert_allclose(mean["high"] - mean["importance"], reach)
     assert_allclose(mean["importance"] - mean["low"], reach)
     drawn = np.array(display.spreads_.get_segments())[:, :, 0]
     assert_allclose(drawn, mean[["low", "high"]])
     (text,) = display.legend_.get_texts()
-    assert text.get_text() == "learner's value, 95 %"
+    assert text.get_text() == "learner, if K folds"
 
 
 @pytest.mark.parametrize("arrangement", ["stacked", "grouped"])

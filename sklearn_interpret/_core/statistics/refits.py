@@ -1,25 +1,53 @@
 """Intervals for the mean results of a learner, from refits on parts of the rows."""
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 
+class Splits(NamedTuple):
+    """How rows are left out of several fits.
+
+    Parameters
+    ----------
+    test_ratio : float
+        Rows left out / training rows of a fit.
+    are_folds : bool, default=True
+        Whether each row is left out of exactly one fit.
+    are_known : bool, default=True
+        Whether this was read from the rows' indices; else K folds are assumed.
+    """
+
+    test_ratio: float
+    are_folds: bool = True
+    are_known: bool = True
+
+
 def learner_half_width(
-    refits, test_ratio=None, *, on_test_rows=False, standard_errors=0.0, level=0.95
-):
+    refits: ArrayLike,
+    splits: Splits | None = None,
+    *,
+    on_test_rows: bool = False,
+    standard_errors: ArrayLike = 0.0,
+    level: float = 0.95,
+) -> NDArray[np.float64]:
     """Half-widths of intervals around the mean of refits of one learner.
 
     Training sets overlap, so refits differ less than independent fits would. The
     delete-d jackknife (Shao and Wu 1989) multiplies their mean squared deviation by
-    n_train / n_test. Means over each refit's own test rows differ mostly by these rows,
+    n_train / n_test. Folds are all its subsets; few random ones estimate the mean
+    squared deviation, by m - 1, and the mean over all subsets, whose variance is added.
+    Means over each refit's own test rows differ mostly by these rows,
     which do not overlap: (1/m + n_test / n_train) S^2 (Nadeau and Bengio 2003).
 
     Parameters
     ----------
     refits : array-like of shape (m, ...)
         The result of each refit.
-    test_ratio : float or None, default=None
-        Left out rows / training rows; None is that of m folds, 1 / (m - 1).
+    splits : Splits or None, default=None
+        The rows left out; None means those of m folds.
     on_test_rows : bool, default=False
         Whether each result is a mean over the refit's own test rows.
     standard_errors : array-like of shape (...), default=0.0
@@ -36,7 +64,10 @@ def learner_half_width(
     m = len(refits)
     if m < 2:
         return np.full(refits.shape[1:], np.nan)
-    ratio = 1 / (m - 1) if test_ratio is None else test_ratio
-    share = (1 + m * ratio) / (m - 1) if on_test_rows else 1 / ratio
+    ratio, are_folds, _ = Splits(1 / (m - 1)) if splits is None else splits
+    if on_test_rows:
+        share = (1 + m * ratio) / (m - 1)
+    else:
+        share = 1 / ratio if are_folds else (m / ratio + 1) / (m - 1)
     errors = np.hypot(np.sqrt(share) * refits.std(axis=0), standard_errors)
     return stdtrit(m - 1, (1 + level) / 2) * errors

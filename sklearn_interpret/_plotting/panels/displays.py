@@ -4,13 +4,15 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._core.statistics.refits import learner_half_width
+from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
 from sklearn_interpret._plotting.axes import add_legend, legend_entries, take_axes
 from sklearn_interpret._plotting.labels import literal, wrapped
 from sklearn_interpret._plotting.panels.lines import (
     EFFECT,
     JITTERED,
+    LEARNER_BAND,
     MODEL_BAND,
     NO_ROWS,
     OWNERS,
@@ -36,7 +38,9 @@ def with_outputs(values, n_axes):
     return values[None] if values.ndim == n_axes else values
 
 
-def fold_band(folds, n_axes, test_ratio, errors=0.0):
+def fold_band(
+    folds: ArrayLike, n_axes: int, splits: Splits | None, errors: ArrayLike = 0.0
+) -> dict[str, NDArray[np.float64]]:
     """Folds (n_folds, k, ...), and the learner's band around their mean.
 
     They are given with or without the axis of outputs, as are the standard errors of
@@ -47,7 +51,7 @@ def fold_band(folds, n_axes, test_ratio, errors=0.0):
     if len(folds) < 2:
         return {"folds": folds}
     errors = with_outputs(errors, n_axes)
-    reach = learner_half_width(folds, test_ratio, standard_errors=errors)
+    reach = learner_half_width(folds, splits, standard_errors=errors)
     mean = folds.mean(axis=0)
     return {"low": mean - reach, "high": mean + reach, "folds": folds}
 
@@ -141,6 +145,8 @@ class PanelDisplay(ABC):
             ax, slots, n_columns=n_cols, caller=f"{type(self).__name__}.plot"
         )
         looks.band_text = self._band_text
+        if hasattr(self, "_learner_text"):
+            looks.learner_text = self._learner_text(LEARNER_BAND)
         again = [bool(earlier_lines(one)) for one in canvas.main]
         earlier = earlier_legend(canvas) if any(again) else None
         main = [panel for panel, _ in panels]

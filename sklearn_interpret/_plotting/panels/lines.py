@@ -70,6 +70,7 @@ class Looks:
     rug: bool = True
     band: bool = True
     band_text: str = MODEL_BAND
+    learner_text: str = LEARNER_BAND
     order: str = "levels"
     kind: str = "curves"
     outputs: Any = None  # positions of those drawn together as lines
@@ -385,7 +386,9 @@ class LinePanel:
             ends = series.low, series.high
             band = draw_band(ax, x, *ends, shown, looks.band_kw, **kind)
             artists.bands.append(band)
-            text = looks.band_text if series.folds is None else LEARNER_BAND
+            text = looks.band_text
+            if series.folds is not None:
+                text = looks.learner_text
             entries.setdefault(text, band)
 
     def _series_text(self, series, style):

@@ -201,7 +201,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
     def _ends(self, scores):
         """Ends of the learner's band, within the range of shares."""
         mean, apart = scores.mean(axis=0), self._on_test_rows
-        reach = learner_half_width(scores, self._test_ratio, on_test_rows=apart)
+        reach = learner_half_width(scores, self._splits, on_test_rows=apart)
         return np.clip([mean - reach, mean + reach], 0, 1)
 
     def _named(self, ax, label):
@@ -212,7 +212,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         if label is not None:
             entries[label] = self.line_
         if self.band_ is not None:
-            entries[LEARNER_BAND] = self.band_
+            entries[self._learner_text(LEARNER_BAND)] = self.band_
         if not entries:
             return None
         return named_legend(ax, list(entries.values()), list(entries), framealpha=0.85)

@@ -170,7 +170,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         """One feature, with the mean over models."""
         profiles, predictions = self._by_model(entry)
         of_folds = self.models is None and len(profiles) > 1
-        parts = fold_band(profiles, 1, self._test_ratio) if of_folds else {}
+        parts = fold_band(profiles, 1, self._splits) if of_folds else {}
         places, mean = self.grid_values[entry], profiles.mean(axis=0)
         effect = self._entry(entry, places, mean, **parts)
         if is_missing(self.row_values[entry]) and effect.levels is None:

@@ -29,9 +29,9 @@ from sklearn_interpret._plotting.sources import (
     inspectors_of_folds,
     is_inspector,
     keyword_names,
-    mean_test_ratio,
     parameter_names,
     split_keywords,
+    splits_of,
 )
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.effects._plot._accumulated_local_effects import (
@@ -182,8 +182,8 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     @classmethod
     def _of_folds(cls, cv_results, data, params, names, ax):
         folds = [[estimator] for estimator in fold_estimators(cv_results)]
-        ratio = mean_test_ratio(cv_results)
-        return cls._drawn(folds, data, params, names, ax, again=True, test_ratio=ratio)
+        splits = splits_of(cv_results)
+        return cls._drawn(folds, data, params, names, ax, again=True, splits=splits)
 
     @classmethod
     def _of_models(
@@ -203,16 +203,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
 
     @classmethod
     def _drawn(
-        cls,
-        folds,
-        data,
-        params,
-        names,
-        ax,
-        *,
-        again=False,
-        models=None,
-        test_ratio=None,
+        cls, folds, data, params, names, ax, *, again=False, models=None, splits=None
     ):
         """The display of each fold's predictor, of inspectors or of models, drawn."""
         if params.get("centered", True) is None:
@@ -246,7 +237,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         make = cls._from_folds if again else cls._from_inspector
         choices |= {"methods": methods}
         display = make(lines, data, models=models, **choices)
-        display._test_ratio = test_ratio
+        display._splits = splits
         display._call(lines[0], *names)
         return display.plot(ax=ax, **looks)
 
@@ -368,7 +359,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             if levelled is None:
                 levelled = points.dtype.kind not in "iuf"
             if self.fold_effects is not None:
-                parts = fold_band(self.fold_effects[place], 1, self._test_ratio)
+                parts = fold_band(self.fold_effects[place], 1, self._splits)
             values = with_outputs(values, 1)
             effect = Effect(
                 (self.feature_name,), (points,), (levelled,), values, **parts

@@ -236,7 +236,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         errors, n_axes = errors and errors[entry], self._n_axes(entry)
         if folds is not None:
             errors = 0.0 if errors is None else errors
-            return fold_band(folds[entry], n_axes, self._test_ratio, errors)
+            return fold_band(folds[entry], n_axes, self._splits, errors)
         return {} if errors is None else error_band(values, errors, n_axes)
 
     def _panels(self, effect, entry, looks):

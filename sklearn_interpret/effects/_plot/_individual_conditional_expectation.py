@@ -291,7 +291,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         """The slope of an average along a number, with its band over folds."""
         (x,), band = effect.places, {}
         if effect.folds is not None:
-            band = fold_band(derivative(effect.folds, x), 1, self._test_ratio)
+            band = fold_band(derivative(effect.folds, x), 1, self._splits)
         return replace(effect, values=derivative(effect.values, x), **band)
 
     def _shades(self):

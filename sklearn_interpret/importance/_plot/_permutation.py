@@ -268,7 +268,7 @@ default=None
                 self.points_.append(draw_points(ax, draws.ravel(), at, **looks))
                 ends += [draws.min(axis=1), draws.max(axis=1)]
                 self._entries[text] = self.points_[0]
-            reach, name = self._learner_reach(lines), LEARNER
+            reach, name = self._learner_reach(lines), self._learner_text(LEARNER)
             if draws.shape[1] > 1 and self.draws_name != "folds":
                 reach, name = deviation(draws), f"± 1 std of {text}"
             if reach is not None:
@@ -299,9 +299,9 @@ default=None
         share rows, which test rows do not.
         """
         training = lines.samples[0].T
-        if self._test_ratio is None or len(training) < 2:
+        if self._splits is None or len(training) < 2:
             return None
-        return learner_half_width(training, self._test_ratio)
+        return learner_half_width(training, self._splits)
 
     def _mark_errors(self, lines, offset):
         """Lines of two standard errors to each side; how far these reach."""

@@ -234,7 +234,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             for name, shape in shapes.items()
         }
         for name, folds in (self._by_fold or {}).items():
-            arrays[f"{name}_std"] = learner_half_width(folds, self._test_ratio)
+            arrays[f"{name}_std"] = learner_half_width(folds, self._splits)
         if arrays["overall"] is None and not len(known_pairs(arrays["pairwise"])):
             raise ValueError("There is no pair of features: nothing to draw.")
         return arrays
@@ -276,7 +276,8 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         if self.spreads_:
             handles.append(self.spreads_[0])
             std = f"± 1 std of {self.spread_name}"
-            texts.append(std if self._by_fold is None else LEARNER)
+            learner = self._learner_text(LEARNER)
+            texts.append(std if self._by_fold is None else learner)
         self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
     def _draw_group(self, group, at, colour, style):

@@ -249,7 +249,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         handles = [bars.patches[0] for bars in self.bars_] if len(names) > 1 else []
         texts, looks = list(names[: len(handles)]), {"title": "output"}
         if self.spreads_ is not None:
-            handles, texts, looks = [*handles, self.spreads_], [*texts, LEARNER], {}
+            handles, looks = [*handles, self.spreads_], {}
+            texts.append(self._learner_text(LEARNER))
         self.legend_ = side_legend(ax, handles, texts, corner="lower right", **looks)
 
     def _by_output(self):
@@ -280,7 +281,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         Returns how far these reach.
         """
         ends = folds.sum(axis=2, keepdims=True) if stacks else folds
-        mean, reach = ends.mean(axis=0), learner_half_width(ends, self._test_ratio)
+        mean, reach = ends.mean(axis=0), learner_half_width(ends, self._splits)
         if len(ends) > 1:
             at = np.broadcast_to(places, mean.shape)
             self.spreads_ = draw_spreads(ax, at, mean - reach, mean + reach)
@@ -331,7 +332,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         parts = [{**columns, "importance": importances[order].ravel()}]
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
-            reach = learner_half_width(folds, self._test_ratio).ravel()
+            reach = learner_half_width(folds, self._splits).ravel()
             middle = parts[0]["importance"]
             parts[0] |= {"low": middle - reach, "high": middle + reach}
             parts += [
