@@ -35,7 +35,7 @@ NOISE = 1e-9  # numbers below this share of a column's largest are rounding erro
 
 
 # Label of the learner's intervals where the rows left out are not known.
-ASSUMED_FOLDS = "learner, if K folds"
+ASSUMED_FOLDS = "95 %, assuming K folds"
 
 
 def shorten(name, most=NAME_WIDTH):

@@ -381,7 +381,7 @@ def test_folds_are_averaged(regression):
     reach = learner_half_width(overall, Splits(1 / 2))
     assert_allclose(frame["high"], frame["strength"] + reach)
     assert_allclose(frame["low"], frame["strength"] - reach)
-    assert legend_texts(display)[-1] == "learner, if K folds"
+    assert legend_texts(display)[-1] == "95 %, assuming K folds"
     of_inspectors = {"estimator": alone}
     again = HStatisticDisplay.from_cv_results(of_inspectors)
     pd.testing.assert_frame_equal(display.to_frame(), again.to_frame())

@@ -158,7 +158,7 @@ def test_folds_are_averaged(folds):
     drawn = np.array(display.spreads_.get_segments())[:, :, 0]
     assert_allclose(drawn, mean[["low", "high"]])
     (text,) = display.legend_.get_texts()
-    assert text.get_text() == "learner, if K folds"
+    assert text.get_text() == "95 %, assuming K folds"
 
 
 @pytest.mark.parametrize("arrangement", ["stacked", "grouped"])
