@@ -17,7 +17,8 @@ from scipy import stats
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import cross_validate
+from sklearn.model_selection import KFold, ShuffleSplit, cross_validate
+from sklearn.neighbors import KNeighborsRegressor
 
 from sklearn_interpret.effects import PartialDependence, PartialDependenceDisplay
 from sklearn_interpret.importance import (
@@ -30,6 +31,13 @@ LEARNERS = {
     "linear": LinearRegression(),
     "forest": RandomForestRegressor(20, min_samples_leaf=2, random_state=0),
     "boosting": GradientBoostingRegressor(n_estimators=25, random_state=0),
+    "neighbours": KNeighborsRegressor(),
+}
+SPLITS = {
+    "5 folds": KFold(5),
+    "10 folds": KFold(10),
+    "3 halves": ShuffleSplit(3, test_size=0.5, random_state=0),
+    "10 quarters": ShuffleSplit(10, test_size=0.25, random_state=0),
 }
 GRID = np.linspace(-1.2, 1.2, 5)
 CURVES = {"features": [0, 1, 3], "custom_values": dict.fromkeys([0, 1, 3], GRID)}
@@ -75,8 +83,11 @@ def truth(learner: Any, n_rows: int, n_sets: int) -> tuple[np.ndarray, np.ndarra
     return np.mean(curves, axis=0), np.mean(importances, axis=0)
 
 
-def held(frame: Any, value: str, expected: np.ndarray) -> list[float]:
-    """Return by rule the share of expectations that the intervals of a table hold."""
+def held(frame: Any, value: str, expected: np.ndarray, ratio: float) -> list[float]:
+    """Return by rule the share of expectations that the intervals of a table hold.
+
+    `ratio` is that of rows of test and of training.
+    """
     mean = frame[frame["fold"].isna()]
     folds = frame[frame["fold"].notna()].sort_values("fold", kind="stable")
     folds = folds[value].to_numpy().reshape(-1, len(expected))
@@ -84,26 +95,29 @@ def held(frame: Any, value: str, expected: np.ndarray) -> list[float]:
     reach = stats.t.ppf(0.975, m - 1) * folds.std(axis=0, ddof=1)
     half_widths = [
         mean["high"].to_numpy() - middle,
-        np.sqrt(1 / m + 1 / (m - 1)) * reach,
+        np.sqrt(1 / m + ratio) * reach,
         np.sqrt(1 / m) * reach,
     ]
     return [np.mean(np.abs(middle - expected) <= half) for half in half_widths]
 
 
-def coverage(learner: Any, n_folds: int, n_tables: int) -> dict[str, np.ndarray]:
+def coverage(learner: Any, cv: Any, n_tables: int) -> dict[str, np.ndarray]:
     """Return the coverage of each rule, for curves and for importances."""
-    curves, importances = truth(learner, N_ROWS - N_ROWS // n_folds, n_tables)
+    train, test = next(cv.split(np.zeros(N_ROWS)))
+    ratio = len(test) / len(train)
+    curves, importances = truth(learner, len(train), n_tables)
     shares: dict[str, list[list[float]]] = {"curves": [], "importances": []}
     for seed in range(n_tables):
         X, y = table(np.random.default_rng([2, seed]), N_ROWS)
         kept = {"return_estimator": True, "return_indices": True}
-        results = cross_validate(learner, X, y, cv=n_folds, **kept)
+        results = cross_validate(learner, X, y, cv=cv, **kept)
         frame = Curves.from_cv_results(results, X, **CURVES).to_frame()
-        shares["curves"].append(held(frame, "value", curves))
+        shares["curves"].append(held(frame, "value", curves, ratio))
         frame = Importances.from_cv_results(results, X, y, **IMPORTANCES).to_frame()
         frame = frame[frame["sample"] == "test"]
         order = [int(name[1:]) for name in frame.loc[frame["fold"].isna(), "feature"]]
-        shares["importances"].append(held(frame, "importance", importances[order]))
+        expected = importances[order]
+        shares["importances"].append(held(frame, "importance", expected, ratio))
     return {what: np.mean(part, axis=0) for what, part in shares.items()}
 
 
@@ -115,15 +129,15 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = options.parse_args(arguments)
     failed = False
     for name, learner in LEARNERS.items():
-        for n_folds in (5, 10):
+        for splits, cv in SPLITS.items():
             tables = 20 if chosen.quick else chosen.tables
-            for what, found in coverage(learner, n_folds, tables).items():
+            for what, found in coverage(learner, cv, tables).items():
                 holds = found[0] >= LEAST and found[-1] < found[0]
                 text = ", ".join(
                     f"{rule} {share:.1%}"
                     for rule, share in zip(RULES, found, strict=True)
                 )
-                case = f"{name}, {n_folds} folds, {what}"
+                case = f"{name}, {splits}, {what}"
                 print(f"{case:32} {text}  {'ok' if holds else 'FAILS'}", flush=True)
                 failed |= not holds
     return int(failed)
