@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from inspect import signature
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._model.parallel import LazyRows
@@ -320,11 +322,28 @@ def _read(estimator):
     """Read a model, or raise an error with the reason in one sentence."""
     estimator = unfrozen(estimator)
     for cls in type(estimator).__mro__:
+        if cls in _SCIKIT_LEARN:
+            return _SCIKIT_LEARN[cls](estimator, _read)
         key = cls.__module__.partition(".")[0], cls.__name__
-        reader = _SCIKIT_LEARN.get(cls) or _OTHERS.get(key)
-        if reader is not None:
-            return reader(estimator, _read)
+        if key in _OTHERS:
+            return _read_exported(estimator, _OTHERS[key])
     raise UnreadableModelError("it is not a known model of trees.")
+
+
+def _read_exported(estimator, reader):
+    """Read a model of another library, whose exporter may fail in any way."""
+    try:
+        model = reader(estimator, _read)
+        if model.raw_method is not None:  # a subclass may take fewer arguments
+            method = getattr(estimator, model.raw_method)
+            signature(method).bind(None, **model.raw_params)
+    except (NotFittedError, UnreadableModelError):
+        raise
+    except Exception as error:
+        raise UnreadableModelError(
+            f"its library exports no trees that give its predictions ({error})."
+        ) from error
+    return model
 
 
 def tree_response(response, *, additive=False, labels=True):
