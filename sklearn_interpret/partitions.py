@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import same_content
 from sklearn_interpret._model.rows.lazy import is_dask, once_for_all
 
 __all__ = ["Partitions", "RowBatches"]
@@ -119,7 +120,8 @@ class RowBatches(Partitions):
     ----------
     source : pyarrow.dataset.Dataset, list of these, or callable
         A callable returns a new iterator of the batches each time, always the same
-        ones: arrays or frames, or tuples ``(X, y)`` or ``(X, y, sample_weight)``.
+        ones: arrays or frames, or tuples ``(X, y)`` or ``(X, y, sample_weight)``. `fit`
+        calls it several times, and refuses other batches than the first time.
     y : str, default=None
         Name of the column of targets, of frames and datasets.
     sample_weight : str, default=None
@@ -143,15 +145,20 @@ class RowBatches(Partitions):
         self, source: Any, *, y: str | None = None, sample_weight: str | None = None
     ) -> None:
         datasets = source if isinstance(source, list | tuple) else [source]
-        are_datasets = datasets and all(hasattr(d, "to_batches") for d in datasets)
+        are_datasets = datasets and all(hasattr(d, "get_fragments") for d in datasets)
         if not callable(source) and not are_datasets:
+            kinds = " of ".join(type(x).__name__ for x in (source, *datasets[:1]))
             raise TypeError(
                 "source must be a pyarrow Dataset, a list of them, or a callable that "
-                f"returns an iterator of batches; got {source!r}."
+                f"returns an iterator of batches; got {kinds}. pyarrow.dataset.dataset("
+                "table) makes a Dataset of a table; rows in memory, such as "
+                "table.to_pandas(), need no RowBatches."
             )
         self.source, self.y, self.sample_weight = source, y, sample_weight
         self._datasets = datasets
-        self._n_batches: int | None = None
+        # Numbers of batches and of rows in the first pass.
+        self._size: tuple[int, int] | None = None
+        self._head: Any = None
 
     def map_reduce(
         self, function: _Function, merge: _Function, columns: _Names = None
@@ -172,9 +179,9 @@ class RowBatches(Partitions):
         object
             The merged result.
         """
-        batches: Iterable[Any] = self._batches(columns)
-        if self._n_batches:
-            batches = counted(batches, self._n_batches)
+        batches: Iterable[Any] = self._compared(columns)
+        if self._size is not None:
+            batches = counted(batches, self._size[0])
         # States of as many batches each are merged: a state may grow with its rows.
         states: list[Any] = []
         number = 0
@@ -182,7 +189,6 @@ class RowBatches(Partitions):
             states.append(function(number - 1, *batch))
             while len(states) > number.bit_count():
                 states[-2:] = [merge(*states[-2:])]
-        self._n_batches = number
         while len(states) > 1:
             states[-2:] = [merge(*states[-2:])]
         return states[0] if states else None
@@ -195,8 +201,39 @@ class RowBatches(Partitions):
         {ndarray, sparse matrix, DataFrame}
             The rows.
         """
-        found = (_first_rows(0, *batch) for batch in self._batches(None))
-        return next((rows for rows in found if rows is not None), None)
+        heads = (_first_rows(0, *batch) for batch in self._batches(None))
+        self._size, self._head = None, next((h for h in heads if h is not None), None)
+        return self._head
+
+    def _compared(self, columns: _Names) -> Iterator[tuple[Any, ...]]:
+        """Batches of a pass, compared with the head and with the first pass."""
+        n_batches = n_rows = 0
+        for batch in self._batches(columns):
+            yield batch
+            first = None if n_rows else _first_rows(0, batch[0])
+            # A dataset reads its files anew, and may leave out columns.
+            if callable(self.source) and first is not None and self._head is not None:
+                same_kind = type(first) is type(self._head)
+                if not (same_kind and same_content(first, self._head)):
+                    self._refuse("begins with other rows than at first")
+            n_batches, n_rows = n_batches + 1, n_rows + as_rows(batch[0]).n_rows
+        if self._head is not None and not n_rows:
+            self._refuse("has rows at first, and later none")
+        if self._size not in (None, (n_batches, n_rows)):
+            at_first = "{} batches of {} rows".format(*self._size)
+            self._refuse(f"has {at_first} at first, and later {n_batches} of {n_rows}")
+        self._size = n_batches, n_rows
+
+    @staticmethod
+    def _refuse(fault: str) -> NoReturn:
+        """Raise the error for a source whose batches are not always the same."""
+        raise ValueError(
+            f"The source of RowBatches {fault}. Its batches are read several times: "
+            "pass a function that opens them anew whenever it is called, such as "
+            "lambda: pandas.read_csv(path, chunksize=10_000), and always in the same "
+            "order. An iterator that exists already, such as a generator, can be read "
+            "only once."
+        )
 
     def _batches(self, columns: _Names) -> Iterator[tuple[Any, ...]]:
         """Rows, targets and weights of each batch."""
@@ -298,8 +335,10 @@ class _DaskPartitions(Partitions):
 
 def _first_rows(index, X, y=None, sample_weight=None):
     """Some rows of a partition; None if it has none."""
-    rows = as_rows(X).part(slice(0, _HEAD_ROWS))
-    return rows.native if rows.n_rows else None
+    rows = as_rows(X)
+    # A copy, which does not keep the whole partition in memory.
+    head = np.arange(min(rows.n_rows, _HEAD_ROWS))
+    return rows.take(head).native if rows.n_rows else None
 
 
 def _first(first, second):

@@ -8,6 +8,7 @@ results that are numbers.
 import traceback
 import warnings
 from dataclasses import fields, is_dataclass
+from importlib.util import find_spec
 from inspect import signature
 
 import numpy as np
@@ -59,7 +60,14 @@ OF_FRAMES = {
     "zone": lambda rng, n: pd.date_range("2020-01-01", periods=n, tz="Asia/Tokyo"),
     # With gaps, scikit-learn's own imputer fails.
     "nullable": lambda rng, n: pd.array(rng.integers(5, size=n), dtype="Int64"),
+    "thin": lambda rng, n: pd.arrays.SparseArray(rng.integers(3, size=n), fill_value=0),
 }
+if find_spec("pyarrow"):
+    import pyarrow
+
+    OF_FRAMES["arrow"] = lambda rng, n: pd.array(
+        rng.choice(["u", "v"], size=n), dtype=pd.ArrowDtype(pyarrow.string())
+    )
 SOUND = ("normal", "few", "whole")
 
 WEIGHTS = {

@@ -1,11 +1,14 @@
 """Warnings and errors say what to do."""
 
 import ast
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -14,10 +17,17 @@ import sklearn_interpret
 from sklearn_interpret.adversarial import (
     AdversarialPatch,
     FastGradientSign,
+    HopSkipJump,
     MinimalPerturbation,
+    OnePixelAttack,
     ProjectedGradient,
 )
-from sklearn_interpret.counterfactuals import ExactCounterfactual, TextCounterfactual
+from sklearn_interpret.counterfactuals import (
+    ExactCounterfactual,
+    GrowingSpheres,
+    TextCounterfactual,
+    WachterCounterfactual,
+)
 from sklearn_interpret.decomposition import (
     NaiveBayesContributions,
     NeighborContributions,
@@ -25,11 +35,17 @@ from sklearn_interpret.decomposition import (
 )
 from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
 from sklearn_interpret.exceptions import UnreadableModelError
-from sklearn_interpret.influence import InfluenceFunctions, RegressionInfluence
+from sklearn_interpret.importance import SAGE
+from sklearn_interpret.influence import (
+    DeletionDiagnostics,
+    InfluenceFunctions,
+    RegressionInfluence,
+)
 from sklearn_interpret.interactions import HStatistic, PartialDependenceInteraction
 from sklearn_interpret.linear import CoefficientInference
+from sklearn_interpret.report import InspectionReport
 from sklearn_interpret.shapley import LinearSHAP, ShapleyValues, TreeSHAP
-from sklearn_interpret.surrogates import LimeTabular
+from sklearn_interpret.surrogates import GlobalSurrogate, LimeTabular
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 LABELS = (X[:, 0] > 0).astype(int)
@@ -98,3 +114,51 @@ def test_errors_on_texts_name_what_takes_any_model():
     inspector = TextCounterfactual(model, method="exact")
     with pytest.raises(UnreadableModelError, match='method="auto" takes any model'):
         inspector.fit(["good film", "bad film"], [1, 0])
+
+
+class WithoutClasses(ClassifierMixin, BaseEstimator):
+    """A classifier by hand, whose author has forgotten `classes_`."""
+
+    def fit(self, X, y=None):
+        """Learn nothing."""
+        self.fitted_ = True
+        return self
+
+    def predict_proba(self, X):
+        """The first column decides."""
+        second = 1 / (1 + np.exp(-np.asarray(X)[:, 0]))
+        return np.column_stack([1 - second, second])
+
+    def predict(self, X):
+        """The likelier label."""
+        return (self.predict_proba(X)[:, 1] > 0.5).astype(int)
+
+
+@pytest.mark.parametrize(
+    "inspector",
+    [
+        AdversarialPatch,
+        partial(DeletionDiagnostics, what="loss"),
+        ExactCounterfactual,
+        partial(ExactCounterfactual, desired=(0.9, None)),
+        FastGradientSign,
+        GlobalSurrogate,
+        GrowingSpheres,
+        HopSkipJump,
+        InspectionReport,
+        MinimalPerturbation,
+        OnePixelAttack,
+        ProjectedGradient,
+        SAGE,
+        WachterCounterfactual,
+    ],
+)
+def test_a_classifier_without_classes(inspector):
+    model = FrozenEstimator(WithoutClasses().fit(X))
+    with pytest.raises(ValueError, match="WithoutClasses is a classifier without cla"):
+        inspector(model).fit(X, LABELS)
+
+
+def test_a_classifier_without_classes_has_effects():
+    model = FrozenEstimator(WithoutClasses().fit(X))
+    assert PartialDependence(model).fit(X).output_names_ == [0, 1]

@@ -2,12 +2,15 @@
 
 import logging
 import os
+from contextlib import nullcontext
 from operator import add
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
@@ -195,6 +198,112 @@ def test_what_cannot_be_fitted_says_so():
             RowBatches(source)
     with pytest.raises(ValueError, match="no column is named 'target'"):
         PartialDependence(MODEL).fit(RowBatches(lambda: iter([X]), y="target"))
+
+
+def once(batches):
+    """A source that returns the same iterator whenever it is called."""
+    iterator = iter(batches)
+    return lambda: iterator
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [X, X.to_numpy(), pl.DataFrame(dict(X)), sparse.csr_array(X)],
+    ids=["pandas", "array", "polars", "sparse"],
+)
+@pytest.mark.parametrize("n_batches", [1, 3])
+def test_batches_that_can_be_read_once_are_refused(rows, n_batches):
+    """By methods of one pass, too."""
+    model = LINE if isinstance(rows, np.ndarray | sparse.sparray) else MODEL
+    if isinstance(rows, pl.DataFrame):
+        model = FrozenEstimator(LinearRegression().fit(rows, Y))
+    size = len(X) // n_batches
+    batches = [(rows[k : k + size], Y[k : k + size]) for k in range(0, len(X), size)]
+    for inspector in (PartialDependence(model), PermutationImportance(model)):
+        inspector.fit(RowBatches(lambda: iter(batches)))
+        with pytest.raises(ValueError, match=r"lambda: pandas.read_csv.*only once"):
+            inspector.fit(RowBatches(once(batches)))
+
+
+@pytest.mark.parametrize(
+    ("later", "message"),
+    [
+        (X[::-1], "begins with other rows than at first"),
+        (X[:-1], "has 2 batches of 600 rows at first, and later 2 of 599"),
+        (X[:0], "has rows at first, and later none"),
+    ],
+)
+def test_batches_that_change_are_refused(later, message):
+    passes = iter([X, X, later])
+
+    def source():
+        rows = next(passes)
+        return iter([rows[:300], rows[300:]])
+
+    batches = RowBatches(source)
+    batches.head()
+    for error in (None, message):
+        with pytest.raises(ValueError, match=error) if error else nullcontext():
+            batches.map_reduce(lambda index, rows: len(rows), add)
+
+
+def test_a_second_fit_takes_longer_tables():
+    tables = [X[:400], X]
+    batches = RowBatches(lambda: iter([tables[0]]))
+    PartialDependence(MODEL).fit(batches)
+    expected = PartialDependence(MODEL).fit(tables.pop())
+    tables[0] = X
+    assert_array_equal(
+        PartialDependence(MODEL).fit(batches).average_[0], expected.average_[0]
+    )
+
+
+def test_missing_numbers_of_sparse_batches_are_the_same():
+    holes = X.to_numpy(copy=True)
+    holes[3, 1] = np.nan
+    batches = RowBatches(lambda: iter([sparse.csc_matrix(holes)]))
+    batches.head()
+    assert batches.map_reduce(lambda index, rows: rows.shape, add) == (600, 4)
+    holes[3, :2] = holes[3, 1::-1]
+    with pytest.raises(ValueError, match="begins with other rows"):
+        batches.map_reduce(lambda index, rows: rows.shape, add)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (
+            X,
+            X.to_numpy(),
+            "partition is of type ndarray, .* of type DataFrame: pass all",
+        ),
+        (
+            X.to_numpy(),
+            X,
+            "partition is of type DataFrame, .* of type ndarray: pass all",
+        ),
+        (
+            X.to_numpy(),
+            sparse.csr_array(X),
+            "type csr_array, .* type ndarray: pass all",
+        ),
+    ],
+)
+def test_partitions_of_several_kinds_are_refused(first, second, message):
+    batches = RowBatches(lambda: iter([first[:300], second[300:]]))
+    with pytest.raises(TypeError, match=message) as caught:
+        PartialDependence(MODEL if first is X else LINE).fit(batches)
+    assert "partition 1" in " ".join(caught.value.__notes__)
+
+
+def test_a_table_of_pyarrow_is_no_dataset():
+    table = pytest.importorskip("pyarrow").Table.from_pandas(X)
+    for source in (table, [table], table.to_batches()[0]):
+        with pytest.raises(TypeError, match=r"source must.*table.to_pandas\(\)"):
+            RowBatches(source)
+    batches = RowBatches(lambda: iter([table]))
+    with pytest.raises(TypeError, match=r"pyarrow.*Table; supported .*to_pandas\(\)"):
+        PartialDependence(MODEL).fit(batches)
 
 
 IN_MEMORY = [kind for kind in ARGUMENTS if not getattr(kind, "_takes_partitions", 0)]

@@ -437,6 +437,15 @@ def is_classifier(estimator):
     return tags_of(estimator).estimator_type == "classifier"
 
 
+def check_has_classes(estimator):
+    """Refuse a classifier without `classes_`, where its labels are needed."""
+    if is_classifier(estimator) and getattr(estimator, "classes_", None) is None:
+        raise ValueError(
+            f"{type(unfrozen(estimator)).__name__} is a classifier without classes_: "
+            "set this attribute to its labels, in the order of its outputs."
+        )
+
+
 def requires_y(estimator):
     """Whether a predictor needs targets in `fit`."""
     tags = tags_of(estimator)

@@ -124,7 +124,8 @@ def check_fits_rows(estimator, X):
     # CatBoost checks its own copy of the names, but ignores their order.
     names = getattr(model, "feature_names_", None)
     if names is None:
-        validate_data(model, X, reset=False, skip_check_array=True)
+        if not _are_lightgbm_names(model, X):
+            validate_data(model, X, reset=False, skip_check_array=True)
         return
     rows = as_rows(X)
     if rows.named and rows.names != list(names) and set(rows.names) == set(names):
@@ -132,6 +133,17 @@ def check_fits_rows(estimator, X):
             "The feature names should match those that were passed during fit. Feature "
             "names must be in the same order as they were in fit."
         )
+
+
+def _are_lightgbm_names(model, X):
+    """Whether the names of a model are those of X as LightGBM writes them."""
+    # A meta-estimator has the names of the LightGBM model inside. Any other model that
+    # was fitted on names with underlines refuses blanks itself.
+    names = getattr(model, "feature_names_in_", None)
+    rows = as_rows(X)
+    if names is None or not rows.named:
+        return False
+    return [name.replace(" ", "_") for name in rows.names] == list(names)
 
 
 def check_not_masked(values, name):

@@ -30,7 +30,11 @@ from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.progress import counted, shows_progress
-from sklearn_interpret._model.response import is_classifier, make_response
+from sklearn_interpret._model.response import (
+    check_has_classes,
+    is_classifier,
+    make_response,
+)
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.explanations import RowExplanation
@@ -87,6 +91,7 @@ class BaseAttack(BaseRowSearch):
         methods = ["decision_function", "predict_proba", "predict"]
         response = make_response(model, methods)
         if not isinstance(response.classes, np.ndarray):
+            check_has_classes(model)
             raise ValueError("Attacks need a model of one set of classes.")
         wanted = None
         if target is not None:

@@ -28,7 +28,12 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices, worker_slices
 from sklearn_interpret._model.replacement.coalitions import CoalitionGame
-from sklearn_interpret._model.response import is_classifier, make_response, unfrozen
+from sklearn_interpret._model.response import (
+    check_has_classes,
+    is_classifier,
+    make_response,
+    unfrozen,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret._model.scoring import class_indicators
@@ -242,6 +247,7 @@ class SAGE(BaseImportance):
                 f"loss={self.loss_!r} takes probabilities, and {name} has no {needed}: "
                 "pass a loss(y, prediction) of its decision function."
             )
+        check_has_classes(model)
         return make_response(model, needed)
 
     def _choose_sample(self, rows, y, weights):

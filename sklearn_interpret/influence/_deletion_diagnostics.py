@@ -19,6 +19,7 @@ from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.leave_out import Training, make_deletions
 from sklearn_interpret._model.progress import counted, shows_progress
 from sklearn_interpret._model.response import (
+    check_has_classes,
     drop_single_output,
     make_response,
     weight_parameter,
@@ -376,6 +377,7 @@ def _losses_of_rows(response, y, n_outputs):
     shape = getattr(model, "decision_function_shape", "ovr")
     of_pairs = n_outputs > 1 and method == "decision_function" and shape == "ovo"
     if not one_each or of_pairs or method not in losses:
+        check_has_classes(response.estimator)
         name = method if isinstance(method, str) else response.name
         raise ValueError(
             f"what='loss' knows no loss of response_method={name!r} here: take "

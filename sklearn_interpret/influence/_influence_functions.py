@@ -95,9 +95,10 @@ class InfluenceFunctions(BaseInspector):
     Warns
     -----
     OtherTrainingRowsWarning
-        In `fit`: the objective of the model is not least at its parameters, so that the
-        rows, or the weights, are not those that it was trained on, or its training was
-        stopped early. The model is then moved to the optimum of the rows given.
+        In `fit`: the objective of a frozen model is not least at its parameters, so
+        that the rows, or the weights, are not those that it was trained on, or its
+        training was stopped early. The model is then moved to the optimum of the rows
+        given.
     UnconvergedDeletionWarning
         In `fit`: no optimum was found without some row.
 
@@ -235,7 +236,7 @@ class InfluenceFunctions(BaseInspector):
         find = self._of_network if is_network else self._of_scores
         self._value_and_gradient = None
         distance, self._parameters, weights, self.parameter_changes_ = find(*given)
-        objectives.check_is_optimum(self._objective.model, distance)
+        objectives.check_is_optimum(self.estimator_, self._objective.model, distance)
         shares = np.bincount(self._codes, weights) / weights.sum()
         self._scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
         rises = sample.weights * self._own_changes()

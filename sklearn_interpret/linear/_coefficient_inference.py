@@ -169,7 +169,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         The search for an end of an interval by profile did not converge. The end is
         NaN.
     OtherTrainingRowsWarning
-        The model's weights are far from the likeliest ones.
+        The weights of a frozen model are far from the likeliest ones.
 
     See Also
     --------
@@ -348,7 +348,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             self._check_residuals(found)
         if len(found.undetermined):
             self._warn_of_dependence(found.undetermined)
-        check_is_optimum(self._objective.model, found.distance)
+        check_is_optimum(self.estimator_, self._objective.model, found.distance)
         return found, found.undetermined
 
     def _with_all_rows(self, sample, own, known):
@@ -372,7 +372,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         left = without_separated_rows(model)
         if left is model:
             distance = model.distance(own[:, None])
-            check_is_optimum(self._objective.model, distance)
+            check_is_optimum(self.estimator_, self._objective.model, distance)
             return whole, dependent
         rest, unknown = whole, np.arange(len(own))
         if len(left.design):

@@ -25,7 +25,7 @@ from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.progress import counted
-from sklearn_interpret._model.response import is_classifier
+from sklearn_interpret._model.response import check_has_classes, is_classifier
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -195,6 +195,7 @@ class InspectionReport(RefittingMixin, BaseInspector):
     def _inspect(self, sample, response):
         sections = _chosen("sections", self.sections, _SECTIONS)
         checks = _chosen("checks", self.checks, CHECKS)
+        check_has_classes(self.estimator_)
         # A large model takes longer to send to processes than they save.
         with parallel_config(prefer="threads"):
             self._compute(sample, checks, sections)

@@ -17,7 +17,12 @@ from sklearn_interpret._inspectors.params import SampleInspector, estimator_data
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import phases
-from sklearn_interpret._model.response import is_classifier, make_response, tags_of
+from sklearn_interpret._model.response import (
+    check_has_classes,
+    is_classifier,
+    make_response,
+    tags_of,
+)
 from sklearn_interpret._model.sklearn_bases import available_if
 from sklearn_interpret._model.surrogates.inner_predictors import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
@@ -197,6 +202,7 @@ class GlobalSurrogate(SampleInspector):
     def _inspect(self, sample, response):
         if self.surrogate is not None:
             check_surrogate(self.surrogate)
+        check_has_classes(self.estimator_)
         rows, weights = sample.rows, sample.weights
         parts = phases(3)
         next(parts)

@@ -449,6 +449,28 @@ def test_rows_that_the_model_was_not_trained_on():
 
 
 @pytest.mark.parametrize(
+    "model",
+    [
+        PoissonRegressor(alpha=0),
+        GammaRegressor(alpha=0),
+        HuberRegressor(),
+        LogisticRegression(C=1e6),
+    ],
+    ids=str,
+)
+# Without a penalty, there may be no optimum without a row.
+@pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.UnconvergedDeletionWarning"
+)
+def test_a_model_that_is_fitted_here_has_these_rows(model):
+    """Without residuals, the tolerance of a solver is many steps of single rows."""
+    table = np.random.default_rng(0).normal(size=(3, 2))
+    y = np.exp(table @ [0.5, -0.2])
+    y = y > np.median(y) if isinstance(model, LogisticRegression) else y
+    InfluenceFunctions(model).fit(table, y)  # warnings are errors
+
+
+@pytest.mark.parametrize(
     "model", [LogisticRegression(), PoissonRegressor(), LinearSVC()], ids=str
 )
 def test_default_tolerances_are_near_enough(model):

@@ -559,6 +559,13 @@ def test_other_training_rows():
     assert inspector.residual_dof_ == pytest.approx(26)
 
 
+def test_a_model_that_is_fitted_here_has_these_rows():
+    """Without residuals, the tolerance of its solver is many steps of single rows."""
+    model, means = PoissonRegressor(alpha=0), np.exp(X @ [0.3, 0.1, 0] + 2)
+    inspector = CoefficientInference(model).fit(X, means)
+    assert_allclose(inspector.coef_[:3], [0.3, 0.1, 0], atol=0.01)
+
+
 def test_saturated_counts():
     """No residual is left, and none needed."""
     model = PoissonRegressor(alpha=0, tol=1e-10)

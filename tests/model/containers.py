@@ -57,6 +57,25 @@ def pandas_default_text():
     )
 
 
+def pandas_arrow():
+    """Columns of pyarrow, with and without missing values."""
+    arrow = pytest.importorskip("pyarrow")
+
+    def of(values, dtype):
+        return lambda pd: pd.array(values, dtype=pd.ArrowDtype(dtype))
+
+    levels = arrow.dictionary(arrow.int32(), arrow.string())
+    return _pandas(
+        text=of(list("bab") * 2, arrow.string()),
+        gaps=of(["b", None, "a"] * 2, arrow.string()),
+        large=of(["b", None, "a"] * 2, arrow.large_string()),
+        nominal=of(list("bab") * 2, levels),
+        flag=of([True, False, True] * 2, arrow.bool_()),
+        whole=of([3, 1, 1, 2, 3, 3], arrow.int8()),
+        real=of([0.5, None, 2, 3, 3, 9], arrow.float64()),
+    )
+
+
 def pandas_odd_names():
     """Column names that are no strings, one of them twice, and a scattered index."""
     pandas = pytest.importorskip("pandas")
@@ -114,6 +133,7 @@ CONTAINERS = {
     "pandas_numbers": pandas_numbers,
     "pandas_categories": pandas_categories,
     "pandas_default_text": pandas_default_text,
+    "pandas_arrow": pandas_arrow,
     "pandas_odd_names": pandas_odd_names,
     "pandas_duplicate_names": pandas_duplicate_names,
     "polars": polars_frame,

@@ -4,7 +4,12 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from sklearn.frozen import FrozenEstimator
 
+from sklearn_interpret.effects import PartialDependence
+from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.shapley import ShapleyValues
 from tests.model.trees.data import table
 from tests.shapley.truth import (
     assert_interactions,
@@ -73,6 +78,26 @@ def test_regressors(library, missing):
     X, y = table(200, N_FEATURES, missing=missing)
     model = made(library, "regressor").fit(X, np.nan_to_num(y))
     assert_all(library, model, model.predict, X[:4], X[20:28])
+
+
+@every_library
+def test_a_prediction_that_takes_rows_alone_is_asked(library):
+    """The library's own takes arguments, for the sum of the trees."""
+    X, y = table(40, N_FEATURES)
+    model = made(library, "regressor")
+
+    class OfRows(type(model)):
+        def predict(self, X):
+            return super().predict(X)
+
+    model = OfRows(**model.get_params()).fit(X, y)
+    with pytest.raises(UnreadableModelError, match="of OfRows can't be read"):
+        inspected(model, X)
+    found = PartialDependence(FrozenEstimator(model), features=[0]).fit(X)
+    moved = np.hstack([np.full((40, 1), found.grid_values_[0][3]), X[:, 1:]])
+    assert_allclose(found.average_[0][3], model.predict(moved).mean(), rtol=1e-6)
+    explained = ShapleyValues(FrozenEstimator(model)).fit(X).explain(X[:2])
+    assert explained.additivity_error().max() < 1e-5
 
 
 @every_library

@@ -9,6 +9,7 @@ from scipy.special import logit
 
 from sklearn_interpret._model.response import (
     Response,
+    check_has_classes,
     is_classifier,
     make_response,
     unfrozen,
@@ -64,6 +65,7 @@ class TargetOutcome:
                     f"{type(unfrozen(estimator)).__name__} has no predict_proba: pass "
                     'a class, or "other".'
                 )
+            check_has_classes(estimator)
             response = make_response(estimator, "predict_proba", target)
             if target is None and len(response.classes) > 2:
                 raise ValueError(
@@ -76,6 +78,7 @@ class TargetOutcome:
         response = make_response(estimator, methods)
         classes = response.classes
         if not isinstance(classes, np.ndarray):
+            check_has_classes(estimator)
             raise ValueError("desired needs a model of one set of classes.")
         if isinstance(desired, str) and desired == "other" and "other" not in classes:
             return cls(estimator, response)

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 from scipy.special import expit, softmax
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
     GammaRegressor,
     HuberRegressor,
@@ -303,9 +304,13 @@ def _huber_model(objective, inputs, targets, weights):
     )
 
 
-def check_is_optimum(model, distance):
-    """Warn where a model's parameters are far from the optimum of the rows given."""
-    if distance > _FAR:
+def check_is_optimum(estimator, model, distance):
+    """Warn where a frozen model's parameters are far from the optimum of the rows.
+
+    A model that was fitted here had these rows. Where its residuals vanish, what the
+    tolerance of its solver leaves is large beside them.
+    """
+    if isinstance(estimator, FrozenEstimator) and distance > _FAR:
         warn(
             "Pass the rows and weights that the model was trained on, and train it "
             f"until it converges: the objective of the {type(model).__name__} is not "

@@ -260,8 +260,8 @@ def as_rows(X):
         raise TypeError(
             f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "
             "numpy arrays, scipy sparse matrices, and pandas and polars DataFrames."
-            + _ROWS_IN_PARTITIONS
-            * in_blocks
+            + (" Pass X.to_pandas()." if hasattr(type(X), "to_pandas") else "")
+            + _ROWS_IN_PARTITIONS * in_blocks
         )
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array: fill it, for instance by NaN.")

@@ -450,7 +450,11 @@ def copy_of(X):
 def same_content(left, right):
     """Whether two native containers of one kind hold the same entries."""
     if sparse.issparse(left):
-        return left.shape == right.shape and (left != right).nnz == 0
+        if left.shape != right.shape:
+            return False
+        # Each NaN differs from all: no other entries may.
+        n_missing = [np.isnan(X.tocsr().data).sum() for X in (left, right)]
+        return n_missing == 2 * [(left != right).nnz]
     if isinstance(left, list):
         return left == right
     if not isinstance(left, np.ndarray):

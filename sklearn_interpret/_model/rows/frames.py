@@ -175,8 +175,9 @@ def _are_numbers(*dtypes):
 
 
 def _kind(dtype):
-    """Kind of a dtype as in numpy; "O" for dtypes of pandas without one."""
-    return getattr(dtype, "kind", "O")
+    """Kind of a dtype as in numpy; "O" for texts and for dtypes without one."""
+    kind = getattr(dtype, "kind", "O")
+    return "O" if kind in "SU" else kind  # of pyarrow's texts, which are objects here
 
 
 class _PandasTiles(Tiles):

@@ -69,7 +69,8 @@ class PartitionedSample:
         if columns is not None:
             columns = sorted(columns)
             names = [self.rows.names[j] for j in columns]
-        reader = _Reader(self.rows.names, self.dtypes, self.check, columns)
+        first = self.rows.take(np.arange(1))
+        reader = _Reader(first, self.dtypes, self.check, columns)
         task = partial(reader.result, function)
         found = self.partitions.map_reduce(task, partial(merge_known, merge), names)
         if found is None:
@@ -284,15 +285,15 @@ class _Reader:
 
     Parameters
     ----------
-    names : list of str
-        Names of all columns.
+    first : Rows
+        The first row, for the kind of rows and the names of all columns.
     dtypes, check : object
         As in `PartitionedSample`.
     columns : list of int or None
         The only columns to read.
     """
 
-    names: list
+    first: Rows
     dtypes: dict
     check: Callable | None
     columns: list | None
@@ -311,14 +312,21 @@ class _Reader:
 
     def sample(self, rows, y, sample_weight):
         """The rows of positive weight; None if there are none."""
-        columns = range(len(self.names)) if self.columns is None else self.columns
-        given, names = rows.names, [self.names[j] for j in columns]
-        if rows.n_columns == len(self.names):
+        if type(rows) is not type(self.first):
+            kinds = [type(part.native).__name__ for part in (rows, self.first)]
+            raise TypeError(
+                f"A partition is of type {kinds[0]}, and the first one is of type "
+                f"{kinds[1]}: pass all of them in one kind of container."
+            )
+        all_names = self.first.names
+        columns = range(len(all_names)) if self.columns is None else self.columns
+        given, names = rows.names, [all_names[j] for j in columns]
+        if rows.n_columns == len(all_names):
             rows = rows if self.columns is None else rows.keep_columns(columns)
         if rows.n_columns != len(names) or (rows.named and rows.names != names):
             raise ValueError(
                 f"A partition has the columns {given[:5]!r}, {len(given)} in all; the "
-                f"first one has {self.names[:5]!r}, {len(self.names)} in all."
+                f"first one has {all_names[:5]!r}, {len(all_names)} in all."
             )
         places = {k: self.dtypes[j] for k, j in enumerate(columns) if j in self.dtypes}
         rows = rows.conformed(places)
@@ -335,5 +343,5 @@ class _Reader:
         sample = Sample.of(rows, y, weights)
         if self.columns is None:
             return sample
-        rows = _SomeColumns(sample.rows, self.names, columns)
+        rows = _SomeColumns(sample.rows, all_names, columns)
         return replace(sample, rows=rows)

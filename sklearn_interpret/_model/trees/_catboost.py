@@ -6,7 +6,7 @@ as below or above all borders, depending on the model's parameters.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -84,6 +84,12 @@ def _read(estimator, _):
         raw_params={"prediction_type": "RawFormulaVal"},
         **tree_model.response_fields(estimator, _LINKS.get(loss)),
     )
+
+
+def _read_ranker(estimator, read):
+    """The scores of any loss are the sum; `predict` takes no type of prediction."""
+    fields = {"raw_params": {}, "link": "identity", "response_method": "predict"}
+    return replace(_read(estimator, read), **fields)
 
 
 def _exported(estimator):
@@ -165,4 +171,7 @@ def _tree(tree, k, scale, missing_left):
     )
 
 
-READERS = {("catboost", "CatBoost"): _read}
+READERS = {
+    ("catboost", "CatBoost"): _read,
+    ("catboost", "CatBoostRanker"): _read_ranker,
+}

@@ -154,16 +154,17 @@ class ArrayEncoder:
     missing: float = np.nan
 
     def __call__(self, X):
-        if issparse(X):
-            X = dense(X, self.absent)
         with np.errstate(over="ignore"):  # models also get infinity beyond float32
             numbers = check_array(
                 X,
+                accept_sparse=True,
                 dtype=self.precision,
                 ensure_all_finite=False,
                 ensure_min_samples=0,
                 ensure_min_features=0,
             )
+        if issparse(numbers):  # of a frame of sparse columns, too
+            numbers = dense(numbers, self.absent)
         check_width(numbers.shape[1], self.n_columns)
         if not np.isnan(self.missing):
             numbers = np.where(numbers == self.missing, np.nan, numbers)

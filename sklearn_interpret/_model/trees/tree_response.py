@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._model.formulas.formula_class import formula_class
@@ -324,7 +325,22 @@ def _read(estimator):
     known_class = formula_class(estimator, _READERS)
     if known_class is None:
         raise UnreadableModelError("it is not a known model of trees.")
-    return _READERS[known_class](estimator, _read)
+    reader = _READERS[known_class]
+    if isinstance(known_class, type):
+        return reader(estimator, _read)
+    return _read_exported(estimator, reader)
+
+
+def _read_exported(estimator, reader):
+    """Read a model of another library, whose exporter may fail in any way."""
+    try:
+        return reader(estimator, _read)
+    except (NotFittedError, UnreadableModelError):
+        raise
+    except Exception as error:
+        raise UnreadableModelError(
+            f"its library exports no trees that give its predictions ({error})."
+        ) from error
 
 
 def tree_response(response, *, additive=False, labels=True):

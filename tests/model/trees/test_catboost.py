@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._model.trees import read_trees
+from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.model.trees.agreement import (
     assert_read,
@@ -169,3 +171,26 @@ def test_splits_on_categories_are_refused(n_categories):
 def test_what_is_not_fitted_says_so():
     with pytest.raises(NotFittedError):
         read_trees(regressor())
+
+
+def test_what_the_exporter_refuses_is_any_model():
+    X, y = table()
+    X = np.where(X < -1, -np.inf, X)
+    estimator = regressor().fit(X, y)
+    with pytest.raises(UnreadableModelError, match=r"exports no .* value: -inf"):
+        read_trees(estimator)
+    finite = FrozenEstimator(estimator), np.nan_to_num(X, neginf=-9.0)
+    found = PartialDependence(finite[0], features=[1]).fit(finite[1])
+    sent = finite[1].copy()
+    sent[:, 1] = found.grid_values_[0][0]
+    assert_allclose(found.average_[0][0], estimator.predict(sent).mean())
+
+
+def test_rankers():
+    X, y = table()
+    groups = np.arange(len(X)) // 10
+    for loss in ("YetiRank", "QueryRMSE"):
+        estimator = catboost.CatBoostRanker(**SMALL, loss_function=loss)
+        estimator.fit(X, np.abs(y).round(), group_id=groups)
+        model = assert_read(estimator, X)
+        assert model.response_method == "predict"

@@ -3,14 +3,20 @@
 import inspect
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.ensemble import BaggingRegressor, VotingRegressor
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import BaggingRegressor, StackingRegressor, VotingRegressor
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.trees import read_trees
+from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.model.trees.agreement import (
     assert_read,
@@ -371,3 +377,28 @@ def test_boosters_are_refused():
     X, y = table()
     with pytest.raises(UnreadableModelError, match="scikit-learn estimators"):
         read_trees(regressor().fit(X, y).booster_)
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda model: model,
+        make_pipeline,
+        TransformedTargetRegressor,
+        lambda model: GridSearchCV(model, {"num_leaves": [4]}, cv=2),
+        lambda model: VotingRegressor([("a", model)]),
+        lambda model: StackingRegressor([("a", model)], cv=2),
+    ],
+)
+def test_blanks_in_names(wrapped):
+    """LightGBM writes underlines for them, and so do models that hold one."""
+    X, y = table()
+    frame = pd.DataFrame(X).add_prefix("column ")
+    model = wrapped(regressor(n_estimators=2)).fit(frame, y)
+    assert model.feature_names_in_[0] == "column_0"
+    found = PartialDependence(FrozenEstimator(model), features=[0]).fit(frame)
+    again = wrapped(regressor(n_estimators=2)).fit(X, y)
+    expected = PartialDependence(FrozenEstimator(again), features=[0]).fit(X)
+    assert_allclose(found.average_[0], expected.average_[0], rtol=1e-12)
+    with pytest.raises(ValueError, match="feature names should match"):
+        PartialDependence(FrozenEstimator(model)).fit(frame.add_prefix("a "))
