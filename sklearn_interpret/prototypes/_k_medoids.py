@@ -235,7 +235,7 @@ class KMedoids(
         n_distinct = len(np.unique(self.labels_))
         if n_distinct < self.n_clusters:
             warn(
-                f"Lower n_clusters={self.n_clusters}: only {n_distinct} clusters have "
+                f"Use fewer than n_clusters={self.n_clusters}: only {n_distinct} clusters have "
                 "rows, for the other medoids are copies of theirs.",
                 ConvergenceWarning,
             )

@@ -190,7 +190,7 @@ def test_one_row_duplicates_constants_and_all_rows():
     one = KMedoids(n_clusters=1).fit([[1.0, 2.0]])
     assert one.medoid_indices_.tolist() == [0]
     assert one.inertia_ == 0
-    with pytest.warns(ConvergenceWarning, match="Lower n_clusters"):
+    with pytest.warns(ConvergenceWarning, match="Use fewer than n_clusters"):
         alike = KMedoids(n_clusters=3).fit(np.ones((5, 2)))
     assert sorted(alike.medoid_indices_.tolist()) == [0, 1, 2]
     assert alike.labels_.tolist() == [0] * 5
@@ -285,6 +285,6 @@ def test_a_far_row_does_not_change_the_other_clusters():
 def test_fewer_distinct_rows_than_clusters(metric):
     rows = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0)
     model = KMedoids(n_clusters=3, metric=metric, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="Lower n_clusters=3: only 2"):
+    with pytest.warns(ConvergenceWarning, match="Use fewer than n_clusters=3: only 2"):
         model.fit(rows)
     assert len(np.unique(model.labels_)) == 2
