@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -151,7 +152,7 @@ def _arrow(values, schema):
     return pandas.array(values, dtype=pandas.ArrowDtype(dtype))
 
 
-_MAKERS = {
+_MAKERS: dict[str, Callable[..., Any]] = {
     "dict": lambda keys, values: dict(zip(keys, values, strict=True)),
     "polars": _polars,
     "pandas": _pandas_frame,
