@@ -93,8 +93,8 @@ if TYPE_CHECKING:
 
 else:
     DataFrame = Any
+    from sklearn.base import BaseEstimator as _BaseEstimator
     from sklearn.base import (
-        BaseEstimator,
         ClassifierMixin,
         ClassNamePrefixFeaturesOutMixin,
         ClusterMixin,
@@ -111,6 +111,16 @@ else:
         with_callbacks,
     )
     from sklearn_interpret._model.rows.lazy import lazy_for_dask
+    from sklearn_interpret._model.rows.plain import from_plain, to_plain
+
+    class BaseEstimator(_BaseEstimator):
+        __doc__ = _BaseEstimator.__doc__
+
+        def __getstate__(self):
+            return to_plain(super().__getstate__())
+
+        def __setstate__(self, state):
+            super().__setstate__(from_plain(state))
 
     class _LazyMixin:
         """Makes `transform` of subclasses lazy for Dask, outside of `set_output`."""

@@ -140,10 +140,9 @@ def _are_lightgbm_names(model, X):
     # A meta-estimator has the names of the LightGBM model inside. Any other model that
     # was fitted on names with underlines refuses blanks itself.
     names = getattr(model, "feature_names_in_", None)
-    rows = as_rows(X)
-    if names is None or not rows.named:
+    if names is None or not hasattr(X, "columns") or not as_rows(X).named:
         return False
-    return [name.replace(" ", "_") for name in rows.names] == list(names)
+    return [name.replace(" ", "_") for name in as_rows(X).names] == list(names)
 
 
 def check_not_masked(values, name):

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.plain import PlainState
 
 # Up to here floats hold all whole numbers.
 LARGEST_INTEGER = 2.0**53
@@ -19,7 +20,7 @@ _ROUNDING = 1e-9
 _STEP = 1e-4
 
 
-class Actionability:
+class Actionability(PlainState):
     """The rows that a search may return for a row, and their distances from it.
 
     Rows are encoded as floats: numbers as they are, a category as the position of its

@@ -15,6 +15,7 @@ from sklearn_interpret._model.response import (
     unfrozen,
 )
 from sklearn_interpret._model.rows.features import near_names
+from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret.exceptions import UnreadableModelError
 
 _INVERSE = {"identity": lambda response: response, "logistic": logit, "exp": np.log}
@@ -105,7 +106,7 @@ class TargetOutcome:
         return AskedRows(self, X)
 
 
-class AskedRows:
+class AskedRows(PlainState):
     """Rows, and what a model says of them: each is asked once, when it is needed.
 
     Parameters

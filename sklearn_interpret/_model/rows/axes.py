@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._model.parallel import LazyRows
 from sklearn_interpret._model.rows.base import gather, is_missing, label_key
+from sklearn_interpret._model.rows.plain import PlainState
 
 
 @dataclass(frozen=True)
-class Axis:
+class Axis(PlainState):
     """Values of one feature or group; built by the three functions of this module."""
 
     name: str  # of the feature or group

@@ -12,6 +12,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import assert_all_finite
 
+from sklearn_interpret._model.rows.plain import from_plain, to_plain
+
 
 def default_name(column):
     """Name of an unnamed column, as scikit-learn gives it."""
@@ -32,9 +34,12 @@ class Rows(ABC):
         self.native = native
         self.n_rows, self.n_columns = native.shape
 
-    def __reduce__(self):
+    def __getstate__(self):
         # Caches are not pickled.
-        return type(self), (self.native,)
+        return {"native": to_plain(self.native)}
+
+    def __setstate__(self, state):
+        self.__init__(from_plain(state["native"]))
 
     @cached_property
     def names(self):

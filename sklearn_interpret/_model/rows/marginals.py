@@ -9,6 +9,7 @@ from sklearn_interpret._core.statistics.weighted import Moments, weighted_quanti
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.bounds import only_number
+from sklearn_interpret._model.rows.plain import PlainState
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +163,7 @@ class Marginals:
         return texts
 
 
-class _Marginal:
+class _Marginal(PlainState):
     """Distinct values of a column.
 
     For each value, `first` is the first row with it, `shares` its share of the weight;

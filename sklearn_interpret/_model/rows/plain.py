@@ -1,0 +1,166 @@
+"""Frames and dicts as plain arrays, texts and lists, for formats without pickle.
+
+skops saves estimators by their state, and knows neither data frames nor dicts with
+tuples as keys.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Plain:
+    """An object as the arguments of the function that makes it again.
+
+    Parameters
+    ----------
+    kind : str
+        Key of `_MAKERS`.
+    content : list
+        Arrays, texts, numbers, bytes, and lists and dicts of these.
+    """
+
+    kind: str
+    content: list[Any]
+
+
+class PlainState:
+    """Mixin of objects that hold native containers: their state is plain."""
+
+    def __getstate__(self):
+        return to_plain(vars(self))
+
+    def __setstate__(self, state):
+        vars(self).update(from_plain(state))
+
+
+def to_plain(value: Any) -> Any:
+    """The value with frames and dicts inside as `Plain`, other objects as they are."""
+    if type(value) in (list, tuple):
+        return type(value)(map(to_plain, value))
+    if type(value) is dict:
+        values = [to_plain(member) for member in value.values()]
+        if all(isinstance(key, str) for key in value):
+            return dict(zip(value, values, strict=True))
+        return Plain("dict", [list(value), values])
+    pandas, polars = map(sys.modules.get, ("pandas", "polars"))
+    if polars is not None and isinstance(value, polars.DataFrame | polars.Series):
+        is_frame, file = isinstance(value, polars.DataFrame), io.BytesIO()
+        (value if is_frame else value.to_frame()).write_ipc(file)
+        return Plain("polars", [file.getvalue(), is_frame])
+    if pandas is not None:
+        try:
+            return _of_pandas(pandas, value)
+        except TypeError:  # a dtype that cannot be written down: pickle takes it
+            return value
+    return value
+
+
+def from_plain(value: Any) -> Any:
+    """The value that `to_plain` returned an equivalent of."""
+    if type(value) in (list, tuple):
+        return type(value)(map(from_plain, value))
+    if type(value) is dict:
+        return {key: from_plain(member) for key, member in value.items()}
+    if isinstance(value, Plain):
+        return _MAKERS[value.kind](*from_plain(value.content))
+    return value
+
+
+def _of_pandas(pandas, value):
+    """Frames, indices and arrays of pandas as `Plain`, others as they are."""
+    if type(value) is pandas.DataFrame:
+        columns = [_array(column) for _, column in value.items()]
+        return Plain("pandas", [_index(value.columns), _index(value.index), columns])
+    if isinstance(value, pandas.Index):
+        return _index(value)
+    if isinstance(value, pandas.arrays.NumpyExtensionArray):
+        return Plain("vector", [value.to_numpy()])
+    if isinstance(value, pandas.api.extensions.ExtensionArray):
+        return Plain("vector", [_array(pandas.Series(value))])
+    return value
+
+
+def _index(index):
+    pandas = sys.modules["pandas"]
+    if type(index) is pandas.RangeIndex:
+        return Plain("range", [index.start, index.stop, index.step, index.name])
+    if type(index) is not pandas.Index:
+        raise TypeError(f"{type(index).__name__} has no plain form.")
+    return Plain("index", [_array(index), index.name])
+
+
+def _array(column):
+    """Values of a Series or Index; a TypeError for dtypes that no name determines."""
+    pandas, dtype = sys.modules["pandas"], column.dtype
+    if isinstance(dtype, np.dtype):
+        return column.to_numpy()
+    if isinstance(dtype, pandas.CategoricalDtype):
+        levels = _index(dtype.categories)
+        return Plain("category", [column.array.codes, levels, dtype.ordered])
+    if isinstance(dtype, pandas.SparseDtype):
+        return Plain("sparse", [np.asarray(column), dtype.fill_value])
+    values = np.where(column.isna(), None, column.astype(object)).tolist()
+    if isinstance(dtype, pandas.ArrowDtype):
+        schema = sys.modules["pyarrow"].schema([("", dtype.pyarrow_dtype)])
+        return Plain("arrow", [values, schema.serialize().to_pybytes()])
+    if pandas.api.types.pandas_dtype(str(dtype)) != dtype:
+        raise TypeError(f"{dtype} has no plain form.")
+    return Plain("array", [values, str(dtype)])
+
+
+def _pandas_frame(columns, index, arrays):
+    pandas = import_module("pandas")
+    # Without a dtype, pandas would infer strings from objects that are texts.
+    whole = {j: pandas.Series(a, index, a.dtype) for j, a in enumerate(arrays)}
+    frame = pandas.DataFrame(whole, index)
+    frame.columns = columns
+    return frame
+
+
+def _index_of(array, name):
+    kind = import_module("pandas").Index
+    return kind(array, dtype=array.dtype, name=name, tupleize_cols=False)
+
+
+def _polars(file, is_frame):
+    frame = import_module("polars").read_ipc(io.BytesIO(file))
+    return frame if is_frame else frame.to_series()
+
+
+def _category(codes, levels, ordered):
+    kind = import_module("pandas").Categorical
+    return kind.from_codes(codes, levels, ordered=ordered)
+
+
+def _sparse(values, fill_value):
+    kind = import_module("pandas").arrays.SparseArray
+    return kind(values, fill_value=fill_value)
+
+
+def _arrow(values, schema):
+    pandas, pyarrow = import_module("pandas"), import_module("pyarrow")
+    dtype = pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)).field(0).type
+    return pandas.array(values, dtype=pandas.ArrowDtype(dtype))
+
+
+_MAKERS: dict[str, Callable[..., Any]] = {
+    "dict": lambda keys, values: dict(zip(keys, values, strict=True)),
+    "polars": _polars,
+    "pandas": _pandas_frame,
+    "vector": lambda a: import_module("pandas").Series(a, dtype=a.dtype).array,
+    "range": lambda *content: import_module("pandas").RangeIndex(*content),
+    "index": _index_of,
+    "category": _category,
+    "sparse": _sparse,
+    "arrow": _arrow,
+    "array": lambda *content: import_module("pandas").array(*content),
+}
