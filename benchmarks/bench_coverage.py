@@ -47,7 +47,7 @@ FEATURES = {
     "exponential": np.random.Generator.standard_exponential,
 }
 # The companion's values, all equally likely: true effects are means over them.
-COMPANION = np.random.default_rng(0).standard_normal(200)
+COMPANION = np.random.default_rng(0).standard_normal(50)
 FORMULAS = {
     "flat": lambda a, b: a * b,
     "rough": lambda a, b: np.sin(5 * a) * (1 + b),

@@ -90,14 +90,16 @@ def _within(cells):
 
 
 def _compared(cells, scales):
-    """Degrees of freedom of comparing means with neighbouring ones, and variances."""
+    """Degrees of freedom of comparing means with neighbouring ones, and variances.
+
+    A mean's square is not reduced by the noise of those that it is compared with, as
+    the jackknife does not (HC3): few degrees of freedom need that much.
+    """
     if len(scales) == 1:  # nothing to compare with: the rows are equal
         return np.maximum(cells.weight - 1, 0.0), np.zeros_like(cells.mean)
     ratio = scales / _beside(scales)
     differences = cells.mean - ratio * _beside(cells.mean)
-    variances = scales**2 / cells.weight
-    expected = (variances + ratio**2 * _beside(variances)) / scales**2
-    return _OF_A_COMPARISON, differences**2 / expected
+    return _OF_A_COMPARISON, cells.weight * differences**2
 
 
 def _beside(values):

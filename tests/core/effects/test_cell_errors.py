@@ -27,9 +27,7 @@ def by_loops(cells, scales):
         near = [i for i in range(c - 2, c + 3) if 0 <= i < n_cells and i != c]
         ratio = scales[c] / sum(scales[i] for i in near)
         apart = rows[0] - ratio * sum(np.mean(cells[i]) for i in near)
-        noise = scales[c] ** 2
-        noise += ratio**2 * sum(scales[i] ** 2 / len(cells[i]) for i in near)
-        shown.append((0.69, 0.69 * apart**2 / noise * scales[c] ** 2))
+        shown.append((0.69, 0.69 * apart**2))
     errors = []
     for c, rows in enumerate(cells):
         if len(rows) > 10:
