@@ -381,14 +381,15 @@ class FunctionalDecomposition(BaseReadPlayers):
             parts = slices(sample.rows.n_rows, rows_in_memory(row_bytes))
             of_parts = (self._moments_of(sample, part) for part in parts)
             with np.errstate(over="ignore", invalid="ignore"):
-                whole, *variances = reduce(Moments.merge, of_parts).variance
+                moments = reduce(Moments.merge, of_parts)
+                whole, *variances = moments.variance
             if not np.isfinite([whole, *variances]).all():
                 raise ValueError(
                     "The variances of the components are beyond the largest float: "
                     "explain the response in a larger unit."
                 )
             variances, of_sums = np.split(np.array(variances), 2)
-            shares = shares_of_variance(variances, of_sums, whole)
+            shares = shares_of_variance(variances, of_sums, whole, moments.mean[0])
             self._statistics = variances[:-1], shares
         return self._statistics
 

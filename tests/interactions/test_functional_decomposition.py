@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingRegressor,
@@ -306,10 +307,11 @@ def test_shares_of_correlated_features_sum_to_one():
 
 
 def test_a_constant_response_has_no_shares():
-    model = FrozenEstimator(LinearRegression().fit(X, np.ones(len(X))))
-    inspector = FunctionalDecomposition(model).fit(X)
-    assert not inspector.shares_.any()
-    assert inspector.unexplained_ == 0
+    for estimator in (LinearRegression(), DummyRegressor(), SVR()):
+        model = FrozenEstimator(estimator.fit(X, np.full(len(X), 0.1)))
+        inspector = FunctionalDecomposition(model).fit(X)
+        assert not inspector.shares_.any()
+        assert inspector.unexplained_ == 0
 
 
 def test_variances_beyond_the_largest_float_are_refused():

@@ -44,4 +44,5 @@ def variances_and_shares(explanation):
     whole = explanation.predictions[:, None]
     variances = parts.var(axis=0)
     of_sums = (parts + whole).var(axis=0)
-    return variances, shares_of_variance(variances, of_sums, whole.var(axis=0))
+    spread = whole.var(axis=0), whole.mean(axis=0)
+    return variances, shares_of_variance(variances, of_sums, *spread)
