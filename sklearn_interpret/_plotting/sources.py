@@ -299,7 +299,11 @@ def checked_numbers(values, name, shapes, of, *, finite=True):
         and all(n in (None, own) for n, own in zip(shape, values.shape, strict=True))
         for shape in shapes
     )
-    if not fits or not values.size:
+    if fits and not values.size:
+        raise ValueError(
+            f"{name} has the shape {values.shape}, for {of}: there is nothing to draw."
+        )
+    if not fits:
         needed = " or ".join(map(str, shapes)).replace("None", "n")
         raise ValueError(
             f"{name} has the shape {values.shape}; {needed} is needed, for {of}."

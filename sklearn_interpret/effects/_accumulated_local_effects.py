@@ -80,12 +80,15 @@ default="similarity"
         other whose rows are similar in the other features; ordered and boolean dtypes
         keep their own order. A dict gives levels in order.
     centered : bool, default=True
-        Subtract the weighted mean over the rows; otherwise the curve starts at zero.
+        Subtract the weighted mean over the rows, each with the mean effect of its
+        interval's two edges, as in ALEPlot, or with the effect at its own value where
+        every distinct value is an edge or a level. Otherwise the curve starts at zero.
     confidence_level : float or None, default=None
         Level of pointwise confidence bands, such as 0.95.
     confidence_method : {"standard_error", "bootstrap"}, default="standard_error"
         "standard_error" accumulates those of the intervals (single features only).
-        "bootstrap" resamples rows, with fixed edges, and takes quantiles.
+        "bootstrap" resamples rows, with fixed edges, and takes quantiles; it needs
+        several rows in each interval.
     n_bootstraps : int, default=200
         Number of bootstrap draws.
     method : {"auto", "tree", "brute"}, default="auto"
@@ -125,7 +128,8 @@ default="similarity"
         Total weight of the rows in each interval or at each level.
     standard_errors_ : list of ndarray of shape (K + 1,) or (levels,), or None
         Standard errors of the centred effects, for the model as it is, from the
-        differences between rows; None for pairs.
+        differences between rows; None for pairs. Intervals of less than 11 rows take
+        the variance of their neighbours, in proportion to the squared widths.
     intervals_low_, intervals_high_ : list of ndarray, or None for an entry
         Ends of the confidence bands, of the shapes of `effects_`. Only with a
         confidence level; None for pairs unless bootstrapped.
@@ -299,7 +303,7 @@ default="similarity"
         self._warn_if_empty(parts)
         self._publish(parts)
         if self.confidence_level is not None:
-            self._set_intervals(parts, state.cells[:] if bootstrap else None, sample)
+            self._set_intervals(parts, state.nodes[:] if bootstrap else None, sample)
         return len(self._effects[0])
 
     def _choose_intervals(self, sample, response):
@@ -309,6 +313,8 @@ default="similarity"
             for entry, (axis, *others) in enumerate(self.axes_)
             if not others and not axis.categorical and axis.name not in self._custom
         ]
+        if not entries:
+            return
         axes = [self.axes_[entry] for entry in entries]
         parts, _ = local_effects(
             axes, sample, response, self.method, n_jobs=self.n_jobs
@@ -326,7 +332,7 @@ default="similarity"
         self.effects_ = [drop_single_output(effect) for effect in self._effects]
         self.local_effects_ = [drop_single_output(part.shown_local) for part in parts]
         self.local_effects_std_ = [drop_single_output(part.local_std) for part in parts]
-        self.interval_counts_ = [part.cell_weights for part in parts]
+        self.interval_counts_ = [part.counts for part in parts]
         self._errors = [
             part.effect_error if len(part.steps.axes) == 1 else None for part in parts
         ]
@@ -345,14 +351,14 @@ default="similarity"
                     EmptyIntervalWarning,
                 )
 
-    def _set_intervals(self, parts, cells, sample):
-        """Set the ends of the bands, by bootstrap if `cells` are given."""
+    def _set_intervals(self, parts, nodes, sample):
+        """Set the ends of the bands, by bootstrap if `nodes` of rows are given."""
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(parts))
         lows, highs = [], []
         for entry, (part, effect) in enumerate(zip(parts, self._effects, strict=True)):
-            if cells is not None:
-                low, high = self._bootstrap(part, cells, sample, seeds[entry])
+            if nodes is not None:
+                low, high = self._bootstrap(part, nodes, sample, seeds[entry])
             elif len(part.steps.axes) == 1:
                 half = ndtri((1 + self.confidence_level) / 2) * self._errors[entry]
                 low, high = effect - half, effect + half
@@ -364,7 +370,7 @@ default="similarity"
             highs.append(drop_single_output(high))
         self.intervals_low_, self.intervals_high_ = lows, highs
 
-    def _bootstrap(self, part, cells, sample, seed):
+    def _bootstrap(self, part, nodes, sample, seed):
         """Quantiles of the effect over draws of the rows with replacement."""
         rng = np.random.default_rng(seed)
         n_rows = sample.rows.n_rows
@@ -373,7 +379,7 @@ default="similarity"
             # Resampled rows are weights of the same differences: no new responses.
             times = np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows)
             weights = sample.weights * times
-            inside, _ = part.steps.cell_weights(cells, weights)
+            inside, _ = part.steps.node_weights(nodes, weights)
             moments = part.differences.reweighted(part.steps, weights)
             drawn = LocalEffects(part.steps, inside, moments)
             draws.append(drawn.effect(centred=self.centered))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_interpret._core.effects.cell_errors import cell_errors
 from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.params import estimator_dataclass
@@ -84,7 +85,8 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
         axis comes first, as in (k, K).
     standard_errors_ : list of ndarray
         Standard errors of the averages, of the same shapes, with the sum of the
-        weights as number of rows.
+        weights as number of rows. Cells of less than 11 rows take the variance of
+        their neighbours; that of a single row in all is NaN.
     interval_counts_ : list of ndarray of shape (K,) or (K1, K2)
         Total weight of the rows in each interval.
     n_missing_ : ndarray of shape (n_entries,)
@@ -157,7 +159,8 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
             shape = tuple(map(_n_cells, axes))
             empty = moments.weight == 0
             mean = np.where(empty, np.nan, moments.mean)
-            error = np.where(empty, np.nan, moments.standard_error)
+            ordered = not any(axis.categorical for axis in axes)
+            error = np.where(empty, np.nan, cell_errors(moments, ordered=ordered))
             n_outputs = mean.shape[1]
             self._averages.append(mean.T.reshape(n_outputs, *shape))
             errors.append(error.T.reshape(n_outputs, *shape))

@@ -20,7 +20,7 @@ from sklearn_interpret._core.statistics.seriation import (
 )
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
-from sklearn_interpret._model.rows.axes import CellsOfRows, level_axis
+from sklearn_interpret._model.rows.axes import Axis, CellsOfRows, level_axis
 from sklearn_interpret._model.rows.base import gather
 from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret.effects._base import (
@@ -37,32 +37,35 @@ class LocalState:
     Parameters
     ----------
     inside, outside : list
-        For each entry, the weight of the rows in each cell, and in none.
+        For each entry, the weight of the rows of each node, and of none.
+    between : list of float
+        For each distinct axis, some weight of rows between edges, zero without any.
     differences : list of StepMoments
         For each entry.
     sums : list of ndarray
         For each entry, `grid_sums` along its axis; zero for pairs.
-    cells : ndarray or LazyRows of shape (n_rows, n_axes)
-        Cells of the rows along the distinct axes; None for rows of two states.
+    nodes : ndarray or LazyRows of shape (n_rows, n_axes)
+        Nodes of the rows along the distinct axes; None for rows of two states.
     """
 
     inside: list
     outside: list
+    between: list
     differences: list
     sums: list
-    cells: Any = None
+    nodes: Any = None
 
     @classmethod
     def of_sample(cls, axes, steps, response, method, keep_rows, n_jobs, sample):
         """The state of the rows of a sample."""
         distinct, _ = distinct_axes(axes)
-        cells = CellsOfRows(distinct, sample.rows).held()
-        inside, outside = _weights_in_cells(steps, cells, sample)
+        nodes = CellsOfRows(distinct, sample.rows, Axis.nodes).held()
+        weights = _weights_at_nodes(distinct, steps, nodes, sample)
         grids = [grid_replacement(of_entry) for of_entry in axes]
         model = replaced(method, response, sample.rows, grids, additive=True)
         blocks = model.differences(
             steps,
-            cells,
+            nodes,
             partial(_step_moments, steps, sample.weights, keep_rows),
             merge=StepMoments.merge,
             n_jobs=n_jobs,
@@ -72,7 +75,7 @@ class LocalState:
             for own, found in zip(steps, blocks, strict=True)
         ]
         sums = sums_of_entries(axes, False, sample)
-        return cls(inside, outside, differences, sums, cells)
+        return cls(*weights, differences, sums, nodes)
 
     def merge(self, other):
         """The state of the rows of both."""
@@ -80,7 +83,7 @@ class LocalState:
 
     @property
     def _merged(self):
-        return self.inside, self.outside, self.differences, self.sums
+        return self.inside, self.outside, self.between, self.differences, self.sums
 
 
 def local_effects(axes, sample, response, method, *, keep_rows=False, n_jobs=None):
@@ -114,6 +117,7 @@ def local_effects(axes, sample, response, method, *, keep_rows=False, n_jobs=Non
     given = axes, steps, response, method, keep_rows, n_jobs
     task = partial(LocalState.of_sample, *given)
     state = sample.map_reduce(task, LocalState.merge)
+    steps = [own.for_rows(state.between) for own in steps]
     entries = zip(steps, state.inside, state.differences, strict=True)
     return [LocalEffects(*entry) for entry in entries], state
 
@@ -169,16 +173,20 @@ def _node_axis(axis):
     return NodeAxis(positions.astype(np.float64), axis.categorical)
 
 
-def _weights_in_cells(steps, cells, sample):
-    """Weight of the rows in each cell, and outside, for each entry."""
-    inside, outside = [0.0] * len(steps), [0.0] * len(steps)
-    for rows in slices(len(cells), block_rows(sample.rows.row_bytes)):
-        table, weights = cells[rows], sample.weights[rows]
+def _weights_at_nodes(axes, steps, nodes, sample):
+    """What `LocalState` knows of the rows' weights: inside, outside, between."""
+    inside, outside, between = [0.0] * len(steps), [0.0] * len(steps), [0.0] * len(axes)
+    for part in slices(len(nodes), block_rows(sample.rows.row_bytes)):
+        rows, table, weights = sample.rows.part(part), nodes[part], sample.weights[part]
         for entry, own in enumerate(steps):
-            found, missing = own.cell_weights(table, weights)
-            inside[entry] = inside[entry] + found
+            totals, missing = own.node_weights(table, weights)
+            inside[entry] = inside[entry] + totals
             outside[entry] += missing
-    return inside, outside
+        for column, axis in enumerate(axes):
+            if not axis.categorical and not between[column]:
+                apart = axis.is_between(rows, table[:, column])
+                between[column] = weights[apart].sum()
+    return inside, outside, between
 
 
 def _step_moments(steps, weights, keep_rows, which, index, taken, differences):

@@ -352,7 +352,7 @@ class RegionalEffects(GridMixin, BaseEffect):
         )
         self.individual_ = None
         curves = [_differences(part, sample.weights) for part in parts]
-        table = state.cells[:]
+        table = state.nodes[:]
         return curves, [partial(_ale, part, table, sample.weights) for part in parts]
 
     def _search(self, sample, curves, limits):
@@ -560,10 +560,10 @@ def _mean_curve(responses, weights, rows):
     return np.average(responses[:, rows], axis=1, weights=weights[rows])
 
 
-def _ale(part, cells, weights, rows):
+def _ale(part, nodes, weights, rows):
     """Accumulated local effects (k, n_nodes) of some rows."""
     own = np.zeros(len(weights))
     own[rows] = weights[rows]
-    inside, _ = part.steps.cell_weights(cells, own)
+    inside, _ = part.steps.node_weights(nodes, own)
     moments = part.differences.reweighted(part.steps, own)
     return LocalEffects(part.steps, inside, moments).effect(centred=True)

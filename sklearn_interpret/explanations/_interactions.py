@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_scalar
 
 from sklearn_interpret._core.games.interaction_indices import COEFFICIENTS, index_matrix
 from sklearn_interpret._model.sklearn_bases import DataFrame
@@ -160,7 +162,13 @@ class InteractionExplanation(BaseExplanation):
         -------
         InteractionExplanation
             The values of these sets; all others are in the remainder.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `r` is no positive whole number.
         """
+        check_scalar(r, "r", Integral, min_val=1)
         places = [p for p, members in enumerate(self.interactions) if len(members) == r]
         sets = [self.interactions[place] for place in places]
         return replace(self, values=self.values[:, places], interactions=sets)
@@ -183,15 +191,18 @@ class InteractionExplanation(BaseExplanation):
 
         Raises
         ------
-        ValueError
-            The index is unknown, or the values are no components that sum to the
-            predictions.
+        TypeError, ValueError
+            The index is unknown, `order` is no positive whole number, or the values are
+            no components that sum to the predictions.
         """
-        if index not in COEFFICIENTS:
+        check_scalar(order, "order", Integral, min_val=1)
+        if not isinstance(index, str) or index not in COEFFICIENTS:
             raise ValueError(
                 f"index={index!r} must be one of {', '.join(COEFFICIENTS)}."
             )
         self._check_is_complete(f"to_index({index!r})")
+        # Larger orders have no further sets, nor other values.
+        order = min(order, max(map(len, self.interactions), default=1))
         sets, matrix = index_matrix(self.interactions, index, order)
         values = np.stack([matrix @ row for row in self.values])
         return replace(self, values=values, interactions=sets, index=index)

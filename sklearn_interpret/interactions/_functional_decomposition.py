@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._core.statistics.weighted import Moments, shares_of_variance
 from sklearn_interpret._inspectors.attribution import check_no_overflow
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import BaseReadPlayers
@@ -97,7 +97,7 @@ class FunctionalDecomposition(BaseReadPlayers):
         The predictor to inspect; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     max_order : int, default=2
-        Largest number of features of a component.
+        Largest number of features of a component; more than there are mean all.
     perturbation : {"interventional", "path_dependent"}, default="interventional"
         "interventional" takes absent features jointly from the rows of the background.
         "path_dependent" sends a row both ways at splits on absent features, with the
@@ -134,9 +134,14 @@ class FunctionalDecomposition(BaseReadPlayers):
         Component of the empty set: the mean response.
     variances_ : ndarray of shape (n_components,) or (n_components, k)
         Variance of each component over the rows of `fit`. Computed on first access.
+    shares_ : ndarray of shape (n_components,) or (n_components, k)
+        Covariance of each component with the response over the rows of `fit`, relative
+        to the response's variance. The shares and `unexplained_` sum to one; negative
+        ones are of components that work against the others. Zero for a response that
+        does not vary. Computed on first access.
     unexplained_ : float or ndarray of shape (k,)
-        Variance over the rows of `fit` of what components of more than `max_order`
-        features add, relative to that of the response. Computed on first access.
+        The same share of what components of more than `max_order` features add.
+        Computed on first access.
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background; "path_dependent" has none.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
@@ -238,7 +243,8 @@ class FunctionalDecomposition(BaseReadPlayers):
         path_dependent = self.perturbation == "path_dependent"
         if path_dependent:
             del self.background_
-        n_players, order = len(self.features_), self.max_order
+        n_players = len(self.features_)
+        order = min(self.max_order, n_players)
         given = self.estimator_, self.response_method, self.target
         try:
             trees = explained_response(*given)
@@ -347,9 +353,15 @@ class FunctionalDecomposition(BaseReadPlayers):
         return variances[:, 0] if variances.shape[1] == 1 else variances
 
     @property
+    def shares_(self) -> NDArray[np.float64]:
+        """Shares of the components in the response's variance; on first access."""
+        shares = self._moments()[1][:-1]
+        return shares[:, 0] if shares.shape[1] == 1 else shares
+
+    @property
     def unexplained_(self) -> float | NDArray[np.float64]:
-        """Variance of the remainder over that of the response; on first access."""
-        _, unexplained = self._moments()
+        """Share of the remainder in the response's variance; on first access."""
+        unexplained = self._moments()[1][-1]
         return unexplained if len(unexplained) > 1 else float(unexplained[0])
 
     @property
@@ -363,25 +375,37 @@ class FunctionalDecomposition(BaseReadPlayers):
         return importances
 
     def _moments(self):
-        """Variances of components, (n_components, k), and of the remainder's share."""
+        """Variances of components, (n_components, k); shares, the remainder's last."""
         check_is_fitted(self)
         if self._statistics is None:
             sample, k = self._sample_for("variances_"), len(self.output_names_)
-            row_bytes = 4 * 8 * (len(self.interactions_) + 2) * k
+            row_bytes = 4 * 8 * 2 * (len(self.interactions_) + 2) * k
             parts = slices(sample.rows.n_rows, rows_in_memory(row_bytes))
             of_parts = (self._moments_of(sample, part) for part in parts)
-            moments = reduce(Moments.merge, of_parts)
-            rest, whole = moments.variance[-2:]
-            share = np.divide(rest, whole, out=np.zeros_like(rest), where=whole > 0)
-            self._statistics = moments.variance[:-2], share
+            with np.errstate(over="ignore", invalid="ignore"):
+                moments = reduce(Moments.merge, of_parts)
+                whole, *variances = moments.variance
+            if not np.isfinite([whole, *variances]).all():
+                raise ValueError(
+                    "The variances of the components are beyond the largest float: "
+                    "explain the response in a larger unit."
+                )
+            variances, of_sums = np.split(np.array(variances), 2)
+            shares = shares_of_variance(variances, of_sums, whole, moments.mean[0])
+            self._statistics = variances[:-1], shares
         return self._statistics
 
     def _moments_of(self, sample, part):
-        """Moments of components, remainder and response over some rows of `fit`."""
+        """Moments over some rows of `fit`, as `shares_of_variance` takes variances.
+
+        Of the response, of components and remainder, and of their sums with it.
+        """
         values, predictions = self._values(sample.rows.part(part))
         rest = predictions - np.atleast_1d(self.base_values_) - values.sum(axis=1)
-        columns = [values, rest[:, None], predictions[:, None]]
-        return Moments.of_rows(np.concatenate(columns, axis=1), sample.weights[part])
+        parts = np.concatenate([values, rest[:, None]], axis=1)
+        whole = predictions[:, None]
+        columns = np.concatenate([whole, parts, parts + whole], axis=1)
+        return Moments.of_rows(columns, sample.weights[part])
 
     def _attributed(self):
         names = [

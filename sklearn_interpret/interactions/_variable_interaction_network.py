@@ -193,7 +193,7 @@ class VariableInteractionNetwork(BaseInteraction):
         strengths = _Strengths(self.features_, sample, response, self.n_jobs)
         strengths.draw_donors(self.n_repeats, rng)
         found, candidates = [], [(player,) for player in range(len(self.features_))]
-        orders = phases(self.max_order)
+        orders = phases(min(self.max_order, len(self.features_)))
         while candidates:
             next(orders)
             grow = len(candidates[0]) < self.max_order

@@ -250,23 +250,24 @@ def interactions(inspection):
         **inspection.targeted,
     ).fit(part.rows.native, sample_weight=part.weights)
     explanation = found.explain(part.rows.native)
-    total = np.sum(found.variances_) / max(1 - found.unexplained_, 1e-12)
-    if not total > 0:
+    shares = found.shares_
+    if not (np.any(shares) or found.unexplained_):
         return "The prediction is the same for all rows.", [], ""
-    shares = np.asarray(found.variances_) / total
     sizes = np.array([len(one) for one in found.interactions_])
     display = FunctionalDecompositionDisplay.from_explanation(explanation)
     caption = "Shares of the variance of predictions, and the largest parts"
     parts = [drawn(display, caption)]
-    alone, gains = min(1.0, shares[sizes == 1].sum()), np.where(sizes == 2, shares, 0)
-    strongest = gains.argmax()
+    alone, gains = shares[sizes == 1].sum(), np.where(sizes == 2, shares, 0)
+    strongest = np.abs(gains).argmax()
     summary = f"Single features explain {alone:.0%} of the variance of predictions"
-    if gains[strongest] < 0.001:
+    if abs(gains[strongest]) < 0.001:
         return f"{summary}; no pair adds 0.1 %.", parts, _DECOMPOSITION
     display = InteractionNetworkDisplay.from_explanation(explanation)
     parts.append(drawn(display, "Pairs that interact"))
     first, second = (found.player_names_[j] for j in found.interactions_[strongest])
-    summary += f"; the strongest pair, {first} and {second}, adds {max(gains):.1%}."
+    summary += (
+        f"; the strongest pair, {first} and {second}, adds {gains[strongest]:.1%}."
+    )
     return summary, parts, _DECOMPOSITION
 
 

@@ -206,6 +206,70 @@ def test_a_product_of_independent_features():
     assert_allclose(effect.effects_[0], expected, **EXACT)
 
 
+# Centring where every distinct value is an edge
+
+
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame])
+def test_a_rare_flag_is_centred_like_the_levels_that_it_has(container):
+    """y = 2 rare + x: the effect of the flag has mean zero over the rows (PyALE's)."""
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.permutation(np.arange(200) < 9), rng.normal(size=200)].astype(float)
+    model = frozen(lambda rare, x: 2 * rare.astype(float) + x.astype(float))
+    share = 9 / 200
+    number = ALE(model, features=[0]).fit(container(X))
+    assert_allclose(number.effects_[0], [-2 * share, 2 - 2 * share], **EXACT)
+    assert_allclose(number.transform(container(X)).mean(), 0, atol=1e-12)
+    level = ALE(model, features=[0], categorical_features=[0]).fit(container(X))
+    assert_allclose(level.effects_[0], number.effects_[0], **EXACT)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_flag_as_a_number_is_the_flag_as_a_category(weighted):
+    """Effects of all orders, their errors and importances; no other feature moves."""
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.random(60) < 0.2, rng.normal(size=60), rng.random(60) < 0.5] * 1.0
+    weights = whole_weights(len(X)) if weighted else None
+    model = frozen(lambda a, b, c: (1 + a) * np.sin(b) + 2 * a * c)
+    features = [0, (0, 1), (0, 2), (1, 2)]
+    fits = [
+        ALE(
+            model, features=features, categorical_features=levels, confidence_level=0.9
+        ).fit(X, sample_weight=weights)
+        for levels in (None, [0, 2])
+    ]
+    number, level = fits
+    for name in ("effects_", "local_effects_"):
+        pairs = zip(getattr(number, name), getattr(level, name), strict=True)
+        for of_number, of_level in pairs:
+            assert_allclose(of_number, of_level, **EXACT)
+    assert_allclose(number.standard_errors_[0], level.standard_errors_[0], **EXACT)
+    assert_allclose(number.intervals_low_[0], level.intervals_low_[0], **EXACT)
+    assert_allclose(number.feature_importances_, level.feature_importances_, **EXACT)
+
+
+def test_effects_of_counts_have_mean_zero_over_the_rows():
+    """By each row's own value; with rows between edges, by the intervals' middles."""
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.geometric(0.4, size=300).clip(0, 5), rng.normal(size=300)]
+    weights = whole_weights(len(X))
+    model = frozen(lambda a, b: np.sqrt(a) + a * b)
+    for params in ({}, {"custom_values": {0: np.unique(X[:, 0])}}):
+        effect = ALE(model, features=[0, (0, 1)], **params)
+        own = effect.fit(X, sample_weight=weights).transform(X)[:, 0]
+        assert np.average(own, weights=weights) == pytest.approx(0, abs=1e-12)
+    few = ALE(model, features=[0], n_intervals=3).fit(X, sample_weight=weights)
+    middles = (few.effects_[0][1:] + few.effects_[0][:-1]) / 2
+    assert few.interval_counts_[0] @ middles == pytest.approx(0, abs=1e-9)
+
+
+def test_rows_outside_of_edges_do_not_count_in_the_mean():
+    X = np.repeat([0.0, 1.0, 5.0, np.nan], [6, 2, 3, 1])[:, None]
+    effect = ALE(HistGradientBoostingRegressor(), custom_values={0: [0.0, 1.0]})
+    effect.fit(X, np.arange(12.0))
+    assert effect.n_missing_ == [4]
+    assert effect.effects_[0] @ [6, 2] == pytest.approx(0, abs=1e-12)
+
+
 # Order of levels
 
 
@@ -447,6 +511,18 @@ def test_standard_error_bands_by_hand():
     assert len(edges) == 4
 
 
+def test_standard_errors_of_counts_follow_their_centring():
+    """The effect at a count is linear in the steps; the mean is over the rows."""
+    rng = np.random.default_rng(0)
+    X = np.c_[np.repeat([0, 1, 2, 3], [40, 30, 20, 15]), rng.normal(size=105)] * 1.0
+    effect = ALE(frozen(product), features=[0]).fit(X)
+    errors = effect.local_effects_std_[0] / np.sqrt(effect.interval_counts_[0] - 1)
+    accumulate = np.tri(4, 3, -1)
+    operator = accumulate - [40 / 105, 30 / 105, 20 / 105, 15 / 105] @ accumulate
+    expected = np.sqrt(operator**2 @ errors**2)
+    assert_allclose(effect.standard_errors_[0], expected, **EXACT)
+
+
 # Empty intervals and missing values
 
 
@@ -528,6 +604,22 @@ def test_of_an_additive_model_it_is_the_partial_dependence_up_to_a_constant():
     ).fit(X)
     for ours, theirs in zip(local.effects_, average.average_, strict=True):
         assert np.ptp(ours - theirs) == pytest.approx(0, abs=1e-10)
+
+
+def test_automatic_intervals_leave_pairs_categories_and_edges_as_they_are():
+    """Nothing is chosen where no feature alone has intervals of its own."""
+    X, model, _ = mixed_model()
+    for features, custom in (
+        ([("size", "rooms")], None),
+        (["colour"], None),
+        (["size"], {"size": [-1.0, 0.0, 1.0]}),
+        (["colour", ("rooms", "town")], None),
+    ):
+        params = {"features": features, "custom_values": custom}
+        auto = ALE(model, n_intervals="auto", **params).fit(X)
+        plain = ALE(model, **params).fit(X)
+        for found, expected in zip(auto.effects_, plain.effects_, strict=True):
+            assert_array_equal(found, expected)
 
 
 # What the model is sent

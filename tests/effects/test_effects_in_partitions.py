@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -124,6 +126,25 @@ def test_any_number_of_partitions(n_partitions):
         expected = kind(model).fit(X, sample_weight=weights)
         batches = in_batches(X, None, weights, n_partitions)
         assert_same(kind(model).fit(batches), expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_counts_are_centred_by_the_rows_of_all_partitions(weighted):
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.random(300) < 0.05, rng.geometric(0.3, 300), rng.normal(size=300)]
+    X[X[:, 1] > 6, 1] = np.nan  # in some partitions all rows are on edges
+    X[:40, 2] = rng.integers(0, 2, 40)
+    weights = rng.integers(0, 4, 300) + 0.0 if weighted else None
+    model = GradientBoostingRegressor(n_estimators=5, random_state=0)
+    model = FrozenEstimator(model.fit(np.nan_to_num(X), X[:, 2] * X[:, 0] + X[:, 0]))
+    model = make_pipeline(SimpleImputer(), model).fit(X)
+    effect = AccumulatedLocalEffects(
+        FrozenEstimator(model), features=[0, 1, 2, (0, 1), (1, 2)]
+    )
+    expected = clone(effect).fit(X, sample_weight=weights)
+    assert_same(effect.fit(in_batches(X, None, weights, 7)), expected)
+    of_rows = np.nan_to_num(effect.transform(X)[:, :2])
+    assert_allclose(np.average(of_rows, axis=0, weights=weights), 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [PartialDependence, AccumulatedLocalEffects])

@@ -86,6 +86,29 @@ def test_an_index_shares_larger_components(index, pair):
         np.testing.assert_allclose(found.remainder, 0, atol=1e-12)
 
 
+@pytest.mark.parametrize("index", ["SII", "k-SII", "STII", "FSII", "BII"])
+def test_an_order_beyond_all_sets_is_that_of_the_largest(index):
+    """10**9 would make tables of as many numbers."""
+    found = explanation().to_index(index, order=10**9)
+    whole = explanation().to_index(index, order=3)
+    assert found.interactions == whole.interactions
+    np.testing.assert_array_equal(found.values, whole.values)
+
+
+@pytest.mark.parametrize("method", ["order", "to_index"])
+@pytest.mark.parametrize("order", [0, -1, 1.5, "2", None])
+def test_orders_that_are_no_positive_numbers(method, order):
+    whole = explanation()
+    with pytest.raises((TypeError, ValueError), match=r"(order|r) (==|must)"):
+        whole.order(order) if method == "order" else whole.to_index("SII", order=order)
+
+
+@pytest.mark.parametrize("index", [["SII"], None, 2, "sii"])
+def test_indices_that_are_no_names(index):
+    with pytest.raises(ValueError, match=r"index=.* must be one of SII, k-SII"):
+        explanation().to_index(index)
+
+
 def test_what_has_no_index():
     whole = explanation()
     with pytest.raises(ValueError, match=r"index='SSI' must be one of SII"):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingRegressor,
@@ -263,3 +264,72 @@ def test_shapley_values_are_those_of_trees(perturbation):
         np.testing.assert_allclose(
             pairs.values[:, place], 2 * expected[:, i, j], atol=1e-12
         )
+
+
+@pytest.mark.parametrize("name", ["forest", "two targets", "line", "neighbors"])
+@pytest.mark.parametrize("max_order", [1, 2, 4])
+def test_shares_are_covariances_with_the_response(name, max_order):
+    estimator, data, y, _ = MODELS[name]
+    model = FrozenEstimator(estimator.fit(data, y))
+    inspector = FunctionalDecomposition(model, max_order=max_order)
+    inspector.fit(data, sample_weight=WEIGHTS)
+    explanation = inspector.explain(data)
+    parts = np.concatenate(
+        [explanation.values, explanation.remainder[:, None]], axis=1
+    ).reshape(len(data), -1, len(inspector.output_names_))
+    whole = explanation.predictions.reshape(len(data), 1, -1)
+    means = [np.average(part, axis=0, weights=WEIGHTS) for part in (parts, whole)]
+    products = (parts - means[0]) * (whole - means[1])
+    variances = np.average((whole - means[1]) ** 2, axis=0, weights=WEIGHTS)
+    expected = np.average(products, axis=0, weights=WEIGHTS) / variances
+    *shares, rest = expected
+    shares = np.array(shares).reshape(inspector.shares_.shape)
+    np.testing.assert_allclose(inspector.shares_, shares, atol=1e-12)
+    np.testing.assert_allclose(inspector.unexplained_, np.squeeze(rest), atol=1e-12)
+    total = inspector.shares_.sum(axis=0) + inspector.unexplained_
+    np.testing.assert_allclose(total, 1, atol=1e-12)
+
+
+def test_shares_of_correlated_features_sum_to_one():
+    """Variances of ten features that rise together are a fifth of that of their sum."""
+    rng = np.random.default_rng(0)
+    together = 0.7 * rng.normal(size=(300, 1)) + 0.7 * rng.normal(size=(300, 10))
+    model = LinearRegression().fit(together, together.sum(axis=1))
+    inspector = FunctionalDecomposition(FrozenEstimator(model)).fit(together)
+    whole = model.predict(together).var()
+    assert inspector.variances_.sum() / whole < 0.3
+    assert inspector.shares_.sum() == pytest.approx(1)
+    against = np.array([1.0, *[-0.1] * 9])
+    model = LinearRegression().fit(together, together @ against)
+    inspector = FunctionalDecomposition(FrozenEstimator(model)).fit(together)
+    assert inspector.shares_.min() < 0
+    assert inspector.shares_.sum() == pytest.approx(1)
+
+
+def test_a_constant_response_has_no_shares():
+    for estimator in (LinearRegression(), DummyRegressor(), SVR()):
+        model = FrozenEstimator(estimator.fit(X, np.full(len(X), 0.1)))
+        inspector = FunctionalDecomposition(model).fit(X)
+        assert not inspector.shares_.any()
+        assert inspector.unexplained_ == 0
+
+
+def test_variances_beyond_the_largest_float_are_refused():
+    model = FrozenEstimator(DecisionTreeRegressor().fit(X[:9], 1e200 * Y[:9]))
+    inspector = FunctionalDecomposition(model).fit(X[:9])
+    for name in ("variances_", "shares_", "unexplained_", "feature_importances_"):
+        with pytest.raises(ValueError, match="beyond the largest float"):
+            getattr(inspector, name)
+
+
+@pytest.mark.parametrize("max_order", [10**5, 10**18])
+@pytest.mark.parametrize("name", ["forest", "histograms", "kernel", "line", "additive"])
+def test_an_order_beyond_all_players_is_that_of_all(name, max_order):
+    """No array and no loop has the size of the order that was asked for."""
+    estimator, data, y, _ = MODELS[name]
+    model = FrozenEstimator(estimator.fit(data, y))
+    found = FunctionalDecomposition(model, max_order=max_order).fit(data[:20])
+    whole = FunctionalDecomposition(model, max_order=4).fit(data[:20])
+    assert found.interactions_ == whole.interactions_
+    expected = whole.explain(data[:5]).values
+    np.testing.assert_array_equal(found.explain(data[:5]).values, expected)

@@ -64,9 +64,9 @@ def test_shares_are_those_of_the_inspector():
     *sets, rest = table["interaction"]
     order = [EXPLANATION.interaction_names.index(name) for name in sets]
     np.testing.assert_allclose(table["variance"][:-1], INSPECTOR.variances_[order])
-    whole = EXPLANATION.predictions.var()
-    np.testing.assert_allclose(table["share"] * whole, table["variance"])
-    assert (np.diff(table["share"][:-1]) <= 0).all()
+    np.testing.assert_allclose(table["share"][:-1], INSPECTOR.shares_[order])
+    assert (np.diff(table["share"][:-1].abs()) <= 0).all()
+    assert table["share"].sum() == pytest.approx(1)
     assert rest == "remainder"
     assert table["order"].isna().tolist() == [False] * len(sets) + [True]
     assert table["share"].iloc[-1] == pytest.approx(INSPECTOR.unexplained_)
@@ -83,6 +83,29 @@ def test_bars_are_the_largest_shares_and_the_sum_of_the_others():
     assert grey == [False, False, True, True]
     names = [text.get_text() for text in display.axes_.flat[0].get_yticklabels()]
     assert names[2:] == [f"sum of {len(strongest) - 2} others", "more than 2 features"]
+
+
+def opposed():
+    """Two components of which the smaller works against the larger."""
+    own = np.linspace(-1, 1, 9)
+    return explained(np.stack([3 * own, -own], axis=1), [(0,), (1,)])
+
+
+def test_a_component_against_the_others_has_a_bar_to_the_left():
+    display = decomposed(opposed())
+    assert [bar.get_width() for bar in display.bars_] == pytest.approx([1.5, -0.5])
+    ends = [label.xy[0] for label in display.labels_]
+    assert ends == pytest.approx([1.5, -0.5])
+    assert [label.get_ha() for label in display.labels_] == ["left", "right"]
+    assert display.axes_.flat[0].get_xlim()[0] < -0.5
+
+
+def test_a_network_shows_the_signs_of_shares_by_colours():
+    display = network(opposed())
+    assert display.to_frame()["share"].tolist() == pytest.approx([1.5, -0.5])
+    up, down = display.nodes_.get_facecolors()[:2]
+    assert same_color(up, UP_COLOUR)
+    assert same_color(down, DOWN_COLOUR)
 
 
 def test_no_bar_for_a_remainder_of_zero():
@@ -189,7 +212,11 @@ def test_one_of_several_outputs():
     ("explanation", "message"),
     [
         (EXPLANATION[:1], "two or more are needed, got 1"),
-        (EXPLANATION[:0], r"values has the shape \(0, "),
+        (EXPLANATION[:0], r"values has the shape \(0, .*: there is nothing to draw"),
+        (
+            EXPLANATION.order(3),
+            r"the shape \(80, 0\), for 0 interactions: there is nothing to draw",
+        ),
         (
             explained([[1.0, 2.0]] * 2, [(0,), (0, 1)]).to_index("SII"),
             "shows components; these values are SII",
@@ -249,7 +276,7 @@ def test_a_network_of_a_model_shows_shares():
         display.edges_.get_linewidths(),
         table[table.index.str.count(" x ") == 1],
     )
-    assert len(widths) == (shares > 0).sum()
+    assert len(widths) == (shares != 0).sum()
     assert not display.sets_
 
 

@@ -88,6 +88,13 @@ def test_three_pairs_are_told_from_a_triple_at_order_three():
     assert found.cliques_ == [("x0", "x1"), ("x0", "x2"), ("x1", "x2")]
 
 
+@pytest.mark.parametrize("max_order", [10**5, 10**18])
+def test_an_order_beyond_all_features_is_that_of_all(max_order):
+    found = network(lambda a, b, c, d: a * b * c * d, max_order=max_order)
+    whole = network(lambda a, b, c, d: a * b * c * d, max_order=4)
+    assert found.strengths_ == whole.strengths_
+
+
 def test_rows_sent():
     """One for each row, repeat and set that is looked at, and the rows themselves."""
     for formula, n_sets in (

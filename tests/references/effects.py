@@ -3,7 +3,7 @@
 Daniel W. Apley and Jingyu Zhu (2020), "Visualizing the effects of predictor variables
 in black box supervised learning models", JRSS B 82(4). Centring at the intervals'
 mid-values and the treatment of levels follow the authors' own ALEPlot. A row of weight
-w counts as w rows.
+w counts as w rows. Where every row lies on an edge, it has the effect of this edge.
 """
 
 import numpy as np
@@ -20,6 +20,7 @@ def interval_of(value, edges):
 def first_order_numeric(f, X, j, edges, weights, *, centred=True):
     """Effect of a numeric feature at the edges (equations 15 and 16)."""
     edges = np.asarray(edges, dtype=float)
+    X, weights = with_weight(X, weights)
     n_intervals = len(edges) - 1
     cells = [interval_of(row[j], edges) for row in X]
     effect = [0.0]
@@ -33,10 +34,11 @@ def first_order_numeric(f, X, j, edges, weights, *, centred=True):
     effect = np.array(effect)
     if not centred:
         return effect
+    side = Side("edges", edges, [row[j] for row in X])
     mean, weight = 0.0, 0.0
-    for cell, w in zip(cells, weights, strict=True):
+    for row, cell, w in zip(X, cells, weights, strict=True):
         if cell >= 0:
-            mean += w * (effect[cell] + effect[cell + 1]) / 2
+            mean += w * np.mean(effect[side.cell_nodes(row[j])])
             weight += w
     return effect - mean / weight
 
@@ -80,7 +82,11 @@ def second_order(f, X, pair, axes, weights):
     -------
     ndarray of shape (n_nodes_1, n_nodes_2)
     """
-    sides = [Side(kind, values) for kind, values in axes]
+    X, weights = with_weight(X, weights)
+    sides = [
+        Side(kind, values, [row[j] for row in X])
+        for (kind, values), j in zip(axes, pair, strict=True)
+    ]
     local, weight = _second_differences(f, X, pair, sides, weights)
     _fill_from_nearest(local, weight, sides)
     n1, n2 = (len(side.nodes) for side in sides)
@@ -98,17 +104,24 @@ def second_order(f, X, pair, axes, weights):
     return h - mean / total
 
 
+def with_weight(X, weights):
+    """The rows that have a weight, and their weights."""
+    return zip(*[(row, w) for row, w in zip(X, weights, strict=True) if w], strict=True)
+
+
 class Side:
     """One axis of a second-order effect, asked about single values."""
 
-    def __init__(self, kind, values):
+    def __init__(self, kind, values, of_rows):
         self.by_level = kind == "levels"
         self.nodes = list(values)
+        inside = [v for v in of_rows if self.by_level or interval_of(v, values) >= 0]
+        self.on_nodes = all(value in self.nodes for value in inside)
         self.places = np.arange(len(values)) if self.by_level else np.asarray(values)
 
     def cell_nodes(self, value):
         """Nodes whose mean stands for the cell of a value."""
-        if self.by_level:
+        if self.on_nodes:
             return [self.nodes.index(value)]
         k = interval_of(value, self.nodes)
         return [k, k + 1]

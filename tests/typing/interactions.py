@@ -30,6 +30,7 @@ def functional_decomposition(X: Floats, y: Floats) -> None:
     assert_type(inspector, FunctionalDecomposition)
     assert_type(inspector.interactions_, list[tuple[int, ...]])
     assert_type(inspector.variances_, Floats)
+    assert_type(inspector.shares_, Floats)
     assert_type(inspector.unexplained_, float | Floats)
     assert_type(inspector.feature_importances_, Floats)
     assert_type(inspector.player_names_, list[str])

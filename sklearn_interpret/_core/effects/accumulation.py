@@ -1,24 +1,25 @@
 """Accumulated local effects: differences over steps, their moments and sums.
 
 An *axis* of an accumulated effect has *nodes*, at which the effect lives (the edges of
-intervals, or the levels of a category), *cells*, in which the rows fall (the intervals,
-or again the levels), and *steps* between neighbouring nodes, over which responses are
-differenced. Of intervals, cells and steps are the same. An inner level is the end of
-two steps.
+intervals, or the levels of a category), and *steps* between neighbouring nodes, over
+which responses are differenced. Each row has a node: its level, or the edge at or above
+it. A row moves over the step below this edge (at the lowest edge, over the first step),
+and over the steps on both sides of its level.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
 import numpy as np
 
+from sklearn_interpret._core.effects.cell_errors import FEW_ROWS, cell_errors
 from sklearn_interpret._core.statistics.weighted import Moments
 
 
 @dataclass(frozen=True)
 class NodeAxis:
-    """Nodes, cells and steps of one axis of an accumulated effect.
+    """Nodes and steps of one axis of an accumulated effect.
 
     Parameters
     ----------
@@ -26,10 +27,14 @@ class NodeAxis:
         Positions of the nodes: the edges, or ranks for levels.
     by_level : bool
         Whether the nodes are levels of a category.
+    rows_at_nodes : bool, default=False
+        Whether all rows lie on edges, as those of a count with few values do. Other
+        rows have the mean effect of their interval's two edges.
     """
 
     positions: np.ndarray
     by_level: bool
+    rows_at_nodes: bool = False
 
     @property
     def n_nodes(self):
@@ -37,46 +42,46 @@ class NodeAxis:
         return len(self.positions)
 
     @property
-    def n_cells(self):
-        """Number of cells in which rows fall."""
-        return self.n_nodes if self.by_level else self.n_steps
-
-    @property
     def n_steps(self):
         """Number of steps between neighbouring nodes."""
         return max(self.n_nodes - 1, 0)
 
-    def visits(self, cells):
+    def visits(self, nodes):
         """Nodes to which rows are moved: (n, 2) for intervals, (n, 3) for levels."""
-        offsets = (-1, 0, 1) if self.by_level else (0, 1)
-        visits = np.empty((len(cells), len(offsets)), dtype=np.intp)
+        offsets = (-1, 0, 1) if self.by_level else (-1, 0)
+        middle = nodes if self.by_level else np.maximum(nodes, 1)
+        visits = np.empty((len(nodes), len(offsets)), dtype=np.intp)
         for visit, offset in zip(visits.T, offsets, strict=True):
-            np.add(cells, offset, out=visit)
+            np.add(middle, offset, out=visit)
         # Levels at the ends have one neighbour only.
         return visits.clip(0, self.n_nodes - 1, out=visits) if self.by_level else visits
 
-    def differences(self, cells):
+    def differences(self, nodes):
         """Pairs of visits, with the step (n,) of each row between them, or -1."""
-        above = np.where(cells < self.n_steps, cells, -1)
         if not self.by_level:
-            yield 0, 1, above
+            step = np.where(nodes >= 0, np.maximum(nodes - 1, 0), -1)
+            yield 0, 1, step if self.n_steps else np.full_like(step, -1)
             return
-        yield 0, 1, np.maximum(cells - 1, -1)
-        yield 1, 2, above
+        yield 0, 1, np.maximum(nodes - 1, -1)
+        yield 1, 2, np.where(nodes < self.n_steps, nodes, -1)
 
-    def cell_values(self, effects, axis):
-        """Effect of a cell: at its level, or the mean of its two edges."""
-        if self.by_level:
+    def row_effects(self, effects, axis):
+        """Mean effect of the rows of each node."""
+        if self.by_level or self.rows_at_nodes or not self.n_steps:
             return effects
         before = (slice(None),) * axis
-        return (effects[*before, :-1] + effects[*before, 1:]) / 2
+        middles = (effects[*before, :-1] + effects[*before, 1:]) / 2
+        return np.concatenate([middles[*before, :1], middles], axis=axis)
 
-    def step_weights(self, cell_weights, axis):
+    def step_weights(self, node_weights, axis):
         """Weight of the rows that take part in each step."""
-        if not self.by_level:
-            return cell_weights
         before = (slice(None),) * axis
-        return cell_weights[*before, :-1] + cell_weights[*before, 1:]
+        weights = node_weights[*before, 1:].copy()
+        if self.by_level:
+            weights += node_weights[*before, :-1]
+        else:
+            weights[*before, :1] += node_weights[*before, :1]
+        return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +97,7 @@ class NeighbourSteps:
     axes : tuple of NodeAxis
         One or two.
     columns : tuple of int
-        Columns of these axes in a table with the cells of rows along several axes.
+        Columns of these axes in a table with the nodes of rows along several axes.
     """
 
     axes: tuple
@@ -103,28 +108,36 @@ class NeighbourSteps:
         """Number of steps, pairs of steps for two axes."""
         return int(np.prod([axis.n_steps for axis in self.axes]))
 
-    def cells(self, table):
-        """Cells of rows (n,) along each axis, -1 for rows in none."""
-        # Tables of cells have a small dtype, in which products would overflow.
+    def for_rows(self, between):
+        """The steps of rows of which some weight, by column, lies between nodes."""
+        axes = [
+            replace(axis, rows_at_nodes=not between[column])
+            for axis, column in zip(self.axes, self.columns, strict=True)
+        ]
+        return replace(self, axes=tuple(axes))
+
+    def nodes(self, table):
+        """Nodes of rows (n,) along each axis, -1 for rows outside."""
+        # Tables of nodes have a small dtype, in which products would overflow.
         return [table[:, column].astype(np.int32) for column in self.columns]
 
-    def cell_weights(self, table, weights):
-        """Weight of rows in each cell, (n_cells[, n_cells_2]), and in no cell."""
-        cells = self.cells(table)
-        shape = tuple(axis.n_cells for axis in self.axes)
-        inside = np.all([codes >= 0 for codes in cells], axis=0)
+    def node_weights(self, table, weights):
+        """Weight of rows of each node, (n_nodes[, n_nodes_2]), and of the others."""
+        nodes = self.nodes(table)
+        shape = tuple(axis.n_nodes for axis in self.axes)
+        inside = np.all([codes >= 0 for codes in nodes], axis=0)
         outside = weights[~inside].sum()
-        if not inside.any() or 0 in shape:
+        if not inside.any():
             return np.zeros(shape), outside
-        groups = np.ravel_multi_index([codes[inside] for codes in cells], shape)
-        found = np.bincount(groups, weights[inside], int(np.prod(shape)))
-        return found.reshape(shape), outside
+        groups = np.ravel_multi_index([codes[inside] for codes in nodes], shape)
+        totals = np.bincount(groups, weights[inside], int(np.prod(shape)))
+        return totals.reshape(shape), outside
 
     def taken(self, table):
         """Step (n,) that rows take, for each kind of step; -1 for none."""
         along = [
-            [steps for _, _, steps in axis.differences(cells)]
-            for axis, cells in zip(self.axes, self.cells(table), strict=True)
+            [steps for _, _, steps in axis.differences(nodes)]
+            for axis, nodes in zip(self.axes, self.nodes(table), strict=True)
         ]
         if len(along) == 1:
             return along[0]
@@ -144,8 +157,8 @@ class NeighbourSteps:
     def visits(self, table):
         """Points of the grid of nodes whose responses `differences` takes: (n, m)."""
         visits = [
-            axis.visits(cells)
-            for axis, cells in zip(self.axes, self.cells(table), strict=True)
+            axis.visits(nodes)
+            for axis, nodes in zip(self.axes, self.nodes(table), strict=True)
         ]
         if len(visits) == 1:
             return visits[0]
@@ -257,14 +270,14 @@ class LocalEffects:
     ----------
     steps : NeighbourSteps
         Steps that were differenced.
-    cell_weights : ndarray of shape (n_cells,) or (n_cells_1, n_cells_2)
-        Weight of the rows in each cell.
+    node_weights : ndarray of shape (n_nodes,) or (n_nodes_1, n_nodes_2)
+        Weight of the rows of each node.
     differences : StepMoments
         Moments of the differences over all rows.
     """
 
     steps: NeighbourSteps
-    cell_weights: np.ndarray
+    node_weights: np.ndarray
     differences: StepMoments
 
     def _by_step(self, values):
@@ -275,6 +288,15 @@ class LocalEffects:
     def step_weights(self):
         """Weight of the rows of each local effect: (n_steps...)."""
         return self._by_step(self.differences.moments.weight)[0]
+
+    @property
+    def counts(self):
+        """Weight of the rows in each interval or at each level."""
+        counts = self.node_weights
+        for position, axis in enumerate(self.steps.axes):
+            if not axis.by_level:
+                counts = axis.step_weights(counts, position)
+        return counts
 
     @property
     def local(self):
@@ -295,7 +317,7 @@ class LocalEffects:
 
     @property
     def local_error(self):
-        """Standard errors of the mean differences."""
+        """Standard errors of the mean differences, from the rows of each step alone."""
         return self._by_step(self.differences.moments.standard_error)
 
     @property
@@ -303,17 +325,20 @@ class LocalEffects:
         """Standard errors of the first-order effect: (k, n_nodes)."""
         if not self.step_weights.any():
             return self._no_effect()
-        (axis,), found = self.steps.axes, self.differences
-        covariances = None
-        if found.shared is not None:
-            covariances = neighbour_covariances(found.moments, found.shared)
-        return accumulated_standard_errors(
-            self.local_error, self.cell_weights, axis, covariances
-        )
+        (axis,), moments = self.steps.axes, self.differences.moments
+        shared, covariances = self.differences.shared, None
+        widths = 1.0
+        if not axis.by_level:
+            largest = np.abs(axis.positions).max() or 1.0  # huge numbers would overflow
+            widths = np.diff(axis.positions / largest)
+        errors = cell_errors(moments, widths, ordered=not axis.by_level).T
+        if shared is not None:
+            covariances = neighbour_covariances(moments, shared, errors)
+        return accumulated_standard_errors(errors, self.node_weights, axis, covariances)
 
     def effect(self, *, centred):
         """The accumulated effect at the nodes: (k, n_nodes...)."""
-        axes, weights = self.steps.axes, self.cell_weights
+        axes, weights = self.steps.axes, self.node_weights
         if not self.step_weights.any():
             return self._no_effect()
         if len(axes) == 1:
@@ -333,32 +358,32 @@ def accumulate(local_effects, axis=-1):
     return np.concatenate([np.zeros(shape), total], axis=axis)
 
 
-def centring_constant(effects, cell_weights, axes):
-    """Weighted mean of effects over the rows' cells (Apley & Zhu 2020, eq. 16): (k,).
+def centring_constant(effects, node_weights, axes):
+    """Weighted mean of effects over the rows (Apley & Zhu 2020, eq. 16): (k,).
 
-    Takes effects at nodes (k, n_nodes[, n_nodes_2]) and the weights of cells.
+    Takes effects at nodes (k, n_nodes[, n_nodes_2]) and the weights of their rows.
     """
     for position, axis in enumerate(axes):
-        effects = axis.cell_values(effects, position + 1)
-    total = cell_weights.sum()
+        effects = axis.row_effects(effects, position + 1)
+    total = node_weights.sum()
     if total == 0:
         return np.zeros(len(effects))
-    return np.tensordot(effects, cell_weights, cell_weights.ndim) / total
+    return np.tensordot(effects, node_weights, node_weights.ndim) / total
 
 
-def first_order_effect(local_effects, cell_weights, axis, *, centred=True):
+def first_order_effect(local_effects, node_weights, axis, *, centred=True):
     """Accumulated local effects of one feature (Apley & Zhu 2020, eq. 15 and 16).
 
-    Takes mean differences over steps (k, n_steps) and the weights of cells; returns
+    Takes mean differences over steps (k, n_steps) and the weights of nodes; returns
     (k, n_nodes), centred at the weighted mean or starting at zero.
     """
     effects = accumulate(local_effects)
     if centred:
-        effects = effects - centring_constant(effects, cell_weights, [axis])[:, None]
+        effects = effects - centring_constant(effects, node_weights, [axis])[:, None]
     return effects
 
 
-def accumulated_standard_errors(step_errors, cell_weights, axis, covariances=None):
+def accumulated_standard_errors(step_errors, node_weights, axis, covariances=None):
     """Standard errors (k, n_nodes) of a centred first-order effect.
 
     The centred effect is linear in the local effects, whose errors are (k, n_steps).
@@ -366,9 +391,10 @@ def accumulated_standard_errors(step_errors, cell_weights, axis, covariances=Non
     coefficients. Neighbouring steps of levels share the rows of the level between them:
     `covariances` (k, n_steps - 1) are those of each local effect and the next one.
     """
-    masses = cell_weights
-    if not axis.by_level:
-        masses = (np.append(0.0, cell_weights) + np.append(cell_weights, 0.0)) / 2
+    masses = node_weights
+    if not axis.by_level and not axis.rows_at_nodes:
+        counts = axis.step_weights(node_weights, 0)
+        masses = (np.append(0.0, counts) + np.append(counts, 0.0)) / 2
     # The effect at node m has the coefficient [s < m] - later[s] of the local effect s.
     later = masses[::-1].cumsum()[-2::-1] / masses.sum()
     squares = step_errors**2
@@ -380,12 +406,14 @@ def accumulated_standard_errors(step_errors, cell_weights, axis, covariances=Non
     return np.sqrt(np.maximum(constant[:, None] + accumulate(rises), 0.0))
 
 
-def neighbour_covariances(steps, shared):
+def neighbour_covariances(steps, shared, errors):
     """Covariances (k, n_steps - 1) of local effects of neighbouring steps of levels.
 
-    `steps` holds the moments of the differences by step, (n_steps, k). `shared` holds,
-    for the rows of each level, the moments of their differences over the step below it,
-    over the one above it, and of the sum of the two, (n_levels, 3 k).
+    `steps` holds the moments of the differences by step, (n_steps, k), `errors`
+    (k, n_steps) the standard errors of their means. `shared` holds, for the rows of
+    each level, the moments of their differences over the step below it, over the one
+    above it, and of the sum of the two, (n_levels, 3 k). Steps of few rows share the
+    correlation of all steps, as they share variances.
     """
     inner = slice(1, -1)
     weight = shared.weight[inner]
@@ -394,17 +422,32 @@ def neighbour_covariances(steps, shared):
     # From the variance of a sum: 2 cov(a, b) = var(a + b) - var(a) - var(b).
     products = (m2_both - m2_below - m2_above) / 2
     products += weight * (below - steps.mean[:-1]) * (above - steps.mean[1:])
-    # The factor from the sum of squares of a step to its squared standard error.
-    factor = np.divide(
-        steps.standard_error,
-        np.sqrt(steps.m2),
-        out=np.zeros_like(steps.m2),
-        where=steps.m2 > 0,
-    )
-    return (products * factor[:-1] * factor[1:]).T
+    below, above = steps.weight[:-1], steps.weight[1:]
+    correlations = _ratio(products, np.sqrt(steps.m2[:-1] * steps.m2[1:]))
+    few = np.minimum(below, above) < FEW_ROWS
+    if few.any():
+        # The expected sum of products of deviations, for a covariance of one.
+        rows = weight * (1 - 1 / below - 1 / above + weight / (below * above))
+        degrees = np.maximum(steps.weight - 1, steps.weight / 2)
+        variances = [
+            steps.m2[pair].sum(axis=0) / degrees[pair].sum()
+            for pair in (slice(-1), slice(1, None))
+        ]
+        of_rows = _ratio(
+            products.sum(axis=0) / rows.sum(), np.sqrt(np.prod(variances, 0))
+        )
+        of_all = of_rows.clip(-1, 1) * weight / np.sqrt(below * above)
+        correlations = np.where(few, of_all, correlations)
+    return correlations.T * errors[:, :-1] * errors[:, 1:]
 
 
-def second_order_effect(local_effects, step_weights, cell_weights, axes):
+def _ratio(numerator, denominator):
+    """A ratio, zero where the denominator is."""
+    zeros = np.zeros(np.shape(numerator))
+    return np.divide(numerator, denominator, out=zeros, where=denominator > 0)
+
+
+def second_order_effect(local_effects, step_weights, node_weights, axes):
     """Pure interaction effect of two features (Apley & Zhu 2020, eq. 17 to 20).
 
     Steps without rows take the local effect of the nearest step with rows, in positions
@@ -414,9 +457,9 @@ def second_order_effect(local_effects, step_weights, cell_weights, axes):
     ----------
     local_effects : ndarray of shape (k, n_steps_1, n_steps_2)
         Mean second differences; ignored where the weight is zero.
-    step_weights, cell_weights : ndarray of shape (n_steps_1, n_steps_2), (n_cells_1,
+    step_weights, node_weights : ndarray of shape (n_steps_1, n_steps_2), (n_nodes_1,
     ...)
-        Weight of the rows of each step, and of those in each cell.
+        Weight of the rows of each step, and of those of each node.
     axes : pair of NodeAxis
         The two axes.
 
@@ -427,22 +470,19 @@ def second_order_effect(local_effects, step_weights, cell_weights, axes):
     filled = _fill_empty(local_effects, step_weights, axes)
     effects = accumulate(accumulate(filled, axis=1), axis=2)
     # Subtract both first-order effects of the accumulated surface.
-    main = [_main_effect(effects, cell_weights, axes, which) for which in (0, 1)]
+    main = [_main_effect(effects, node_weights, axes, which) for which in (0, 1)]
     effects = effects - main[0][:, :, None] - main[1][:, None, :]
-    return effects - centring_constant(effects, cell_weights, axes)[:, None, None]
+    return effects - centring_constant(effects, node_weights, axes)[:, None, None]
 
 
-def _main_effect(effects, cell_weights, axes, which):
+def _main_effect(effects, node_weights, axes, which):
     """First-order effect along one axis of an uncentred second-order surface."""
     axis, other = axes[which], axes[1 - which]
     steps = np.diff(effects, axis=which + 1)
-    steps = other.cell_values(steps, 2 - which)
-    weights = axis.step_weights(cell_weights, which)
+    steps = other.row_effects(steps, 2 - which)
+    weights = axis.step_weights(node_weights, which)
     total = weights.sum(axis=1 - which)
-    summed = (steps * weights).sum(axis=2 - which)
-    return accumulate(
-        np.divide(summed, total, out=np.zeros_like(summed), where=total > 0)
-    )
+    return accumulate(_ratio((steps * weights).sum(axis=2 - which), total))
 
 
 def _fill_empty(local_effects, step_weights, axes):

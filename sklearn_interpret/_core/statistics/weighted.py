@@ -6,6 +6,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 _EPS = np.finfo(np.float64).eps
+# Shares of a variance, and of a mean, below this are rounding errors.
+_ROUNDING = 1e-12
 # Largest number of entries in a block of rows.
 _BLOCK = 2**19
 
@@ -16,6 +18,21 @@ def shares_of(weights):
     if (weights == first).all():
         return np.broadcast_to(first / weights.sum(), weights.shape)
     return weights / weights.sum()
+
+
+def shares_of_variance(
+    parts: np.ndarray, sums: np.ndarray, whole: np.ndarray, mean: np.ndarray
+) -> np.ndarray:
+    """Covariances of parts with their whole, relative to its variance: (n, k).
+
+    They follow from the variances of the parts (n, k), of their sums with the whole,
+    and of the whole (k,). Zero for a whole that only rounding moves from its mean (k,).
+    """
+    covariances = (sums - parts - whole) / 2
+    zeros = np.zeros_like(covariances)
+    varies = whole > (_ROUNDING * mean) ** 2
+    shares = np.divide(covariances, whole, out=zeros, where=varies)
+    return np.where(np.abs(shares) > _ROUNDING, shares, 0.0)
 
 
 def student_factor(degrees):

@@ -51,11 +51,13 @@ class ComponentsOfTrees:
         else:
             codes = trees.codes(background).held()
             game = InterventionalGame(trees.ensemble, paths, codes, weights)
-        self.components = TreeComponents(game, max_order)
-        self.base_values = game.base_values()
-        self.sets = self.components.sets
         # Players that a path holds.
         self.largest_order = int(paths.n_conditions.max(initial=0))
+        self.components = TreeComponents(
+            game, min(max_order, max(self.largest_order, 1))
+        )
+        self.base_values = game.base_values()
+        self.sets = self.components.sets
 
     @property
     def n_weights(self):

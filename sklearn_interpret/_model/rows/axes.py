@@ -44,19 +44,37 @@ class Axis(PlainState):
             return self.codes(rows)
         return grids.interval_index(rows.numbers(self.columns[0]), self.values)
 
+    def nodes(self, rows):
+        """Level of each row, or the edge that it is at or next below; -1 outside."""
+        if self.categorical:
+            return self.codes(rows)
+        numbers = rows.numbers(self.columns[0])
+        cells = grids.interval_index(numbers, self.values)
+        lowest = self.values.min(initial=np.inf)
+        return cells + ((cells >= 0) & (numbers > lowest))
+
+    def is_between(self, rows, nodes):
+        """Whether rows lie between two edges, given their nodes."""
+        numbers, between = rows.numbers(self.columns[0]), nodes >= 0
+        between[between] = numbers[between] != self.values[nodes[between]]
+        return between
+
 
 class CellsOfRows(LazyRows):
-    """Cells of rows along several axes, computed in blocks if memory is short."""
+    """Cells of rows along several axes, computed in blocks if memory is short.
 
-    def __init__(self, axes, rows):
-        self._axes = axes
+    `locate` says which: :meth:`Axis.cells` or :meth:`Axis.nodes`.
+    """
+
+    def __init__(self, axes, rows, locate=Axis.cells):
+        self._axes, self._locate = axes, locate
         # The smallest dtype: the table is as large as the input.
         most = max((len(axis.values) for axis in axes), default=0)
         dtype = np.min_scalar_type(-1 - most)
         super().__init__(rows, len(axes), dtype, 8 * len(axes))
 
     def _compute(self, rows):
-        return np.stack([axis.cells(rows) for axis in self._axes], axis=1)
+        return np.stack([self._locate(axis, rows) for axis in self._axes], axis=1)
 
 
 def labels_array(labels):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_interpret._core.statistics.weighted import shares_of_variance
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.explanations import InteractionExplanation
@@ -34,12 +35,14 @@ class ComponentDisplay(ExplanationDisplay):
         return self._response_label(names, output_position(names, self.target))
 
 
-def variance_shares(explanation):
-    """Variances of the sets' values over the rows, relative to the predictions'.
+def variances_and_shares(explanation):
+    """Variances of the sets' values over the rows, and shares in the predictions'.
 
-    The last one is that of the remainder.
+    The last of each is that of the remainder.
     """
     parts = np.column_stack([explanation.values, explanation.remainder])
-    whole = explanation.predictions.var()
-    shares = parts.var(axis=0) / whole if whole > 0 else np.zeros(parts.shape[1])
-    return np.where(shares > ROUNDING, shares, 0.0)
+    whole = explanation.predictions[:, None]
+    variances = parts.var(axis=0)
+    of_sums = (parts + whole).var(axis=0)
+    spread = whole.var(axis=0), whole.mean(axis=0)
+    return variances, shares_of_variance(variances, of_sums, *spread)

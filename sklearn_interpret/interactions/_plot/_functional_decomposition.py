@@ -8,7 +8,12 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._plotting.axes import Slot
-from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, colours
+from sklearn_interpret._plotting.colours import (
+    NEUTRAL_COLOUR,
+    OKABE_ITO,
+    colours,
+    shade,
+)
 from sklearn_interpret._plotting.feature_values import FeatureReader
 from sklearn_interpret._plotting.labels import JOIN, shorten, two_lines
 from sklearn_interpret._plotting.panels.displays import PanelDisplay
@@ -34,8 +39,9 @@ from sklearn_interpret._plotting.ranked_bars import (
 from sklearn_interpret._plotting.surfaces import cell_bounds, colour_limits
 from sklearn_interpret.explanations import InteractionExplanation
 from sklearn_interpret.interactions._plot._components import (
+    ROUNDING,
     ComponentDisplay,
-    variance_shares,
+    variances_and_shares,
 )
 
 MOST_CELLS = 24  # more distinct values of a feature share cells
@@ -74,8 +80,11 @@ class SharePanel:
         self.bars = draw_bars(
             ax, places, self.shares, palette, self.style, height=BAR_HEIGHT
         )
-        reach_ends(ax, self.shares, self.shares.max() or 1.0, 5)
-        self.labels = label_ends(ax, self.shares, places, self.shares)
+        negative = bool((self.shares < 0).any())
+        reach_ends(ax, self.shares, np.abs(self.shares).max() or 1.0, 5)
+        self.labels = label_ends(ax, self.shares, places, self.shares, signed=negative)
+        if negative:
+            ax.axvline(0, color=shade(ax, 0.6), linewidth=0.8, zorder=2.5)
         return Artists()
 
     def tidy_numbers(self, ax):
@@ -90,11 +99,12 @@ class SharePanel:
 class FunctionalDecompositionDisplay(PanelDisplay, ComponentDisplay):
     """Components of a response: shares of variance, curves and surfaces.
 
-    Bars show the variance of each component over the rows, relative to that of the
-    response. The other panels show the components of one and two features that vary
-    most. Curves are known at the values of the rows; a pair of a number and a category
-    of few levels has a curve for each level, other pairs have a cell for each value, or
-    interval of values, with the mean of its rows.
+    Bars show the share of each component in the variance of the response over the rows:
+    its covariance with the response, relative to that variance. The other panels show
+    the components of one and two features that vary most. Curves are known at the
+    values of the rows; a pair of a number and a category of few levels has a curve for
+    each level, other pairs have a cell for each value, or interval of values, with the
+    mean of its rows.
 
     Build it with `from_estimator` or `from_explanation`.
 
@@ -118,7 +128,7 @@ default="auto"
     axes_ : ndarray of Axes
         The axes, None where there is no panel; the first has the bars.
     bars_ : BarContainer
-        The shares of variance, the largest first; those of several sets are grey.
+        The shares of variance, the longest first; those of several sets are grey.
     labels_ : list of Annotation
         The numbers at the bars.
     lines_ : list of list of Line2D
@@ -138,7 +148,7 @@ default="auto"
 
     Notes
     -----
-    Shares of correlated components do not sum to one.
+    Shares sum to one. That of a component that works against the others is negative.
 
     Examples
     --------
@@ -210,10 +220,10 @@ default="auto"
         looks = Looks.of(locals())
         looks.line_kw = {"drawstyle": "steps-mid", **(line_kw or {})}
         explanation = self._components()
-        shares = variance_shares(explanation)
+        variances, shares = variances_and_shares(explanation)
         bars = self._bars(explanation, shares, max_entries, bar_kw)
         reader = FeatureReader(explanation, self.categorical_features)
-        shown = _drawable(explanation, reader, shares)[:max_panels]
+        shown = _drawable(explanation, reader, variances[:-1])[:max_panels]
         values = explanation.values[:, [p for p in shown if self._is_pair(p)]]
         limits = colour_limits(values, True) if share_y else None
         panels = [self._panel(explanation, reader, place, limits) for place in shown]
@@ -240,7 +250,7 @@ default="auto"
     def _bars(self, explanation, shares, max_entries, style):
         """The panel of shares, with grey bars of the others and of the remainder."""
         shares, rest = shares[:-1], shares[-1]
-        shown, others = ranked(shares, max_entries)
+        shown, others = ranked(np.abs(shares), max_entries)
         sets, features = explanation.interactions, explanation.feature_names
         names = [JOIN.join(features[j] for j in sets[place]) for place in shown]
         lengths = with_others(shares, shown, others, np.sum)
@@ -316,33 +326,34 @@ default="auto"
         pandas.DataFrame
             One line per component, with its "interaction" (names), its "order" (number
             of features), its "variance" over the rows, and its "share" of that of the
-            response. The last line is the remainder, without an order. The numbers of
-            curves and surfaces are those of the explanation.
+            response, a covariance. The last line is the remainder, without an order.
+            The numbers of curves and surfaces are those of the explanation.
         """
         explanation = self._components()
-        shares = variance_shares(explanation)
-        ranks, _ = ranked(shares[:-1], None)
+        variances, shares = variances_and_shares(explanation)
+        ranks, _ = ranked(np.abs(shares[:-1]), None)
         ranks = np.append(ranks, len(shares) - 1)
         names = [*explanation.interaction_names, "remainder"]
         orders = [*map(len, explanation.interactions), None]
         columns = {
             "interaction": [names[place] for place in ranks],
             "order": [orders[place] for place in ranks],
-            "variance": shares[ranks] * explanation.predictions.var(),
+            "variance": variances[ranks],
             "share": shares[ranks],
         }
         return self._frame(columns).astype({"order": "Int64"})
 
 
-def _drawable(explanation, reader, shares):
-    """Components of one and two features with values in the data, by share."""
-    order, _ = ranked(shares[:-1], None)
+def _drawable(explanation, reader, variances):
+    """Components of one and two features with values in the data, by variance."""
+    order, _ = ranked(variances, None)
+    least = ROUNDING * explanation.predictions.var()
     sets = explanation.interactions
     return [
         place
         for place in order.tolist()
         if reader.has_data
-        and shares[place]
+        and variances[place] > least
         and len(sets[place]) < 3
         and not any(map(reader.is_group, sets[place]))
     ]

@@ -12,7 +12,7 @@ from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.interactions._plot._components import (
     ROUNDING,
     ComponentDisplay,
-    variance_shares,
+    variances_and_shares,
 )
 from sklearn_interpret.interactions._plot._network import Network, NetworkMixin
 
@@ -22,7 +22,8 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
     """Components of a response as a network: of a model, or of one row.
 
     Features are nodes, pairs are edges, and larger sets are filled hulls. Of several
-    rows, sizes and widths show the variances of components. Of one row, they show the
+    rows, sizes and widths show the components' shares of the variance of the response,
+    and colours the signs where some shares are negative. Of one row, they show the
     absolute values, and colours show the signs.
 
     Build it with `from_estimator` or `from_explanation`.
@@ -147,15 +148,20 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         if self.row is not None:
             explanation = explanation[[row_position(self.row, len(explanation))]]
         if len(explanation) > 1:
-            return explanation, variance_shares(explanation)[:-1], False
+            shares = variances_and_shares(explanation)[1][:-1]
+            return explanation, shares, bool((shares < 0).any())
         (values,) = explanation.values
         smallest = ROUNDING * np.abs(values).sum()
         return explanation, np.where(np.abs(values) > smallest, values, 0.0), True
 
+    @property
+    def _of_one_row(self):
+        return self.row is not None or len(self.explanation) == 1
+
     def _label(self):
         """Title of the legend."""
         what, index = "Share of variance", self.explanation.index
-        if self.row is not None or len(self.explanation) == 1:
+        if self._of_one_row:
             what = "Component" if index == "component" else index
         return f"{what}\n{self._response()}"
 
@@ -169,11 +175,11 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
             (number of features), and its "share" of the variance, or the "value" of
             one row.
         """
-        explanation, values, signed = self._values()
+        explanation, values, _ = self._values()
         ranks = np.argsort(-np.abs(values), kind="stable")
         columns = {
             "interaction": [explanation.interaction_names[place] for place in ranks],
             "order": [len(explanation.interactions[place]) for place in ranks],
-            "value" if signed else "share": values[ranks],
+            "value" if self._of_one_row else "share": values[ranks],
         }
         return self._frame(columns)

@@ -25,16 +25,16 @@ from sklearn_interpret._core.statistics.weighted import Moments
 
 @pytest.mark.parametrize("first", ["intervals", "levels"])
 def test_the_product_of_independent_features_in_closed_form(first):
-    """x1 x2 over a product of weights: (x1 - mean)(x2 - mean), means over cells."""
+    """x1 x2 over a product of weights: (x1 - mean)(x2 - mean), means over rows."""
     nodes = np.array([0.0, 1.0, 3.0, 4.0]), np.array([-1.0, 0.0, 0.5])
     axes = NodeAxis(nodes[0], first == "levels"), NodeAxis(nodes[1], False)
-    margins = [np.arange(1.0, axis.n_cells + 1) for axis in axes]
+    margins = [np.arange(1.0, axis.n_nodes + 1) for axis in axes]
     local = np.outer(*map(np.diff, nodes))[None]
     found = second_order_effect(
         local, np.ones(local.shape[1:]), np.outer(*margins), axes
     )[0]
     means = [
-        np.average(axis.cell_values(x, 0), weights=w)
+        np.average(axis.row_effects(x, 0), weights=w)
         for axis, x, w in zip(axes, nodes, margins, strict=True)
     ]
     expected = np.outer(nodes[0] - means[0], nodes[1] - means[1])
@@ -50,9 +50,10 @@ def test_empty_rectangles_take_their_nearest_neighbour():
     local = np.array([[[1.0, np.nan, np.nan], [np.nan, 7.0, np.nan]]])
     weights = np.array([[4.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
     filled = np.array([[[1.0, 1.0, 7.0], [7.0, 7.0, 7.0]]])
+    nodes = np.pad(weights, ((1, 0), (1, 0)))
     assert_array_equal(
-        second_order_effect(local, weights, weights, axes),
-        second_order_effect(filled, np.ones((2, 3)), weights, axes),
+        second_order_effect(local, weights, nodes, axes),
+        second_order_effect(filled, np.ones((2, 3)), nodes, axes),
     )
 
 
@@ -63,17 +64,17 @@ def test_ties_of_nearest_neighbours_go_to_the_first():
     local[0, [0, 1, 1, 2], [1, 0, 2, 1]] = [1.0, 2.0, 3.0, 4.0]
     weights = np.isfinite(local[0]).astype(float)
     filled = np.array([[[1.0, 1.0, 1.0], [2.0, 1.0, 3.0], [2.0, 4.0, 3.0]]])
-    cells = np.ones((3, 3))
+    nodes = np.ones((4, 4))
     assert_array_equal(
-        second_order_effect(local, weights, cells, axes),
-        second_order_effect(filled, np.ones((3, 3)), cells, axes),
+        second_order_effect(local, weights, nodes, axes),
+        second_order_effect(filled, np.ones((3, 3)), nodes, axes),
     )
 
 
 def test_without_any_rectangle_the_interaction_is_zero():
     axes = NodeAxis(np.arange(3.0), False), NodeAxis(np.arange(4.0), True)
     found = second_order_effect(
-        np.full((2, 2, 3), np.nan), np.zeros((2, 3)), np.zeros((2, 4)), axes
+        np.full((2, 2, 3), np.nan), np.zeros((2, 3)), np.zeros((3, 4)), axes
     )
     assert_array_equal(found, np.zeros((2, 3, 4)))
 
@@ -81,7 +82,7 @@ def test_without_any_rectangle_the_interaction_is_zero():
 @pytest.mark.parametrize("by_level", [True, False])
 def test_an_axis_of_one_node_has_no_effect(by_level):
     axis = NodeAxis(np.array([2.0]), by_level)
-    weights = np.full(axis.n_cells, 3.0)
+    weights = np.full(axis.n_nodes, 3.0)
     found = first_order_effect(np.empty((2, 0)), weights, axis)
     assert_array_equal(found, np.zeros((2, 1)))
 
@@ -90,10 +91,10 @@ def test_outputs_do_not_mix():
     rng = np.random.default_rng(0)
     axes = NodeAxis(np.arange(4.0), False), NodeAxis(np.arange(3.0), True)
     local, weights = rng.normal(size=(3, 3, 2)), rng.integers(0, 3, (3, 2)) * 1.0
-    cells = rng.integers(1, 4, (3, 3)) * 1.0
-    together = second_order_effect(local, weights, cells, axes)
+    nodes = rng.integers(1, 4, (4, 3)) * 1.0
+    together = second_order_effect(local, weights, nodes, axes)
     for output in range(3):
-        alone = second_order_effect(local[[output]], weights, cells, axes)
+        alone = second_order_effect(local[[output]], weights, nodes, axes)
         assert_allclose(together[[output]], alone, atol=1e-14)
 
 
@@ -114,24 +115,26 @@ def test_accumulating_undoes_differences(values):
 
 @given(
     hnp.arrays(np.float64, (2, 5), elements=st.floats(-1e3, 1e3)),
-    hnp.arrays(np.float64, 5, elements=st.floats(0.5, 10)),
-    st.booleans(),
+    hnp.arrays(np.float64, 6, elements=st.floats(0.5, 10)),
+    st.sampled_from(["levels", "edges", "between"]),
 )
-def test_a_centred_effect_has_mean_zero_over_the_rows(local, weights, by_level):
-    nodes = np.arange(5.0 if by_level else 6.0)
-    axis = NodeAxis(nodes, by_level)
-    effects = first_order_effect(local[:, : axis.n_steps], weights, axis)
+def test_a_centred_effect_has_mean_zero_over_the_rows(local, weights, where):
+    axis = NodeAxis(np.arange(6.0), where == "levels", where == "edges")
+    effects = first_order_effect(local, weights, axis)
     assert_allclose(centring_constant(effects, weights, [axis]), 0, atol=1e-9)
-    shifted = first_order_effect(local[:, : axis.n_steps], weights, axis, centred=False)
+    if where != "between":
+        assert_allclose(effects @ weights, 0, atol=1e-7)
+    shifted = first_order_effect(local, weights, axis, centred=False)
     assert not shifted[:, 0].any()
     assert_allclose(effects - effects[:, :1], shifted - shifted[:, :1], atol=1e-9)
 
 
-def test_standard_errors_follow_the_effect_as_a_linear_map():
+@pytest.mark.parametrize("rows_at_nodes", [False, True])
+def test_standard_errors_follow_the_effect_as_a_linear_map(rows_at_nodes):
     """Variances of independent steps, through the effect's derivative by each step."""
     rng = np.random.default_rng(0)
-    axis = NodeAxis(np.arange(6.0), by_level=False)
-    errors, weights = rng.random((2, 5)), rng.random(5)
+    axis = NodeAxis(np.arange(6.0), False, rows_at_nodes)
+    errors, weights = rng.random((2, 5)), rng.random(6)
     slopes = first_order_effect(np.eye(5), weights, axis)
     expected = [
         np.sqrt(sum((slopes[k] * errors[output, k]) ** 2 for k in range(5)))
@@ -144,7 +147,7 @@ def test_standard_errors_follow_the_effect_as_a_linear_map():
 
 def test_standard_error_of_one_interval_is_half_of_it_at_both_ends():
     axis = NodeAxis(np.array([0.0, 1.0]), by_level=False)
-    found = accumulated_standard_errors(np.array([[0.6]]), np.array([9.0]), axis)
+    found = accumulated_standard_errors(np.array([[0.6]]), np.array([2.0, 7.0]), axis)
     assert_allclose(found, [[0.3, 0.3]])
 
 
@@ -166,10 +169,9 @@ def test_standard_errors_over_levels_count_the_rows_that_two_steps_share():
         np.stack([below, above, below + above], axis=1), levels, n_levels, weights
     )
     cell_weights = np.bincount(levels, weights)
-    covariances = neighbour_covariances(moments, shared)
-    found = accumulated_standard_errors(
-        moments.standard_error.T, cell_weights, axis, covariances
-    )
+    errors = moments.standard_error.T
+    covariances = neighbour_covariances(moments, shared, errors)
+    found = accumulated_standard_errors(errors, cell_weights, axis, covariances)
     # What a row of weight one adds to each step's mean, about that mean.
     given = np.zeros((len(levels), 3))
     scale = np.sqrt(moments.weight * (moments.weight - 1))[:, 0]
@@ -185,12 +187,12 @@ def test_standard_errors_over_levels_count_the_rows_that_two_steps_share():
 
 
 def test_visits_of_intervals_are_their_edges_and_of_levels_their_neighbours():
-    cells = np.array([0, 1, 2])
+    nodes = np.array([0, 1, 2])
     assert_array_equal(
-        NodeAxis(np.arange(4.0), False).visits(cells), [[0, 1], [1, 2], [2, 3]]
+        NodeAxis(np.arange(3.0), False).visits(nodes), [[0, 1], [0, 1], [1, 2]]
     )
     assert_array_equal(
-        NodeAxis(np.arange(3.0), True).visits(cells), [[0, 0, 1], [0, 1, 2], [1, 2, 2]]
+        NodeAxis(np.arange(3.0), True).visits(nodes), [[0, 0, 1], [0, 1, 2], [1, 2, 2]]
     )
 
 
