@@ -235,8 +235,8 @@ class KMedoids(
         n_distinct = len(np.unique(self.labels_))
         if n_distinct < self.n_clusters:
             warn(
-                f"Use fewer than n_clusters={self.n_clusters}: only {n_distinct} clusters have "
-                "rows, for the other medoids are copies of theirs.",
+                f"Use fewer than n_clusters={self.n_clusters} clusters: only "
+                f"{n_distinct} have rows, for the other medoids are copies of theirs.",
                 ConvergenceWarning,
             )
         return self

@@ -285,6 +285,8 @@ def test_a_far_row_does_not_change_the_other_clusters():
 def test_fewer_distinct_rows_than_clusters(metric):
     rows = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0)
     model = KMedoids(n_clusters=3, metric=metric, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="Use fewer than n_clusters=3: only 2"):
+    with pytest.warns(
+        ConvergenceWarning, match="Use fewer than n_clusters=3 clusters: only 2"
+    ):
         model.fit(rows)
     assert len(np.unique(model.labels_)) == 2
