@@ -60,13 +60,15 @@ def overridden_methods(model: object, kind: type) -> list[str]:
     """
     trusted, bases = _trusted_class(model, kind), type(model).__mro__
     before = bases[: bases.index(trusted)]
-    names = {name for base in before for name in vars(base)} | set(vars(model))
+    names = {name for own in (model, *before) for name in vars(own)}
     # Abstract methods wait for a subclass to fill them.
     names -= getattr(trusted, "__abstractmethods__", frozenset())
     return sorted(
         name
         for name in names
-        if not _NOT_OF_RESPONSES.fullmatch(name) and _differs(model, trusted, name)
+        if hasattr(trusted, name)  # most are not, and this is the quickest test
+        and not _NOT_OF_RESPONSES.fullmatch(name)
+        and _differs(model, trusted, name)
     )
 
 
