@@ -1,6 +1,7 @@
 """The command `python -m sklearn_interpret report MODEL DATA --target NAME`."""
 
 import argparse
+import os
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
@@ -18,14 +19,16 @@ models with skops (.skops) instead; of these only known types are loaded, and th
 
 
 def main(arguments=None):
-    """Run the command; errors of the user's input end it with code 2."""
+    """Run the command; errors of the user's input end it with one line and code 2."""
     parser = _parser()
     given = parser.parse_args(arguments)
     try:
+        _check_output(given.output)
         report = _report(given)
         report.to_html(given.output)
-    except (ValueError, TypeError, OSError, ImportError, EOFError) as error:
-        parser.error(str(error) or repr(error))
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        line = " ".join(str(error).split())
+        parser.exit(2, f"{parser.prog}: error: {line}\n")
     warned = [check for check in report.checks_ if check.verdict == "warned"]
     lines = [f"warned: {check.title} {check.finding}" for check in warned]
     print(given.output, *lines, sep="\n")
@@ -49,6 +52,14 @@ def _parser():
     return parser
 
 
+def _check_output(path):
+    """Refuse, before anything is computed, what could not be written at the end."""
+    import_module("jinja2")
+    file = path if path.exists() else path.parent
+    if path.is_dir() or not path.parent.is_dir() or not os.access(file, os.W_OK):
+        raise ValueError(f"--output: {str(path)!r} is no file that can be written.")
+
+
 def _report(given):
     """The fitted report of the model and the data in the files."""
     model, pandas = _model(given.model, given.trust), import_module("pandas")
@@ -70,18 +81,29 @@ def _report(given):
 
 def _model(path, trusted):
     """The model in a file."""
-    if path.suffix in (".joblib", ".pkl"):
-        return joblib.load(path)
-    if path.suffix != ".skops":
+    if path.suffix not in (".joblib", ".pkl", ".skops"):
         raise ValueError(f"{path} must be a .skops, .joblib or .pkl file.")
+    if path.suffix != ".skops":
+        return _loaded(path, partial(joblib.load, path))
     skops = import_module("skops.io")
-    unknown = set(skops.get_untrusted_types(file=path)) - set(trusted)
-    if unknown:
+    types = _loaded(path, partial(skops.get_untrusted_types, file=path))
+    if unknown := set(types) - set(trusted):
         raise ValueError(
             f"{path} has types that are not trusted; if you trust them, add --trust "
             + " ".join(sorted(unknown))
         )
-    return skops.load(path, trusted=trusted)
+    return _loaded(path, partial(skops.load, path, trusted=trusted))
+
+
+def _loaded(path, load):
+    """What a function reads from a file; what is no model may raise any error."""
+    try:
+        return load()
+    except (OSError, ImportError):
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{path} holds no model that can be loaded. {what}") from error
 
 
 if __name__ == "__main__":

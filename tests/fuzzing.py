@@ -112,7 +112,7 @@ SENSIBLE = {
     "algorithm": ["auto", "exact", "kernel", "permutation"],
     "background": [np.zeros((1, 3)), np.zeros((2, 2)), np.zeros(3)],
     "surrogate": [DecisionTreeRegressor(max_depth=2, random_state=0), Ridge, Ridge()],
-    "scoring": ["r2", "accuracy"],
+    "scoring": ["r2", "accuracy", "neg_log_loss", "neg_brier_score"],
     "link": ["logit", "identity"],
     "center": ["start", "end", 0.0],
     "n_features_to_select": [1, 2],

@@ -1,6 +1,10 @@
 """The command `python -m sklearn_interpret`."""
 
+import sys
+
 import joblib
+import numpy as np
+import pandas as pd
 import pytest
 import skops.io
 from sklearn.datasets import load_diabetes
@@ -20,6 +24,12 @@ def files(tmp_path):
     joblib.dump(Ridge().fit(X, y), tmp_path / "model.joblib")
     joblib.dump(Ridge(), tmp_path / "unfitted.pkl")
     skops.io.dump(Ridge().fit(X, y), tmp_path / "model.skops")
+    joblib.dump(X, tmp_path / "table.pkl")
+    joblib.dump(Ridge, tmp_path / "class.pkl")
+    whole = (tmp_path / "model.joblib").read_bytes()
+    (tmp_path / "cut.joblib").write_bytes(whole[:150])
+    for kind in ("pkl", "skops"):
+        (tmp_path / f"text.{kind}").write_text("target\n1\n")
     X.assign(target=y).to_csv(tmp_path / "rows.csv", index=False)
     X.assign(target=y).to_parquet(tmp_path / "rows.parquet")
     return tmp_path
@@ -75,6 +85,14 @@ def test_parameters_are_passed_on(files, quick):
 @pytest.mark.parametrize(
     "model, rows, target, message",
     [
+        ("cut.joblib", "rows.csv", "target", "holds no model that can be loaded. "),
+        ("text.pkl", "rows.csv", "target", "holds no model that can be loaded. "),
+        (
+            "text.skops",
+            "rows.csv",
+            "target",
+            "holds no model that can be loaded. BadZipFile",
+        ),
         ("model.joblib", "rows.csv", "targte", "no column 'targte'; there are target"),
         ("model.joblib", "rows.csv", "?", "there are age, sex, bmi, target"),
         ("absent.joblib", "rows.csv", "target", "absent.joblib"),
@@ -87,7 +105,49 @@ def test_what_is_wrong_is_said(files, quick, capsys, model, rows, target, messag
     with pytest.raises(SystemExit) as ended:
         command.main(["report", *paths, "--target", target])
     assert ended.value.code == 2
-    assert message in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert not quick
+
+
+@pytest.mark.parametrize("output", ["absent/page.html", "", "rows.csv/page.html"])
+def test_output_is_checked_first(files, quick, capsys, output):
+    """And so is the library that writes it."""
+    paths = [str(files / "model.joblib"), str(files / "rows.csv")]
+    with pytest.raises(SystemExit) as ended:
+        command.main(["report", *paths, "--target", "age", "-o", str(files / output)])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "is no file that can be written" in line
+    assert not quick
+
+
+def test_missing_library_is_named_first(files, quick, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    paths = [str(files / "model.joblib"), str(files / "rows.csv")]
+    with pytest.raises(SystemExit):
+        command.main(["report", *paths, "--target", "age"])
+    assert "jinja2" in capsys.readouterr().err
+    assert not quick
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.nan, "y must have a number for each row. Input y contains NaN."),
+        ("high", "y must have a number for each row. could not convert string"),
+    ],
+)
+def test_targets_are_checked_first(files, capsys, values, message):
+    rows = pd.read_csv(files / "rows.csv").assign(target=values)
+    rows.to_csv(files / "bad.csv", index=False)
+    paths, page = [str(files / "model.joblib"), str(files / "bad.csv")], files / "page"
+    with pytest.raises(SystemExit) as ended:
+        command.main(["report", *paths, "--target", "target", "-o", str(page)])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert not page.exists()
 
 
 def test_types_of_a_skops_file_have_to_be_trusted(files, quick, capsys):
@@ -104,11 +164,21 @@ def test_types_of_a_skops_file_have_to_be_trusted(files, quick, capsys):
     assert (files / "page.html").exists()
 
 
-def test_a_model_that_was_not_fitted_is_refused(files, capsys):
-    paths = [str(files / "unfitted.pkl"), str(files / "rows.csv")]
-    with pytest.raises(SystemExit):
-        command.main(["report", *paths, "--target", "target"])
-    assert "fit" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("table.pkl", "DataFrame has none of the methods predict_proba"),
+        ("class.pkl", "got estimator class instead"),
+        ("unfitted.pkl", "This Ridge instance is not fitted yet"),
+    ],
+)
+def test_what_is_no_fitted_model_is_refused(files, capsys, model, message):
+    paths, page = [str(files / model), str(files / "rows.csv")], files / "page"
+    with pytest.raises(SystemExit) as ended:
+        command.main(["report", *paths, "--target", "target", "-o", str(page)])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
 
 
 def test_help_warns_of_pickles(capsys):

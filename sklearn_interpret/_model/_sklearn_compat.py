@@ -8,6 +8,7 @@ A comment at each name says which public name is missing.
 import sys
 import warnings
 from contextlib import contextmanager, nullcontext
+from copy import copy
 from inspect import signature
 from numbers import Integral
 
@@ -189,6 +190,26 @@ def scorer_takes_weights(scorer):
     if function is None:
         return None
     return "sample_weight" in signature(function).parameters
+
+
+def scorer_of_classes(scorer, classes):
+    """A scorer of probabilities or scores that is told the model's classes.
+
+    scikit-learn takes the classes of the rows for them, and for two classes the last
+    one of the rows for the positive one. Other scorers are returned as they are.
+    """
+    # Missing: a public way to give a scorer of a name the parameter of its metric.
+    function = getattr(scorer, "_score_func", None)
+    if function is None or scorer._response_method == "predict":
+        return scorer
+    parameters, options = signature(function).parameters, {"labels": classes}
+    if "labels" not in parameters:
+        return scorer
+    if "pos_label" in parameters and len(classes) == 2:
+        options["pos_label"] = classes[1]
+    informed = copy(scorer)
+    informed._kwargs = {**options, **scorer._kwargs}
+    return informed
 
 
 def columns_of_transformers(column_transformer):

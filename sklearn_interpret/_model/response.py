@@ -410,7 +410,7 @@ def has_tags(estimator):
 def check_predictor_is_fitted(estimator):
     """Raise :class:`~sklearn.exceptions.NotFittedError` if scikit-learn can check."""
     if has_tags(estimator):  # other classes raise their own errors
-        check_is_fitted(estimator)
+        check_is_fitted(unfrozen(estimator))
 
 
 def tags_of(estimator):
@@ -475,7 +475,7 @@ def check_is_predictor(estimator):
     will_be = kind in ("classifier", "regressor")
     if not (will_be or any(hasattr(estimator, name) for name in RESPONSE_METHODS)):
         raise TypeError(
-            f"{type(estimator).__name__} has none of the methods "
+            f"{type(unfrozen(estimator)).__name__} has none of the methods "
             f"{', '.join(RESPONSE_METHODS)}: a predictor is needed."
         )
 

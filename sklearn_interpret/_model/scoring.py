@@ -10,7 +10,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, make_scorer
 
 from sklearn_interpret._core.statistics import losses
-from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
+from sklearn_interpret._model._sklearn_compat import (
+    scorer_of_classes,
+    scorer_takes_weights,
+)
 from sklearn_interpret._model.response import final_step, make_response, unfrozen
 
 # Scores in terms of losses, by orientation; each function is its own inverse.
@@ -75,6 +78,17 @@ def class_indicators(y, classes):
     return indicators.astype(np.float64)
 
 
+def scored(scorer, estimator, X, y, **params):
+    """A scorer's result, on rows that may lack some of the model's classes."""
+    classes = getattr(estimator, "classes_", None)
+    if isinstance(classes, np.ndarray) and np.ndim(y) == 1:
+        informed = scorer_of_classes(scorer, classes)
+        if informed is not scorer:
+            class_indicators(y, classes)  # refuses other classes
+        scorer = informed
+    return scorer(estimator, X, y, **params)
+
+
 def as_number(score):
     """A scorer's result as a float; None if it is not a number."""
     try:
@@ -112,7 +126,7 @@ class Metric:
     def __call__(self, estimator, X, y, weights):
         """Score of rows, with targets, and weights or None."""
         params = {} if weights is None else {"sample_weight": weights}
-        score = self.scorer(estimator, X, y, **params)
+        score = scored(self.scorer, estimator, X, y, **params)
         number = as_number(score)
         if number is None:
             raise ValueError(

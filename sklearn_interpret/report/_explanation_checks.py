@@ -116,8 +116,10 @@ def noise(inspection):
     # same kinds, as before.
     permuted = inspection.order[-min(3, len(inspection.order) // 2) :]
     real = [j for j in inspection.top if j not in permuted]
-    rows = as_rows(inspection.permuted(inspection.part.rows, permuted))
-    model = clone(inspection.folds[0].model).fit(rows.native, inspection.part.y)
+    part = inspection.part
+    rows = as_rows(inspection.permuted(part.rows, permuted))
+    params = inspection.fit_parameters(part.index)
+    model = clone(inspection.folds[0].model).fit(rows.native, part.y, **params)
     of_real = inspection.reliances(model, rows, real)
     highest = inspection.reliances(model, rows, permuted).max()
     if not of_real.any():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -21,7 +23,12 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._core.statistics.refits import learner_half_width
-from sklearn_interpret._model.response import is_classifier
+from sklearn_interpret._model.response import (
+    final_step,
+    is_classifier,
+    make_response,
+    weight_parameter,
+)
 from sklearn_interpret._model.rows.samples import TextRows
 from sklearn_interpret._model.scoring import class_indicators
 from sklearn_interpret._model.trees.tree_response import read_trees
@@ -37,6 +44,8 @@ from sklearn_interpret.report._results import NotApplicable
 MOST_ROWS = 1000
 # Rows of each fold's permutation importance, and their permutations.
 _FOLD_ROWS, _REPEATS = 400, 3
+# Parts of the rows of a frozen model, for errors of means, and least rows of a part.
+_MOST_PARTS, _FEWEST_TESTED = 5, 10
 # Most leaves of all trees that proofs, and decompositions of all rows, may follow.
 _MOST_LEAVES = 5000
 # Columns that are predicted from all others: each costs forests.
@@ -46,6 +55,9 @@ _REGION_ROWS, _REGION_FEATURES = 400, 4
 _NO_FOLDS = (
     "The model was given fitted, and this takes models fitted on parts of the rows."
 )
+# Numbers in all tables that models are fitted to without each column, times the trees:
+# forests read them in some seconds.
+_MOST_CELLS = 2 * 10**7
 # Of linear models.
 _PENALTIES = np.logspace(-3, 3, 13)
 
@@ -76,8 +88,9 @@ class Inspection:
         Seed of all that is drawn.
     chosen : list of int or None
         Rows to explain, if the user chose them.
-    fit_seconds : float
-        How long the model's fit took.
+    fit_parameters : callable
+        Takes positions of rows in the user's table, and returns parameters of the
+        model's `fit`, such as weights.
     n_jobs : int or None
         Number of workers.
     """
@@ -88,7 +101,7 @@ class Inspection:
     max_features: int
     seed: int
     chosen: list[int] | None
-    fit_seconds: float
+    fit_parameters: Callable[[np.ndarray], dict[str, Any]]
     n_jobs: int | None
 
     @cached_property
@@ -114,11 +127,15 @@ class Inspection:
     def need(self, *names):
         """Refuse a section or a check that needs what there is not."""
         of_several = self.is_table and len(self.names) > 1
+        n_targets = "no targets" if self.sample.y is None else "several targets"
         known = {
             "table": (self.is_table, "The rows are texts, and this is for tables."),
             "columns": (of_several, "There is one feature only."),
             "folds": (self.folds, _NO_FOLDS),
-            "targets": (self.has_targets, "This takes one target for each row."),
+            "targets": (
+                self.has_targets,
+                f"The rows have {n_targets}, and this takes one for each row.",
+            ),
             "classes": (self.classifies, "The model is no classifier."),
             "numbers": (not self.classifies, "Classes have no range."),
         }
@@ -158,38 +175,92 @@ class Inspection:
         return 100 if self.has_few_leaves else 40
 
     @cached_property
-    def target(self):
-        """The class predicted most often, to explain, where there are more than two."""
-        classes = self.model.classes_ if self.classifies else []
-        if len(classes) < 3:
+    def target(self) -> Any:
+        """The output that is explained, where the model has several, else None.
+
+        The class predicted most often, or the first of several predictions.
+        """
+        if self.has_several_outputs:
+            return 0
+        if not self.classifies or len(self.model.classes_) < 3:
             return None
-        found = class_indicators(self.model.predict(self.part.rows.native), classes)
-        return classes[found.sum(axis=0).argmax()]
+        predictions = np.ravel(self.model.predict(self.part.rows.native))
+        indicators = class_indicators(predictions, self.model.classes_)
+        return self.model.classes_[(self.part.weights @ indicators).argmax()]
+
+    @cached_property
+    def has_several_outputs(self) -> bool:
+        """Whether the model predicts several numbers, or labels, for each row."""
+        first = self.part.rows.take(np.array([0])).native
+        return np.size(self.model.predict(first)) > 1
+
+    def named(self, response_name: str) -> str:
+        """A response in words, with the output that is explained."""
+        if self.target is None and not self.classifies:
+            return response_name
+        (output,) = make_response(self.model, "auto", self.target).output_names(1)
+        kind = "class " if self.classifies else "output "
+        return f"{response_name} of {'' if isinstance(output, str) else kind}{output}"
+
+    def predictions(self, X: Any) -> np.ndarray:
+        """Predicted numbers of the output that is explained."""
+        values = np.asarray(self.model.predict(X), dtype=np.float64)
+        return values.reshape(len(values), -1)[:, self.target or 0]
 
     # Predictions and losses of rows that a model has not seen.
 
-    @property
-    def tested(self):
-        """The folds; the frozen model on all rows where there are none."""
+    @cached_property
+    def tested(self) -> list[Fold]:
+        """The folds; of a frozen model, itself on each of a few parts of the rows.
+
+        Differences between the parts say how exact means over rows are.
+        """
+        if self.folds:
+            return self.folds
         everything = np.arange(self.sample.rows.n_rows)
-        return self.folds or [Fold(self.model, everything, everything)]
+        n_parts = max(1, min(_MOST_PARTS, len(everything) // _FEWEST_TESTED))
+        order = np.random.default_rng(self.seed).permutation(everything)
+        parts = np.array_split(order, n_parts)
+        return [Fold(self.model, everything, np.sort(part)) for part in parts]
 
     @cached_property
     def held_out(self):
         """Rows that a fold's model, or the frozen model, has not seen: positions."""
         return np.unique(np.concatenate([fold.test for fold in self.tested]))
 
-    def over_folds(self, function):
-        """Mean over folds of arrays for test rows; (n_held_out, ...).
-
-        `function` takes a `Fold` and returns an array with a row for each test row.
-        """
-        found = np.concatenate([function(fold) for fold in self.tested])
+    def over_folds(self, by_fold):
+        """Mean over folds of arrays for their test rows; (n_held_out, ...)."""
+        values = np.concatenate(by_fold)
         places = np.concatenate([fold.test for fold in self.tested])
         _, places, times = np.unique(places, return_inverse=True, return_counts=True)
-        total = np.zeros((len(times), *found.shape[1:]))
-        np.add.at(total, places, found)
+        total = np.zeros((len(times), *values.shape[1:]))
+        np.add.at(total, places, values)
         return (total.T / times).T
+
+    def mean_loss(self, losses_by_fold):
+        """Mean over held-out rows of the losses of each fold's test rows."""
+        weights = self.sample.weights[self.held_out]
+        return np.average(self.over_folds(losses_by_fold), weights=weights)
+
+    @property
+    def informed(self) -> list[Fold]:
+        """Those of `tested` whose model has met more than one class."""
+        if not self.classifies:
+            return self.tested
+        return [fold for fold in self.tested if len(fold.model.classes_) > 1]
+
+    def test_positions(self, fold: Fold) -> np.ndarray:
+        """Test rows of a fold, without those of classes that its model has not met."""
+        if not self.classifies:
+            return fold.test
+        met = self.sample.y[fold.test][:, None] == fold.model.classes_
+        return fold.test[met.any(axis=1)]
+
+    def test_sample(self, fold: Fold) -> Sample:
+        """The rows at the `test_positions` of a fold."""
+        test = self.test_positions(fold)
+        y, weights = self.sample.y[test], self.sample.weights[test]
+        return Sample(self.sample.rows.take(test), y, weights)
 
     def responses(self, model, X):
         """Predicted numbers, or probabilities of all classes, of rows.
@@ -200,6 +271,8 @@ class Inspection:
             predictions = np.asarray(model.predict(X), dtype=np.float64)
             return predictions.reshape(len(predictions), -1)
         classes = self.model.classes_
+        if isinstance(classes, list):
+            return make_response(model)(X)
         if not hasattr(model, "predict_proba"):
             return class_indicators(model.predict(X), classes)
         found = model.predict_proba(X)
@@ -213,7 +286,10 @@ class Inspection:
         """Responses for rows that the model has not seen: (n_held_out, n_outputs)."""
         rows = self.sample.rows
         return self.over_folds(
-            lambda fold: self.responses(fold.model, rows.take(fold.test).native)
+            [
+                self.responses(fold.model, rows.take(fold.test).native)
+                for fold in self.tested
+            ]
         )
 
     def target_columns(self, y):
@@ -234,23 +310,33 @@ class Inspection:
         return losses.log_loss(targets, np.clip(found, 1e-3, None))
 
     @cached_property
+    def losses_by_fold(self) -> list[np.ndarray]:
+        """Losses of each fold's model on its test rows."""
+        return [self.losses_of(fold.model, fold.test) for fold in self.tested]
+
+    @cached_property
     def held_out_losses(self):
         """Loss of each held-out row."""
-        return self.over_folds(lambda fold: self.losses_of(fold.model, fold.test))
+        return self.over_folds(self.losses_by_fold)
 
     def refit_losses(self, estimator):
-        """Held-out losses of another estimator, fitted on the same training rows."""
-
-        def losses_of_fold(fold):
-            X = self.sample.rows.take(fold.train).native
-            fitted = clone(estimator).fit(X, self.sample.y[fold.train])
-            return self.losses_of(fitted, fold.test)
-
-        return self.over_folds(losses_of_fold)
+        """Losses by fold of another estimator, fitted on the same training rows."""
+        losses_by_fold, weights = [], self.sample.weights / self.sample.weights.mean()
+        for fold in self.tested:
+            X, y = self.sample.rows.take(fold.train).native, self.sample.y[fold.train]
+            reference = estimator
+            if self.classifies and (y == y[0]).all():
+                reference = DummyClassifier()  # most classifiers take several classes
+            params = {weight_parameter(reference): weights[fold.train]}
+            # With routing, each step would have to request the weights.
+            with config_context(enable_metadata_routing=False):
+                fitted = clone(reference).fit(X, y, **params)
+            losses_by_fold.append(self.losses_of(fitted, fold.test))
+        return losses_by_fold
 
     @cached_property
     def dummy_losses(self):
-        """Held-out losses of the mean target, or of the shares of the classes."""
+        """Losses by fold of the mean target, or of the shares of the classes."""
         dummy = DummyClassifier() if self.classifies else DummyRegressor()
         return self.refit_losses(dummy)
 
@@ -281,23 +367,19 @@ class Inspection:
             (levels_as_columns, columns[levels].tolist()),
         )
 
-    def skill(self, row_losses):
+    def skill(self, losses_by_fold):
         """Share of the dummy's held-out loss that is removed; at most 1."""
-        weights = self.sample.weights[self.held_out]
-        reference = np.average(self.dummy_losses, weights=weights)
+        reference = self.mean_loss(self.dummy_losses)
         if reference == 0:
             raise NotApplicable("All targets are equal.")
-        return 1 - np.average(row_losses, weights=weights) / reference
+        return 1 - self.mean_loss(losses_by_fold) / reference
 
     # Results of inspectors that several sections and checks read.
 
     @cached_property
     def importances(self):
-        """Fitted `PermutationImportance` of each fold, on its test rows.
-
-        One of the frozen model where there are no folds.
-        """
-        return [self._importance_of(fold) for fold in self.tested]
+        """Fitted `PermutationImportance` of each fold, on its test rows."""
+        return [self._importance_of(fold) for fold in self.informed]
 
     @property
     def scoring(self):
@@ -306,26 +388,27 @@ class Inspection:
         return "neg_log_loss" if has_probabilities else None
 
     def _importance_of(self, fold):
-        rows = self.sample.rows.take(fold.test)
-        y, weights = self.sample.y[fold.test], self.sample.weights[fold.test]
+        test = self.test_sample(fold)
         inspector = PermutationImportance(
             FrozenEstimator(fold.model),
             scoring=self.scoring,
             n_repeats=_REPEATS,
-            subsample=min(_FOLD_ROWS, len(fold.test)),
+            subsample=min(_FOLD_ROWS, test.rows.n_rows),
             **self.seeded,
         )
-        return inspector.fit(rows.native, y, sample_weight=weights)
+        return inspector.fit(test.rows.native, test.y, sample_weight=test.weights)
+
+    def half_width(self, by_fold: np.ndarray) -> np.ndarray:
+        """Half-widths of 95 % intervals of the mean of results on folds' test rows."""
+        # Results of one frozen model differ by their test rows only.
+        ratios = [len(fold.test) / len(fold.train) for fold in self.folds]
+        ratio = np.mean(ratios) if ratios else 0.0
+        return learner_half_width(by_fold, ratio, on_test_rows=True)
 
     @cached_property
     def importance_widths(self):
         """Half-widths of 95 % intervals of the mean importances."""
-        refits = [one.importances_mean_ for one in self.importances]
-        if self.folds:
-            train, test = (len(part) for part in self.folds[0][1:])
-            return learner_half_width(refits, test / train, on_test_rows=True)
-        (one,) = self.importances
-        return 2 * one.importances_std_ / np.sqrt(_REPEATS - 1)
+        return self.half_width([one.importances_mean_ for one in self.importances])
 
     @cached_property
     def mean_importances(self):
@@ -338,8 +421,9 @@ class Inspection:
         if self.has_targets:
             importances = self.mean_importances
         else:
-            found = AccumulatedLocalEffects(self.frozen, target=self.target)
-            importances = found.fit(self.part.rows.native).feature_importances_
+            effects = AccumulatedLocalEffects(self.frozen, target=self.target)
+            effects.fit(self.part.rows.native, sample_weight=self.part.weights)
+            importances = effects.feature_importances_
         return np.argsort(-importances, kind="stable").tolist()
 
     @cached_property
@@ -380,7 +464,8 @@ class Inspection:
         critic = MMDCritic(
             n_prototypes=max(n_rows, 1), n_criticisms=n_rows, random_state=self.seed
         )
-        return critic.fit(self.encoder().fit_transform(self.part.rows.native))
+        numbers = self.encoder().fit_transform(self.part.rows.native)
+        return critic.fit(numbers, sample_weight=self.part.weights)
 
     @cached_property
     def has_few_leaves(self):
@@ -390,6 +475,29 @@ class Inspection:
         except UnreadableModelError:
             return True
         return ensemble.n_nodes <= 2 * _MOST_LEAVES
+
+    @property
+    def refits_quickly(self) -> bool:
+        """Whether refits without each column take seconds, by the size of all tables.
+
+        Of linear models, and of trees, each of which reads the table. A clock would
+        make pages of the same seed differ.
+        """
+        if not self.folds:
+            return False
+        model, n_passes = final_step(self.model), 1
+        # A search fits many models, and kernels take the square of the rows.
+        if hasattr(model, "kernel") or "cv" in model.get_params(deep=False):
+            return False
+        if not hasattr(model, "coef_"):
+            try:
+                n_passes = read_trees(self.model).ensemble.n_trees
+            except UnreadableModelError:
+                return False
+        rows = self.sample.rows
+        n_players = min(rows.n_columns, self.max_features + 1)
+        n_fits = len(self.folds) * (1 + n_players)
+        return n_fits * rows.n_rows * rows.n_columns * n_passes <= _MOST_CELLS
 
     @cached_property
     def linear_surrogate(self):

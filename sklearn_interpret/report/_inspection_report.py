@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import field
+from dataclasses import field, replace
 from numbers import Integral
 from time import perf_counter
 from typing import Any
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
@@ -27,6 +27,7 @@ from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.response import check_has_classes, is_classifier
 from sklearn_interpret._model.rows.samples import as_texts
+from sklearn_interpret._model.scoring import class_indicators
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.report._checks import CHECKS
@@ -46,6 +47,9 @@ _SECTIONS = {
     one.__name__: one
     for one in (overview, importance, effects, interactions, rows, training, surrogates)
 }
+
+# Sections that explain one output, where a model has several.
+_OF_ONE_OUTPUT = "interactions", "rows"
 
 # More rows get fewer folds by default: models of many rows take long, and their scores
 # vary little.
@@ -67,7 +71,7 @@ class InspectionReport(RefittingMixin, BaseInspector):
     estimator : estimator
         The predictor to inspect; a clone of it is fitted. A
         :class:`~sklearn.frozen.FrozenEstimator` is inspected as it is, on rows that it
-        should not have seen; what needs refits is then left out.
+        should not have seen; what needs refits, or its training rows, is then left out.
     cv : int, cross-validation splitter or iterable of (train, test), default=None
         Folds for the refits. None takes 5 shuffled folds, or 3 beyond 5000 rows;
         stratified for classifiers.
@@ -108,7 +112,8 @@ class InspectionReport(RefittingMixin, BaseInspector):
     Raises
     ------
     ValueError
-        In `fit`: if a section or a check is unknown, or `rows` are not rows of `X`.
+        In `fit`: if a section or a check is unknown, `rows` are not rows of `X`, or
+        targets are missing, no numbers, or classes that a frozen model has not met.
     ImportError
         In :meth:`to_html`: if jinja2 is not installed.
 
@@ -184,13 +189,12 @@ class InspectionReport(RefittingMixin, BaseInspector):
         return tags
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
-        start, workers = perf_counter(), nullcontext()
+        workers = nullcontext()
         if self.n_jobs is not None:
             # For a model that sets no number itself; processes would need copies.
             workers = parallel_config("threading", n_jobs=self.n_jobs)
         with workers:
             super()._fit_estimator(X, y, sample_weight, params, context)
-        self._fit_seconds = perf_counter() - start
 
     def _inspect(self, sample, response):
         sections = _chosen("sections", self.sections, _SECTIONS)
@@ -202,6 +206,10 @@ class InspectionReport(RefittingMixin, BaseInspector):
 
     def _compute(self, sample, checks, sections):
         """Results of the checks and sections of some names."""
+        if sample.y is not None:
+            if sample.y.shape[1:] == (1,):
+                sample = replace(sample, y=sample.y[:, 0])
+            _check_targets(self.estimator_, sample.y)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         inspection = Inspection(
             self.estimator_,
@@ -210,7 +218,7 @@ class InspectionReport(RefittingMixin, BaseInspector):
             self.max_features,
             seed,
             self._rows_to_explain(sample),
-            self._fit_seconds,
+            self._fit_parameters,
             self.n_jobs,
         )
         self.checks_, self.sections_, self._seconds = [], [], {}
@@ -229,7 +237,8 @@ class InspectionReport(RefittingMixin, BaseInspector):
         cv = self.cv
         if cv is None:
             n_folds = 5 if sample.rows.n_rows <= _MANY_ROWS else 3
-            kind = StratifiedKFold if is_classifier(self.estimator_) else KFold
+            by_class = is_classifier(self.estimator_) and sample.y.ndim == 1
+            kind = StratifiedKFold if by_class else KFold
             cv = kind(n_folds, shuffle=True, random_state=seed)
         splits = self._splits(sample, sample.y, cv)
         tasks = [
@@ -277,6 +286,18 @@ class InspectionReport(RefittingMixin, BaseInspector):
         return framed(self.to_html())
 
 
+def _check_targets(model, y):
+    """Refuse targets that a frozen model cannot be scored with."""
+    if is_classifier(model):
+        if y.ndim == 1:
+            class_indicators(y, model.classes_)
+        return
+    try:
+        check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    except ValueError as error:
+        raise ValueError(f"y must have a number for each row. {error}") from error
+
+
 def _refit(estimator, sample, train, parameters):
     return estimator.fit(sample.rows.take(train).native, sample.y[train], **parameters)
 
@@ -299,6 +320,8 @@ def _section(name, inspection):
     make = _SECTIONS[name]
     found, notes = _computed(make, inspection)
     summary, parts, code = (found, (), "") if isinstance(found, str) else found
+    if parts and name in _OF_ONE_OUTPUT and inspection.target is not None:
+        summary += f" This is {inspection.named('about predictions')}."
     return Section(name, make.title, summary, parts, notes, code)
 
 

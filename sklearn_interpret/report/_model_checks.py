@@ -38,8 +38,9 @@ def chance(inspection):
             f"and of {true - np.average(gains, weights=weights):.3f} at random"
         )
     else:
-        gains = inspection.dummy_losses - inspection.held_out_losses
-        ratio = 1 - inspection.skill(inspection.held_out_losses)
+        gains = inspection.over_folds(inspection.dummy_losses)
+        gains -= inspection.held_out_losses
+        ratio = 1 - inspection.skill(inspection.losses_by_fold)
         finding = f"The held-out squared error is {ratio:.3f} times that of the mean"
     # Weights as numbers of independent rows (Kish). Two rows meet twice, each in the
     # training rows of the other, which doubles the variance of the mean.
@@ -60,9 +61,9 @@ def overfit(inspection):
     scores = ((targets - slope * responses) * responses).sum(axis=1)
     # The upper end of an interval: few rows are no reason to blame the model.
     upper = slope + 1.645 * np.sqrt(weights**2 @ scores**2) / spread
-    held_out = 1 - inspection.skill(inspection.held_out_losses)
-    training = held_out * _training_loss(inspection)
-    training = training / np.average(inspection.held_out_losses, weights=weights)
+    held_out = 1 - inspection.skill(inspection.losses_by_fold)
+    reference = inspection.mean_loss(inspection.dummy_losses)
+    training = _training_loss(inspection) / reference
     finding = (
         f"The loss is {training:.3f} times that of a constant prediction on training "
         f"rows and {held_out:.3f} times on held-out rows, where targets differ "
@@ -84,7 +85,7 @@ def _training_loss(inspection):
 
 @titled("Does one column give the target away?", "table columns targets folds")
 def leakage(inspection):
-    skill = inspection.skill(inspection.held_out_losses)
+    skill = inspection.skill(inspection.losses_by_fold)
     tree = DecisionTreeRegressor(max_depth=7, min_samples_leaf=3)
     if inspection.classifies:
         tree = DecisionTreeClassifier(max_depth=3, min_samples_leaf=5)
@@ -113,11 +114,16 @@ def range_(inspection):
     if 0 <= low < width / 10:
         least = -width / 100
         most = 1.01 if 1 - width / 10 < high <= 1 else most
-    found = [inspection.held_out_responses]
+    weights = inspection.sample.weights[inspection.held_out]
+    responses = [(inspection.held_out_responses, weights)]
     if inspection.is_table:
-        model, rows, top = inspection.model, inspection.part.rows, inspection.top[:5]
-        found += inspection.responses_to_permuted(model, rows, top)
-    shares = [np.mean((one < least) | (one > most)) for one in found]
+        part, top = inspection.part, inspection.top[:5]
+        permuted = inspection.responses_to_permuted(inspection.model, part.rows, top)
+        responses += [(values, part.weights) for values in permuted]
+    shares = [
+        np.average((values[:, 0] < least) | (values[:, 0] > most), weights=weights)
+        for values, weights in responses
+    ]
     finding = (
         f"{shares[0]:.1%} of the held-out predictions, and up to {max(shares):.1%} "
         f"with a column permuted, are not in {least:.4g} to {most:.4g}; targets are in "
@@ -133,11 +139,13 @@ def imbalance(inspection):
     shares = np.average(targets, axis=0, weights=weights)
     rare, threshold = shares.argmin(), 0.1 / len(shares)
     guessed = inspection.held_out_responses.argmax(axis=1) == rare
-    recall = np.average(guessed, weights=targets[:, rare] * weights + 1e-300)
-    finding = (
-        f"The class {inspection.model.classes_[rare]} has {shares[rare]:.1%} of the "
-        f"rows, and {recall:.0%} of them are predicted when held out."
-    )
+    finding = f"The class {inspection.model.classes_[rare]} has no rows."
+    if shares[rare] > 0:
+        recall = np.average(guessed, weights=targets[:, rare] * weights)
+        finding = (
+            f"{finding.removesuffix('no rows.')}{shares[rare]:.1%} of the rows, and "
+            f"{recall:.0%} of them are predicted when held out."
+        )
     advice = "Judge the model by recall and precision of this class, and weigh classes."
     return shares[rare], threshold, shares[rare] < threshold, finding, advice
 

@@ -24,6 +24,8 @@ _MOST_POINTS, _DPI = 5000, 200
 # text is legible.
 _WIDE = {"wide": 420, "wider": 640}
 _TEXTS = {"svg.fonttype": "none", "svg.hashsalt": "report"}
+# What XML forbids: control characters, and halves of surrogate pairs.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NUMBER = re.compile(r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+]?\d+)? ?%?|\N{EN DASH}")
 
 
@@ -46,7 +48,7 @@ def page(report):
     filled.filters["cell"] = _cell
     filled.tests["number"] = lambda cells: all(map(_NUMBER.fullmatch, cells))
     digest = hashlib.sha256(style.encode()).digest()
-    return filled.get_template("page.html.jinja").render(
+    html_of_page = filled.get_template("page.html.jinja").render(
         report=report,
         model=_model_name(report.estimator_),
         style=style,
@@ -54,6 +56,12 @@ def page(report):
         verdicts=Counter(check.verdict for check in report.checks_),
         versions=_versions(),
     )
+    return _readable(html_of_page)
+
+
+def _readable(text: str) -> str:
+    """The text with a replacement character for each that no page may have."""
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def framed(html_of_page):
@@ -127,14 +135,14 @@ def drawn(figure, caption):
 def _inline_svg(text, caption):
     """matplotlib's SVG as part of a page whose policy forbids styles in attributes."""
     text = re.sub(r"<(style|metadata).*?</\1>", "", text, flags=re.DOTALL)
-    root = ElementTree.fromstring(text)
+    root = ElementTree.fromstring(_readable(text))
     for node in root.iter():
         node.tag = node.tag.removeprefix(f"{{{_SVG}}}")
         node.attrib = _attributes(node)
     width = float(root.get("viewBox").split()[2])
     kinds = ["drawing", *(kind for kind, least in _WIDE.items() if width > least)]
     root.attrib |= {"role": "img", "class": " ".join(kinds), "xmlns": _SVG}
-    ElementTree.SubElement(root, "title").text = caption
+    ElementTree.SubElement(root, "title").text = _readable(caption)
     return ElementTree.tostring(root, encoding="unicode")
 
 

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from sklearn_interpret._model.response import weight_parameter
 from sklearn_interpret.counterfactuals import (
     CounterfactualDisplay,
     ExactCounterfactual,
@@ -13,8 +14,11 @@ from sklearn_interpret.effects import CeterisParibusDisplay
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.influence import InfluenceFunctions
 from sklearn_interpret.report._page import drawn
-from sklearn_interpret.report._results import Table, listed, titled
+from sklearn_interpret.report._results import NotApplicable, Table, listed, titled
 from sklearn_interpret.shapley import ShapleyValues, ShapleyWaterfallDisplay
+
+# Training rows whose influence takes seconds.
+_MOST_TRAINING = 5000
 
 
 @titled("Single rows", "table")
@@ -29,26 +33,33 @@ def rows(inspection):
     explanation = explainer.explain(chosen.native)
     others = _counterfactuals(inspection, chosen)
     X, top, parts, changes = sample.rows.native, inspection.top[:3], [], 0
+    another = "another prediction"
+    if not inspection.classifies:
+        another = "a prediction beyond the median"
     for k, (kind, place) in enumerate(shown.items()):
         name = f"{kind} (row {labels[k]})"
         waterfall = ShapleyWaterfallDisplay.from_explanation(
             explanation, row=k, max_entries=inspection.max_features
         )
-        parts.append(drawn(waterfall, f"{name}: contributions"))
+        response = inspection.named(explanation.response_name)
+        caption = f"{name}: contributions to the {response}"
+        parts.append(drawn(waterfall, caption))
         profiles = CeterisParibusDisplay.from_estimator(
             inspection.model, X, features=top, row=place, target=inspection.target
         )
-        parts.append(drawn(profiles, f"{name}: the prediction as one feature changes"))
-        if others[k].status[0] == "found":
+        response = inspection.named(profiles.response_name)
+        caption = f"{name}: the {response} as one feature changes"
+        parts.append(drawn(profiles, caption))
+        if others and others[k].status[0] == "found":
             changes += 1
             display = CounterfactualDisplay.from_explanation(
                 others[k], row=0, background=part.rows.native
             )
-            parts.append(drawn(display, f"{name}: {_proof(others[k])}"))
+            parts.append(drawn(display, f"{name}: {_proof(others[k], another)}"))
     largest = _largest(explanation)
     summary = f"The largest contributions to the rows are {listed(largest, 4)}."
     if changes:
-        summary += f" Another prediction was found near {changes} of them."
+        summary += f" Rows with {another} were found near {changes} of them."
     code = "ShapleyValues(FrozenEstimator(model)).fit(X).explain(rows)"
     return summary, parts, code
 
@@ -87,23 +98,28 @@ def _largest(explanation):
     return found
 
 
-def _proof(explanation):
+def _proof(explanation, another):
     """How near a counterfactual is known to be, in words."""
     if explanation.optimal is not None and explanation.optimal[0]:
-        return "the nearest row with another prediction, proved"
+        return f"the nearest row with {another}, proved"
     if explanation.lower_bounds is not None:
         bound = explanation.lower_bounds[0]
-        return f"a row with another prediction; none is nearer than {bound:.3g}"
-    return "a row with another prediction, found by search; a nearer one may exist"
+        return f"a row with {another}; none is nearer than {bound:.3g}"
+    return f"a row with {another}, found by search; a nearer one may exist"
 
 
 def _counterfactuals(inspection, chosen):
-    """A counterfactual of each row: another class, or the other side of the median."""
+    """A counterfactual of each row: another class, or the other side of the median.
+
+    None of classifiers with several labels for a row.
+    """
+    if inspection.classifies and inspection.has_several_outputs:
+        return []
     X = inspection.part.rows.native
     sides = ["other"] * chosen.n_rows
     if not inspection.classifies:
-        middle = float(np.median(inspection.model.predict(X)))
-        below = np.asarray(inspection.model.predict(chosen.native)) < middle
+        middle = float(np.median(inspection.predictions(X)))
+        below = inspection.predictions(chosen.native) < middle
         ends = np.where(below, middle, None), np.where(below, None, middle)
         sides = list(zip(*ends, strict=True))
     # Cells of trees take longer to find than a row's counterfactual.
@@ -117,6 +133,8 @@ def _counterfactuals(inspection, chosen):
 def _search(inspection, X, side):
     """A fitted search, exact where that is quick."""
     model, options = inspection.frozen, {"desired": side, "n_jobs": inspection.n_jobs}
+    if not inspection.classifies:
+        options["target"] = inspection.target
     if inspection.has_few_leaves:
         with suppress(UnreadableModelError):
             return ExactCounterfactual(model, time_limit=2.0, **options).fit(X)
@@ -129,16 +147,21 @@ def training(inspection):
     parts, code = [], "MMDCritic().fit(X)"
     if inspection.is_table:
         parts.append(_prototypes(inspection))
-    if not inspection.has_targets:
-        return "The rows have no targets.", parts, code
+    try:
+        inspection.need("targets")
+    except NotApplicable as reason:
+        return str(reason), parts, code
     table, summary = _surprising(inspection)
     parts.append(table)
-    if inspection.is_table:
+    # A frozen model was fitted to other rows.
+    if inspection.is_table and inspection.folds:
         try:
             table, sentence = _influential(inspection)
             parts.append(table)
         except UnreadableModelError:
             sentence = "Influence is shown of linear models and networks only."
+        except NotApplicable as reason:
+            sentence = str(reason)
         summary += f" {sentence}"
     return summary, parts, code
 
@@ -164,7 +187,8 @@ def _surprising(inspection):
     columns = {"row": _row_names(inspection.sample, places), "target": y.tolist()}
     if not inspection.classifies:
         columns["prediction"] = found[:, 0].tolist()
-        ratio = losses.max() / losses.mean() if losses.any() else 1.0
+        mean = inspection.mean_loss(inspection.losses_by_fold)
+        ratio = losses.max() / mean if mean > 0 else 1.0
         sentence = f"The largest squared error is {ratio:.3g} times the mean."
     else:
         classes = inspection.model.classes_
@@ -181,8 +205,15 @@ def _surprising(inspection):
 
 def _influential(inspection):
     """Rows whose removal changes the model most."""
-    sample = inspection.part
-    found = InfluenceFunctions(inspection.frozen).fit(sample.rows.native, sample.y)
+    sample = inspection.sample  # the model is at its optimum on all of them
+    if sample.rows.n_rows > _MOST_TRAINING:
+        raise NotApplicable(f"Influence is shown of up to {_MOST_TRAINING:,} rows.")
+    takes_weights = weight_parameter(inspection.model) is not None
+    found = InfluenceFunctions(inspection.frozen).fit(
+        sample.rows.native,
+        sample.y,
+        sample_weight=sample.weights if takes_weights else None,
+    )
     influence = found.self_influence_
     order = np.argsort(-influence, kind="stable")[:8]
     columns = {

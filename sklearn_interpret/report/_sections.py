@@ -3,9 +3,10 @@
 from importlib import import_module
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import ConfusionMatrixDisplay, PredictionErrorDisplay
 
+from sklearn_interpret._model.response import weight_parameter
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret.effects import (
     AccumulatedLocalEffectsDisplay,
@@ -25,6 +26,12 @@ from sklearn_interpret.report._page import drawn
 from sklearn_interpret.report._results import NotApplicable, Table, listed, titled
 from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
 
+# Features with a SAGE value of their own: coalitions double with each. Rows of each
+# fold, and of the background: an SVM of 400 vectors then takes seconds.
+_SAGE_FEATURES, _SAGE_ROWS, _SAGE_BACKGROUND = 5, 200, 50
+# Most outputs whose effects are put in words.
+_MOST_OUTPUTS = 3
+
 
 @titled("Model and data")
 def overview(inspection):
@@ -35,37 +42,44 @@ def overview(inspection):
         size += f", {rows.n_columns} feature{'s'[: rows.n_columns != 1]}"
         parts.append(_columns(rows))
     if not inspection.has_targets:
-        return f"The model was inspected on {size}.", parts, ""
+        summary = f"The model was inspected on {size}."
+        if inspection.sample.y is not None:
+            summary += " The rows have several targets, and scores are of one."
+        return summary, parts, ""
     scores, skills = _scores(inspection)
     parts = [scores, _predictions(inspection), *parts]
     own, *linear, _ = skills
     loss = "log loss" if inspection.classifies else "squared error"
     does = f"removes {own:.0%} of the {loss} of a model without features"
+    compared = f"; a linear model {max([0.0, *linear]):.0%}."
     if own <= 0:
         does = "predicts no better than a model without features"
+        compared = "; nor does a linear model."
+        if max(linear, default=0.0) > 0:
+            compared = f"; a linear model removes {linear[0]:.0%} of its {loss}."
     where = "rows not seen in training" if inspection.folds else "the rows given"
-    summary = f"On {where} ({size}), the model {does}"
-    summary += f"; a linear model {linear[0]:.0%}." if linear else "."
+    summary = f"On {where} ({size}), the model {does}{compared if linear else '.'}"
     code = "cross_validate(model, X, y, cv=cv, return_estimator=True)"
     return summary, parts, code
 
 
 def _scores(inspection):
     """Held-out losses of the model and of simple ones, over folds; and their skills."""
-    found = {"the model": inspection.held_out_losses}
+    losses = {"the model": inspection.losses_by_fold}
     if inspection.is_table and inspection.folds:
-        found["a linear model"] = inspection.refit_losses(inspection.linear_model)
-    found["no features"] = inspection.dummy_losses
-    losses, weights = list(found.values()), inspection.sample.weights
-    skills = [inspection.skill(one) for one in losses]
+        losses["a linear model"] = inspection.refit_losses(inspection.linear_model)
+    losses["no features"] = inspection.dummy_losses
+    skills = [inspection.skill(by_fold) for by_fold in losses.values()]
     columns = {
-        "model": list(found),
-        "mean loss": np.average(losses, axis=1, weights=weights[inspection.held_out]),
+        "model": list(losses),
+        "mean loss": [inspection.mean_loss(by_fold) for by_fold in losses.values()],
         "removed": [f"{skill:.1%}" for skill in skills],
     }
     for k, fold in enumerate(inspection.folds):
-        places = np.searchsorted(inspection.held_out, fold.test)
-        columns[f"fold {k + 1}"] = [one[places].mean() for one in losses]
+        weights = inspection.sample.weights[fold.test]
+        columns[f"fold {k + 1}"] = [
+            np.average(by_fold[k], weights=weights) for by_fold in losses.values()
+        ]
     kind = "minus log probability" if inspection.classifies else "squared error"
     return Table(columns, f"Mean loss ({kind})"), skills
 
@@ -86,6 +100,8 @@ def _predictions(inspection):
     ConfusionMatrixDisplay.from_predictions(
         y,
         classes[found.argmax(axis=1)],
+        labels=classes,
+        sample_weight=inspection.sample.weights[inspection.held_out],
         normalize="true",
         values_format=".0%",
         ax=ax,
@@ -126,23 +142,29 @@ def importance(inspection):
     display = PermutationImportanceDisplay(
         means[:, None],
         feature_names=names,
-        standard_errors=widths / 2,
+        standard_errors=widths / 2 if np.isfinite(widths).all() else None,
         importance_name="Permutation importance",
     ).plot(max_entries=inspection.max_features)
-    caption = "Rise of the held-out loss when a feature is permuted"
+    change = "Fall of the model's held-out score"
+    if inspection.scoring:
+        change = "Rise of the held-out log loss"
+    caption = f"{change} when a feature is permuted"
     above = [j for j in inspection.order if means[j] > widths[j]]
     matter = [names[j] for j in above]
     shown = inspection.top
     columns = {
         "feature": [names[j] for j in shown],
         "permutation": [means[j] for j in shown],
-        "± (95 %)": [widths[j] for j in shown],
-        **_sage_column(inspection, shown),
-        **_drop_column(inspection, shown),
+        "± (permutation)": [widths[j] for j in shown],
+        **_sage_columns(inspection, shown),
+        **_drop_columns(inspection, shown),
     }
-    parts = [drawn(display, caption), Table(columns, "Importance by several methods")]
+    table = Table(columns, "Importance by several methods, ± half of a 95 % interval")
+    parts = [drawn(display, caption), table]
     summary = "No feature matters clearly more than chance."
-    if len(above) == 1:
+    if not np.isfinite(widths).all():
+        summary = "With one test set, errors of importances are not known."
+    elif len(above) == 1:
         summary = f"Only {matter[0]} matters clearly more than chance."
     elif above:
         share = means[above[0]] / np.maximum(means, 0).sum()
@@ -157,83 +179,137 @@ _IMPORTANCE = """PermutationImportanceDisplay.from_cv_results(cv_results, X, y)
 SAGE(FrozenEstimator(model)).fit(X, y).feature_importances_"""
 
 
-def _sage_column(inspection, shown):
-    """SAGE values of the most important features; all others are one group."""
+def _sage_columns(inspection, shown):
+    """Shares of SAGE values of the most important features, over folds, and errors."""
     if inspection.classifies and not inspection.scoring:  # SAGE needs probabilities
         return {}
-    part = inspection.small_part
-    sage = SAGE(
-        inspection.frozen,
-        subsample=inspection.n_background,
-        feature_groups=inspection.groups,
-        method="auto" if inspection.has_few_leaves else "sampling",
-        n_permutations=10,
-        **inspection.seeded,
-    )
-    found = sage.fit(part.rows.native, part.y, sample_weight=part.weights)
-    shares = found.feature_importances_ / found.loss_reduction_
-    return {"SAGE, share": [f"{shares[j]:.1%}" for j in shown]}
-
-
-def _drop_column(inspection, shown):
-    """Drop-column importance, where the model is fitted quickly."""
-    rows = inspection.sample.rows
-    if not inspection.folds or inspection.fit_seconds * (1 + rows.n_columns) > 1:
+    players = inspection.order[:_SAGE_FEATURES]
+    others = inspection.order[_SAGE_FEATURES:]
+    values = []
+    for fold in inspection.informed:
+        test = inspection.test_sample(fold).draw(
+            _SAGE_ROWS, inspection.seed, stratified=inspection.classifies
+        )
+        sage = SAGE(
+            FrozenEstimator(fold.model),
+            subsample=min(_SAGE_BACKGROUND, test.rows.n_rows),
+            feature_groups={"other features": others} if len(others) > 1 else None,
+            n_permutations=4,
+            **inspection.seeded,
+        ).fit(test.rows.native, test.y, sample_weight=test.weights)
+        values.append([*sage.feature_importances_[players], sage.loss_reduction_])
+    *means, total = np.mean(values, axis=0)
+    if not total > inspection.half_width(values)[-1]:
         return {}
-    found = DropColumnImportance(
-        clone(inspection.model),
-        cv=3,
+    values, shares = np.array(values), np.array(means) / total
+    # A share is a ratio of means: it errs by what values deviate from their share.
+    errors = values[:, :-1] - shares * values[:, -1:]
+    widths = inspection.half_width(errors / total)
+    texts = {j: (f"{shares[k]:.1%}", f"{widths[k]:.1%}") for k, j in enumerate(players)}
+    cells = [texts.get(j, (None, None)) for j in shown]
+    return dict(zip(("SAGE, share", "± (SAGE)"), zip(*cells, strict=True), strict=True))
+
+
+def _drop_columns(inspection, shown):
+    """Drop-column importance in the folds, where the model is fitted quickly."""
+    if not inspection.refits_quickly:
+        return {}
+    sample, model = inspection.sample, inspection.frozen
+    params = inspection.fit_parameters(sample.index)
+    weights = params.pop(weight_parameter(model) or "sample_weight", None)
+    if weights is None and np.ptp(sample.weights) > 0:
+        weights = sample.weights  # the model takes none, the score does
+    importance = DropColumnImportance(
+        model,
+        cv=[
+            (fold.train, inspection.test_positions(fold))
+            for fold in inspection.informed
+        ],
         scoring=inspection.scoring,
+        feature_groups=inspection.groups,
         n_jobs=inspection.n_jobs,
-    ).fit(rows.native, inspection.sample.y)
-    return {"drop column": [found.feature_importances_[j] for j in shown]}
+    ).fit(sample.rows.native, sample.y, sample_weight=weights, **params)
+    widths = np.zeros(len(inspection.names))
+    for columns, width in zip(
+        importance.features_,
+        inspection.half_width(importance.importances_.T),
+        strict=True,
+    ):
+        widths[list(columns)] = width
+    return {
+        "drop column": importance.feature_importances_[shown].tolist(),
+        "± (drop)": widths[shown].tolist(),
+    }
 
 
 @titled("How it moves", "table")
 def effects(inspection):
     """Accumulated local effects, and regions in which curves differ."""
-    part, target = inspection.part, inspection.target
-    models = [fold.model for fold in inspection.folds]
-    X, what = part.rows.native, "prediction"
-    if target is not None:
-        what = f"probability of {target}"
-    options = {"features": inspection.top, "target": target, "max_entries": None}
-    if models:
-        display = AccumulatedLocalEffectsDisplay.from_cv_results(
-            {"estimator": models}, X, **options
-        )
+    part = inspection.part
+    # A classifier has one output for a class; of a regressor all are shown.
+    target = inspection.target if inspection.classifies else None
+    X, options = part.rows.native, {"features": inspection.top, "target": target}
+    options |= {"sample_weight": part.weights, "max_entries": None}
+    if results := _cv_results(inspection):
+        display = AccumulatedLocalEffectsDisplay.from_cv_results(results, X, **options)
     else:
         display = AccumulatedLocalEffectsDisplay.from_estimator(
-            inspection.model, X, sample_weight=part.weights, **options
+            inspection.model, X, **options
         )
-    parts = [drawn(display, f"Accumulated local effects on the {what}")]
-    summary = f"On average, {_moves(display, what)}."
+    response = inspection.named(display.response_name)
+    outputs = [response]
+    if not inspection.classifies and inspection.target is not None:
+        outputs = [f"prediction of output {k}" for k in display.output_names]
+    several = len(outputs) > 1
+    caption = f"Accumulated local effects on the {'predictions' * several or response}"
+    parts = [drawn(display, caption)]
+    moves = [_moves(display, k, name) for k, name in enumerate(outputs[:_MOST_OUTPUTS])]
+    summary = f"On average, {'; '.join(moves)}."
+    if len(outputs) > len(moves):
+        summary += f" Of {len(outputs)} outputs, these are the first {len(moves)}."
     regions = inspection.regions
     found = zip(regions.effect_names_, regions.regions_, strict=True)
     divided = [name for name, parts_of_rows in found if len(parts_of_rows) > 1]
     for name in divided[:2]:
         display = RegionalEffectDisplay.from_estimator(regions, X, name)
-        caption = f"Regions in which the effect of {name} differs"
+        caption = f"Regions in which the effect of {name} on the {response} differs"
         parts.append(drawn(display, caption))
     if divided:
-        summary += f" Regions differ in the effect of {listed(divided)}."
+        summary += f" Regions differ in the effect of {listed(divided)}"
+        summary += f" on the {response}." if several else "."
     code = "AccumulatedLocalEffectsDisplay.from_cv_results(cv_results, X)"
     return summary, parts, code
 
 
-def _moves(display, what):
-    """The direction of the largest effects, in words."""
+def _cv_results(inspection):
+    """The folds as a result of `cross_validate`, without models that miss a class."""
+    folds = inspection.folds
+    if inspection.classifies:
+        n_classes = len(inspection.model.classes_)
+        folds = [fold for fold in folds if len(fold.model.classes_) == n_classes]
+    if not folds:
+        return None
+    models, train, test = zip(*folds, strict=True)
+    return {"estimator": models, "indices": {"train": train, "test": test}}
+
+
+def _moves(display, output, what):
+    """The direction of the largest effects on an output, in words."""
+    curves = {
+        name: np.atleast_2d(effect)[output]
+        for name, effect, (is_category,) in zip(
+            display.feature_names, display.effects, display.categorical, strict=True
+        )
+        if np.size(effect) and not is_category  # without values there is no curve
+    }
+    sizes = {name: np.ptp(curve) for name, curve in curves.items()}
+    rounding = 1e-12 * max(sizes.values(), default=0.0)
     words = []
-    for name, effect, (is_category,) in zip(
-        display.feature_names, display.effects, display.categorical, strict=True
-    ):
-        effect = np.atleast_2d(effect)[-1]
-        size = np.ptp(effect)
-        if not size or is_category:
-            continue
-        net = (effect[-1] - effect[0]) / size
-        way = "up" if net > 0.8 else "down" if net < -0.8 else "up and down"
-        words.append(f"{way} by {size:.3g} with {name}")
+    for name, size in sizes.items():
+        if size > rounding:
+            net = (curves[name][-1] - curves[name][0]) / size
+            way = "up" if net > 0.8 else "down" if net < -0.8 else "up and down"
+            words.append(f"{way} by {size:.3g} with {name}")
     if not words:
         return f"no numeric feature moves the {what}"
     return f"the {what} goes {listed(words)}"
@@ -284,7 +360,8 @@ def surrogates(inspection):
             inspection.frozen,
             surrogate=surrogate,
             min_fidelity=0.0,
-            **inspection.targeted,
+            target=inspection.target if inspection.classifies else None,
+            **inspection.seeded,
         ).fit(part.rows.native, sample_weight=part.weights)
         fidelities[name] = found.fidelity_
         display = GlobalSurrogateDisplay.from_estimator(found, part.rows.native)
@@ -296,5 +373,6 @@ def surrogates(inspection):
     best = max(fidelities.values())
     trust = "a fair likeness" if best > 0.6 else "do not read them as the model"
     trust = "a close likeness" if best > 0.9 else trust
-    summary = f"The model's predictions are followed by {listed(words)} ({trust})."
+    what = inspection.named("predictions") if inspection.classifies else "predictions"
+    summary = f"The model's {what} are followed by {listed(words)} ({trust})."
     return summary, parts, "GlobalSurrogate(FrozenEstimator(model)).fit(X)"

@@ -9,7 +9,7 @@ from sklearn.metrics import get_scorer
 from sklearn_interpret._core.statistics.losses import agreement, mean_r_squared
 from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
 from sklearn_interpret._model.response import is_classifier
-from sklearn_interpret._model.scoring import as_number, takes_weights
+from sklearn_interpret._model.scoring import as_number, scored, takes_weights
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
     squeeze_outputs,
@@ -80,7 +80,8 @@ class Fidelity:
         scorer = get_scorer(self.scoring)
         params = self._weights_for(scorer_takes_weights(scorer), weights)
         targets = squeeze_outputs(responses) if labels is None else labels
-        return self._checked(scorer(self.inspector, rows.native, targets, **params))
+        score = scored(scorer, self.inspector, rows.native, targets, **params)
+        return self._checked(score)
 
     def _compared(self, of_model, of_surrogate, weights):
         params = self._weights_for(takes_weights(self.scoring), weights)

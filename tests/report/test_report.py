@@ -104,7 +104,11 @@ def test_chosen_rows_and_proved_counterfactuals():
     again = section(model, X, X["a"] > 0, "rows", rows=np.arange(120) == 7)
     of_second = [part.caption.replace("row 1", "row 2") for part in again.parts]
     assert of_second == captions[len(captions) // 2 :]
-    assert captions[0] == "Chosen row 1 (row 5): contributions"
+    assert (
+        captions[0]
+        == "Chosen row 1 (row 5): contributions to the log-odds of class True"
+    )
+    assert captions[1].endswith("the probability of class True as one feature changes")
     proved = [c for c in captions if c.endswith("another prediction, proved")]
     assert len(proved) == 2
 
