@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_interpret._core.statistics import losses
-from sklearn_interpret._core.statistics.refits import learner_half_width
+from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
 from sklearn_interpret._model.response import (
     final_step,
     is_classifier,
@@ -402,8 +402,8 @@ class Inspection:
         """Half-widths of 95 % intervals of the mean of results on folds' test rows."""
         # Results of one frozen model differ by their test rows only.
         ratios = [len(fold.test) / len(fold.train) for fold in self.folds]
-        ratio = np.mean(ratios) if ratios else 0.0
-        return learner_half_width(by_fold, ratio, on_test_rows=True)
+        splits = Splits(float(np.mean(ratios)) if ratios else 0.0)
+        return learner_half_width(by_fold, splits, on_test_rows=True)
 
     @cached_property
     def importance_widths(self):
