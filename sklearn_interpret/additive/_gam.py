@@ -305,18 +305,20 @@ class BaseGAM(TransformerMixin, BasePredictor):
         signs = resolve_keys(
             self.monotonic_cst, rows.names, named=rows.named, parameter="monotonic_cst"
         )
-        splines = [t.columns[0].position if t.kind == "spline" else -1 for t in terms]
+        positions = [t.own_columns[0].position if t.is_curve else -1 for t in terms]
         for j, sign in signs.items():
             if isinstance(sign, bool) or sign not in (-1, 0, 1):
                 raise ValueError(
                     f"monotonic_cst has {sign!r} for {rows.names[j]!r}; accepted are "
                     "-1, 0 and 1."
                 )
-            if j not in splines:
+            if j not in positions:
                 raise ValueError(
-                    f"monotonic_cst is for terms 'spline'; {rows.names[j]!r} has none."
+                    "monotonic_cst is for features whose term is 'spline' or 'linear', "
+                    "also with a curve for each level of a category; "
+                    f"{rows.names[j]!r} has none of these."
                 )
-        return [signs.get(j, 0) for j in splines]
+        return [signs.get(j, 0) for j in positions]
 
     def _term_names(self, names):
         return np.array([term.name(names) for term in self._terms], dtype=object)

@@ -44,7 +44,8 @@ class GAMClassifier(MostProbableClassMixin, BaseGAM):
     periods : dict, default=None
         Periods of features of `"cyclic"` terms: `{"hour": 24}`.
     monotonic_cst : dict, default=None
-        Features whose curve must not fall, 1, or not rise, -1.
+        Features whose curve or straight line must not fall, 1, or not rise, -1; also
+        each of the curves that `by` gives the levels of a category.
     offset : int or str, default=None
         Feature that is added to the linear predictor as it is.
     smoothing : {"reml", "gcv"} or float, default="reml"

@@ -261,6 +261,14 @@ class FittedTerm:
         """Its columns in the order of its name: what it varies by comes second."""
         return self.columns[::-1] if self.kind == "by" else self.columns
 
+    @property
+    def is_curve(self):
+        """Whether it is a line or a curve of one number, or one for each level."""
+        if getattr(self.term.bases[-1], "cyclic", False):
+            return False
+        by_levels = self.kind == "by" and self.columns[0].labels is not None
+        return self.kind in ("spline", "linear") or by_levels
+
     def axes(self):
         """Values over the range of each of its columns."""
         numbers = sum(column.labels is None for column in self.columns)

@@ -335,6 +335,42 @@ def test_monotone_terms(sign):
     assert (sign * np.diff(model.partial_effect(0)[1]) > -1e-12).all()
 
 
+@pytest.mark.parametrize("missing", ["error", "level"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_monotone_lines_and_curves_of_levels(sign, missing):
+    """Those that go the other way are flat; others are as without the constraint."""
+    rng = np.random.default_rng(2)
+    x, z, levels = (
+        rng.random(300),
+        rng.normal(size=300),
+        rng.permutation([*"abc"] * 100),
+    )
+    slopes = np.select([levels == "a", levels == "b"], [4.0, -4.0], 1.0)
+    y = slopes * x + 0.5 * z + rng.normal(size=300) / 3
+    X = pd.DataFrame({"x": x, "z": z, "level": levels})
+    if missing == "level":
+        X.loc[::17, "x"] = np.nan
+    parameters = {
+        "terms": {"x": "spline", "z": "linear", "level": "category"},
+        "by": {"x": "level"},
+        "missing": missing,
+    }
+    free = GAMRegressor(**parameters).fit(X, y)
+    held = GAMRegressor(**parameters, monotonic_cst={"x": sign, "z": sign}).fit(X, y)
+
+    def rises(model, term, values):
+        return sign * np.diff(model.partial_effect(term, values)[1])
+
+    x = np.linspace(-1, 2, 50)
+    curves = [np.array([[v, one] for v in x], dtype=object) for one in "abc"]
+    for level, values in zip("abc", curves, strict=True):
+        assert (rises(held, "x:level", values) > -1e-12).all(), level
+    assert min(rises(free, "x:level", values).min() for values in curves) < -0.01
+    line = rises(held, "z", x).sum()
+    expected = rises(free, "z", x).sum()
+    assert line == pytest.approx(max(expected, 0), rel=0.3, abs=1e-12)
+
+
 def test_a_log_link_of_normal_targets_and_shares_of_trials():
     rng = np.random.default_rng(4)
     x = rng.random((400, 1))
@@ -693,7 +729,8 @@ def test_grid_search_over_terms():
         ({"terms": {0: "linear"}, "by": {0: 1}}, "by is for"),
         ({"by": {0: 0}}, "vary with itself"),
         ({"monotonic_cst": {0: 2}}, "accepted are -1, 0 and 1"),
-        ({"terms": {0: "linear"}, "monotonic_cst": {0: 1}}, "terms 'spline'"),
+        ({"terms": [1], "monotonic_cst": {0: 1}}, "'x0' has none of these"),
+        ({"by": {0: 1}, "monotonic_cst": {0: 1}}, "or 'linear', also with a curve for"),
         ({"n_splines": {0: 3}}, "takes 4 or more"),
         ({"terms": [0], "n_splines": {1: 5}}, "is no term"),
         ({"offset": "x"}, "offset has the name 'x'"),

@@ -9,6 +9,7 @@ from scipy.linalg import block_diag, cholesky
 from scipy.optimize import lsq_linear, minimize_scalar
 
 from sklearn_interpret._core.additive import families
+from sklearn_interpret._core.additive.bases import LineBasis
 from sklearn_interpret._core.additive.gram import RoundedDesign, RoundedRows
 from sklearn_interpret._core.additive.smoothing import (
     NormalEquations,
@@ -425,11 +426,19 @@ def _changes(terms, signs):
             blocks.append(np.eye(n))
             lowest.append(np.full(n, -np.inf))
             continue
-        splines = term.coordinates[: len(term.bases[0].breaks) + 2]
-        changes = sign * np.diff(splines, axis=0)
-        # A missing value is free.
-        blocks.append(np.vstack([changes, np.eye(n)[len(changes) :]]))
-        lowest.append(np.where(np.arange(n) < len(changes), 0, -np.inf))
+        if isinstance(term.bases[0], LineBasis):
+            changes = sign * term.coordinates
+        else:  # of each level's curve
+            n_splines = len(term.bases[-1].breaks) + 2
+            curves = term.coordinates.reshape(term.blocks, -1, n)[:, :n_splines]
+            changes = sign * np.diff(curves, axis=1).reshape(-1, n)
+        # A missing value is free: it is the last coordinate of each curve.
+        width, n_bounded = n // term.blocks, len(changes) // term.blocks
+        bounded = np.arange(n) % width < n_bounded
+        block = np.eye(n)
+        block[bounded] = changes
+        blocks.append(block)
+        lowest.append(np.where(bounded, 0, -np.inf))
     return block_diag(*blocks), np.concatenate(lowest)
 
 
