@@ -2,6 +2,7 @@
 
 __all__ = [
     "AdditivityWarning",
+    "BalancedClassesWarning",
     "ConstantFeatureWarning",
     "CostlyInspectionWarning",
     "DependentTermsWarning",
@@ -38,6 +39,10 @@ class InspectionWarning(UserWarning):
 
 class AdditivityWarning(InspectionWarning):
     """Base value and attributions do not sum to a prediction of the model."""
+
+
+class BalancedClassesWarning(InspectionWarning):
+    """Balanced weights of classes change without a row, and are held as they are."""
 
 
 class ConstantFeatureWarning(InspectionWarning):

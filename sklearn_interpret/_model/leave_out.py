@@ -26,7 +26,11 @@ from sklearn_interpret._model._sklearn_compat import parameters_of_rows, safe_in
 from sklearn_interpret._model.column_lineage import fitted_transformers
 from sklearn_interpret._model.formulas.neighbors import vote_weights
 from sklearn_interpret._model.gradients.functions import numbers_of
-from sklearn_interpret._model.gradients.objectives import read_objective, score_model
+from sklearn_interpret._model.gradients.objectives import (
+    has_balanced_classes,
+    read_objective,
+    score_model,
+)
 from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.parallel import batch_rows, run, slices
@@ -377,7 +381,7 @@ def _scores_without(training, steps, model, response, deleted):
 
 def _is_smooth(model):
     """Whether a model minimises a smooth sum over rows, without bounds."""
-    balanced = isinstance(getattr(model, "class_weight", None), str)
+    balanced = has_balanced_classes(model)
     several = isinstance(model, LogisticRegression) and len(model.classes_) > 2
     one_each = several and model.solver == "liblinear"
     other = getattr(model, "multi_class", "auto") in ("ovr", "multinomial")

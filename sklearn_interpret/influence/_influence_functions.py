@@ -94,6 +94,8 @@ class InfluenceFunctions(BaseInspector):
 
     Warns
     -----
+    BalancedClassesWarning
+        In `fit`: the model has ``class_weight="balanced"``.
     OtherTrainingRowsWarning
         In `fit`: the objective of a frozen model is not least at its parameters, so
         that the rows, or the weights, are not those that it was trained on, or its
@@ -208,6 +210,7 @@ class InfluenceFunctions(BaseInspector):
 
     def _make_response(self):
         self._objective = objectives.read_objective(self.estimator_)
+        objectives.warn_of_balanced_classes(self._objective.model)
         return make_response(self.estimator_, "auto", None)
 
     def _choose_sample(self, rows, y, weights):

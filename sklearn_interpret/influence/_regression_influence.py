@@ -18,7 +18,11 @@ from sklearn_interpret._inspectors.regression import (
     has_known_dispersion,
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions, check_pandas_support
-from sklearn_interpret._model.gradients.objectives import check_converged
+from sklearn_interpret._model.gradients.objectives import (
+    check_converged,
+    has_balanced_classes,
+    warn_of_balanced_classes,
+)
 from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.sklearn_bases import DataFrame
@@ -80,7 +84,8 @@ class RegressionInfluence(BaseRegressionInspector):
     approximation : {"one_step", "refit"}, default="one_step"
         "one_step" takes one step from the parameters of all rows to those without a
         row. For least squares and ridge regression that is exact; for other models it
-        is R's. "refit" finds the parameters without each row to rounding.
+        is R's. "refit" finds the parameters without each row to rounding; it takes no
+        balanced weights of classes, which change with each row.
     n_jobs : int or None, default=None
         Workers that find parameters without rows.
     verbose : int, default=0
@@ -137,10 +142,14 @@ class RegressionInfluence(BaseRegressionInspector):
         In `fit`: the model is none of those above.
     ValueError
         In `fit`: `y` is missing, or has several columns or more than two classes; or
-        there are no more rows than parameters.
+        there are no more rows than parameters; or balanced weights of classes with
+        "refit".
 
     Warns
     -----
+    BalancedClassesWarning
+        In `fit`: the model has ``class_weight="balanced"``; one step keeps the weights
+        of all rows.
     UnconvergedDeletionWarning
         In `fit`: with "refit", no optimum was found without some row.
 
@@ -263,6 +272,21 @@ class RegressionInfluence(BaseRegressionInspector):
     }
     # A row of weight two is left out as a whole, unlike each of two copies.
     _refits = True
+
+    def _make_response(self):
+        objective = super()._make_response()
+        model = objective.model
+        if self.approximation == "one_step":
+            warn_of_balanced_classes(model)
+        elif has_balanced_classes(model):
+            raise ValueError(
+                f'approximation="refit" takes weights of classes that stay: '
+                f"class_weight={model.class_weight!r} of the {type(model).__name__} "
+                "weighs all rows anew when one is left out. A dict of weights is "
+                'accepted, and so is "one_step", which keeps those of all rows; '
+                "DeletionDiagnostics fits again."
+            )
+        return objective
 
     def _inspect(self, sample, response):
         model, known = self._score_model(sample), has_known_dispersion(response.loss)

@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.exceptions import BalancedClassesWarning, UnreadableModelError
 from sklearn_interpret.influence import RegressionInfluence
 
 RNG = np.random.default_rng(0)
@@ -304,6 +304,25 @@ def test_refits(model, y):
     for name in ("sigma_", "residuals_studentized_", "covratio_", "dffits_"):
         near = getattr(one_step, name), getattr(inspector, name)
         assert np.corrcoef(*near)[0, 1] > 0.9, name
+
+
+def test_balanced_classes_change_without_a_row():
+    """No refit keeps their weights; one step does, as with a dict of these weights."""
+    model = LogisticRegression(class_weight="balanced", **SHARP)
+    with pytest.raises(
+        ValueError, match=r'"refit" takes .*\'balanced\' of the Logistic'
+    ):
+        RegressionInfluence(model, approximation="refit").fit(X, LABELS)
+    with pytest.warns(BalancedClassesWarning, match="weighs all rows anew"):
+        found = RegressionInfluence(model).fit(X, LABELS)
+    classes, counts = np.unique(LABELS, return_counts=True)
+    fixed = dict(zip(classes.tolist(), len(LABELS) / (2 * counts), strict=True))
+    model.set_params(class_weight=fixed)
+    expected = RegressionInfluence(model).fit(X, LABELS)
+    assert_allclose(found.dfbeta_, expected.dfbeta_, rtol=1e-5)
+    refit = RegressionInfluence(model, approximation="refit").fit(X, LABELS)
+    changes = refit.estimator_.coef_ - clone(model).fit(X[1:], LABELS[1:]).coef_
+    assert_allclose(refit.dfbeta_[:1, :-1], changes, rtol=1e-5)
 
 
 def test_integer_weights_are_copies():

@@ -45,6 +45,7 @@ from sklearn_interpret._model.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.response import is_classifier, unfrozen
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import (
+    BalancedClassesWarning,
     OtherTrainingRowsWarning,
     UnconvergedDeletionWarning,
     UnreadableModelError,
@@ -317,6 +318,23 @@ def check_is_optimum(estimator, model, distance):
             "least at its parameters. (The squared step to the optimum is "
             f"{distance:.2g} times the sum of those of the single rows.)",
             OtherTrainingRowsWarning,
+        )
+
+
+def has_balanced_classes(model):
+    """Whether the weights of the classes follow their numbers of rows."""
+    return isinstance(getattr(model, "class_weight", None), str)
+
+
+def warn_of_balanced_classes(model):
+    """Warn if weights of classes that change without a row are held as they are."""
+    if has_balanced_classes(model):
+        warn(
+            "Use DeletionDiagnostics, which fits again, or pass class_weight as a "
+            f"dict: the {type(model).__name__} has class_weight="
+            f"{model.class_weight!r}, which weighs all rows anew when one is left out, "
+            "and these changes keep the weights of all rows.",
+            BalancedClassesWarning,
         )
 
 
