@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.score_passes import PassedRegression
-from sklearn_interpret._core.statistics import working_regression
-from sklearn_interpret._core.statistics.profile_likelihood import profile_bounds
+from sklearn_interpret._core.regression import working_regression
+from sklearn_interpret._core.regression.profile_likelihood import profile_bounds
+from sklearn_interpret._core.regression.separation import without_separated_rows
 from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTweedie
-from sklearn_interpret._core.statistics.separation import without_separated_rows
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.regression import (
     BaseRegressionInspector,

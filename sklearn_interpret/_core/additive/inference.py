@@ -7,7 +7,7 @@ from scipy.stats import chi2, f, norm
 
 from sklearn_interpret._core.additive.fitting import Likelihood, fit_without
 from sklearn_interpret._core.additive.smoothing import PenalisedFit, bounds
-from sklearn_interpret._core.statistics.separation import rising_direction
+from sklearn_interpret._core.regression.separation import rising_direction
 
 # Degrees of freedom of a test, for each direction without a roughness penalty.
 _DOF = 4

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import fdtr
 
-from sklearn_interpret._core.statistics.working_regression import WorkingRegression
+from sklearn_interpret._core.regression.working_regression import WorkingRegression
 
 # Residual degrees of freedom below this are rounding.
 _NONE_LEFT = 1e-9

@@ -13,14 +13,14 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.linalg.lapack import dpstrf
 
+from sklearn_interpret._core.regression.separation import FLAT
+from sklearn_interpret._core.regression.working_regression import FittedRegression
 from sklearn_interpret._core.statistics.score_losses import Logistic
-from sklearn_interpret._core.statistics.separation import FLAT
 from sklearn_interpret._core.statistics.weighted import (
     CrossProducts,
     Moments,
     row_blocks,
 )
-from sklearn_interpret._core.statistics.working_regression import FittedRegression
 
 # Columns whose residual on others is below this part of their size depend on them:
 # cross products have half the digits of their columns. Smaller sizes, relative to the

@@ -1,0 +1,1 @@
+"""Errors, intervals and tests of the weights of regressions."""
