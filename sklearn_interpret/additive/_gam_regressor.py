@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from scipy.stats import gamma, nbinom, t
 
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS, negative_binomial
-from sklearn_interpret._core.additive.inference import overdispersion_pvalue
+from sklearn_interpret._core.additive.inference import overdispersion_test
+from sklearn_interpret._core.regression.overdispersion import DISPERSED
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.sklearn_bases import RegressorMixin
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
-
-# Smallest dispersion, and largest p-value of its test, that warn.
-_DISPERSED, _SIGNIFICANT = 1.5, 0.001
 
 
 @estimator_dataclass
@@ -233,19 +231,19 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         ((fit, *_),) = fits
         family = fit.problem.likelihood.family
         self.theta_ = family.shape
-        if family.kurtosis is None or self.dispersion_ < _DISPERSED:
+        if family.excess is None or self.dispersion_ < DISPERSED:
             return
         # Zeros and ones have the variance of their mean: no overdispersion.
         if not fit.problem.rows.sum(_n_others):
             return
-        pvalue = max(overdispersion_pvalue(fit), 1e-300)
-        if pvalue < _SIGNIFICANT:
+        test = overdispersion_test(fit)
+        if test.warns:
             other = " or 'negative_binomial'" if self.family == "poisson" else ""
             warn(
                 f"Use family='quasi{self.family}'{other}: targets vary "
                 f"{self.dispersion_:.3g} times as much as family={self.family!r} says "
-                f"(dispersion_; p-value {pvalue:.1g}), and standard errors, intervals "
-                "and p-values are too small.",
+                f"(dispersion_; p-value {test.pvalue:.1g}), and standard errors, "
+                "intervals and p-values are too small.",
                 OverdispersionWarning,
             )
 

@@ -6,6 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, gammaln, logit, xlog1py, xlogy
 
+from sklearn_interpret._core.regression.overdispersion import (
+    excess_of_counts,
+    excess_of_shares,
+)
+
 
 @dataclass(frozen=True)
 class Link:
@@ -61,8 +66,9 @@ class Family:
         is no distribution: the deviance stands for it.
     dispersion : float or None
         The dispersion, None where it is estimated.
-    kurtosis : callable or None
-        Excess kurtosis at a mean, of distributions that are tested for overdispersion.
+    excess : callable or None
+        Squared residuals less what they are expected to be, and the variances, of
+        targets, means and numbers of trials; of those tested for overdispersion.
     shape : float or None
         Estimated shape parameter: theta of the negative binomial distribution.
     """
@@ -74,7 +80,7 @@ class Family:
     deviance: Callable
     log_likelihood: Callable | None
     dispersion: float | None = None
-    kurtosis: Callable | None = None
+    excess: Callable | None = None
     shape: float | None = None
 
 
@@ -97,7 +103,7 @@ FAMILIES = {
         ),
         lambda y, m, phi: xlogy(y, m) + xlog1py(1 - y, -m),
         1.0,
-        lambda m: 1 / (m * (1 - m)) - 6,
+        excess_of_shares,
     ),
     "poisson": Family(
         ("log",),
@@ -107,7 +113,7 @@ FAMILIES = {
         lambda y, m: 2 * (xlogy(y, y / m) - y + m),
         lambda y, m, phi: xlogy(y, m) - m - gammaln(y + 1),
         1.0,
-        lambda m: 1 / m,
+        excess_of_counts,
     ),
     "gamma": Family(
         ("log", "inverse"),
@@ -147,5 +153,5 @@ def negative_binomial(shape):
 FAMILIES["negative_binomial"] = negative_binomial(1.0)
 for _name in ("poisson", "binomial"):
     FAMILIES[f"quasi{_name}"] = replace(
-        FAMILIES[_name], log_likelihood=None, dispersion=None, kurtosis=None
+        FAMILIES[_name], log_likelihood=None, dispersion=None, excess=None
     )

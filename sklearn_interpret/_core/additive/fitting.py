@@ -114,12 +114,11 @@ class Likelihood:
         y, means = rows.targets[self.model], self._means(coefficients, rows)
         return rows.weights @ self.family.log_likelihood(y, means, dispersion)
 
-    def pearson_variance(self, coefficients, rows):
-        """Variance of Pearson's statistic of rows, as small means increase it."""
-        means = self._means(coefficients, rows)
+    def excess(self, coefficients, rows):
+        """Sums of the family's excess of squared residuals, and of its variance."""
+        y, means = rows.targets[self.model], self._means(coefficients, rows)
         copies = rows.weights if self.trials else np.ones_like(means)
-        variances = 2 + self.family.kurtosis(means) / copies
-        return rows.weights / copies @ variances
+        return np.array(self.family.excess(y, means, copies)) @ (rows.weights / copies)
 
     def effects(self, coefficients, rows):
         """List of one table: the terms at rows, and behind them the targets."""

@@ -3,10 +3,11 @@
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import softmax
-from scipy.stats import chi2, f, norm
+from scipy.stats import chi2, f
 
 from sklearn_interpret._core.additive.fitting import Likelihood, fit_without
 from sklearn_interpret._core.additive.smoothing import PenalisedFit, bounds
+from sklearn_interpret._core.regression.overdispersion import OverdispersionTest
 from sklearn_interpret._core.regression.separation import rising_direction
 
 # Degrees of freedom of a test, for each direction without a roughness penalty.
@@ -84,14 +85,11 @@ def separated_terms(fit):
     return [] if direction is None else shown[np.abs(direction[1:]) > 0].tolist()
 
 
-def overdispersion_pvalue(fit):
-    """One-sided p-value of Pearson's statistic, where the dispersion is known to be 1.
-
-    By its normal approximation, with the variance that small means give it.
-    """
-    excess = (fit.pearson_dispersion - 1) * fit.residual_dof
-    variance = fit.problem.sum(Likelihood.pearson_variance, fit.coefficients)
-    return norm.sf(excess / np.sqrt(variance))
+def overdispersion_test(fit):
+    """Test of the dispersion, where it is known to be 1."""
+    sums = fit.problem.sum(Likelihood.excess, fit.coefficients)
+    dispersion, n_parameters = fit.pearson_dispersion, fit.last.dof.sum()
+    return OverdispersionTest(dispersion, fit.residual_dof, *sums, n_parameters)
 
 
 def term_test(fit, part, information, dispersion, residual_dof):

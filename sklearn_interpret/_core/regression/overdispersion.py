@@ -1,0 +1,121 @@
+"""Whether counts and classes vary more than their distribution implies (Dean, 1992)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import chdtrc, expit
+
+# Smallest dispersion, and largest p-value of its test, that warn.
+DISPERSED, _SIGNIFICANT = 1.5, 0.001
+# Log-odds that differ by less, relative to their size or one, are equal to rounding.
+_SAME = 1e-9
+
+
+def excess_of_counts(
+    y: np.ndarray, means: np.ndarray, copies: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Squared Pearson residuals of means of counts, less y / mean; the variances.
+
+    Unlike squared residuals, these have no long tail where means are small.
+    """
+    return (copies * (y - means) ** 2 - y) / means, np.full_like(means, 2.0)
+
+
+def excess_of_shares(
+    y: np.ndarray, means: np.ndarray, trials: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Squared Pearson residuals of shares, less what they are expected to be.
+
+    That is linear in the share, and what a single trial has: this says nothing.
+    """
+    variances = means * (1 - means)
+    expected = means**2 + y * (1 - 2 * means)
+    excess = (trials * (y - means) ** 2 - expected) / variances
+    return excess, 2 * np.maximum(1 - 1 / trials, 0)
+
+
+@dataclass(frozen=True)
+class OverdispersionTest:
+    """Test of a dispersion of one.
+
+    Parameters
+    ----------
+    dispersion, dof : float
+        Pearson's statistic by its degrees of freedom, and these.
+    excess, variance : float
+        Sums over rows, as above.
+    n_parameters : float
+        Of the model: each takes one from the sum of squared residuals.
+    """
+
+    dispersion: float
+    dof: float
+    excess: float
+    variance: float
+    n_parameters: float
+
+    @property
+    def pvalue(self) -> float:
+        """One-sided p-value; one where single trials say nothing.
+
+        By a multiple of a chi-squared variable with this variance.
+        """
+        if not (self.dof > 0 and self.variance > 0):
+            return 1.0
+        statistic = self.dof + self.excess + self.n_parameters
+        unit = self.variance / (2 * self.dof)
+        pvalue = chdtrc(self.dof / unit, max(statistic, 0) / unit)
+        return max(float(pvalue), 1e-300)
+
+    @property
+    def warns(self) -> bool:
+        """Whether the dispersion is large, and not by chance."""
+        return self.dispersion >= DISPERSED and self.pvalue < _SIGNIFICANT
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Trials and successes of rows of equal log-odds, which are one binomial target.
+
+    Parameters
+    ----------
+    log_odds, trials, successes : ndarray of shape (n_groups,)
+        Of the groups, by increasing log-odds.
+    """
+
+    log_odds: np.ndarray
+    trials: np.ndarray
+    successes: np.ndarray
+
+    @classmethod
+    def of_rows(
+        cls, log_odds: np.ndarray, trials: np.ndarray, successes: np.ndarray
+    ) -> "Trials":
+        """Those of rows in any order."""
+        order = np.argsort(log_odds, kind="stable")
+        log_odds = log_odds[order]
+        units = _SAME * np.maximum(np.abs(log_odds[1:]), 1)
+        starts = np.flatnonzero(np.append(True, np.diff(log_odds) > units))
+        sums = (np.add.reduceat(of[order], starts) for of in (trials, successes))
+        return cls(log_odds[starts], *sums)
+
+    def merge(self, other: "Trials") -> "Trials":
+        """Those of both sets of rows."""
+        names = ("log_odds", "trials", "successes")
+        both = (np.append(getattr(self, n), getattr(other, n)) for n in names)
+        return Trials.of_rows(*both)
+
+    @property
+    def pearson_statistic(self) -> float:
+        """Sum of the squared Pearson residuals."""
+        shares, others = expit(self.log_odds), expit(-self.log_odds)
+        errors = self.successes * others - (self.trials - self.successes) * shares
+        variances = self.trials * shares * others
+        # Classes that are separated have none.
+        squares = np.divide(errors**2, variances, 0 * errors, where=variances > 0)
+        return float(squares.sum())
+
+    def excess(self) -> np.ndarray:
+        """Sums of the excess and of the variances."""
+        y, shares = self.successes / self.trials, expit(np.clip(self.log_odds, -30, 30))
+        return np.sum(excess_of_shares(y, shares, self.trials), axis=1)
