@@ -165,19 +165,32 @@ def coverage(
     """Count how often intervals of 95 % hold the weights that made the targets."""
     rng = np.random.default_rng(1)
     truth, held = np.array([0.5, -0.3, 0.0, 0.2]), []
-    unequal = settings.get("covariance", "model") != "model"
+    rates = settings.get("weights") == "precision"
+    unequal = settings.get("covariance", "model") != "model" and not rates
     quasi = settings.get("dispersion") == "quasi"
     for _ in range(n_draws):
-        X = rng.normal(size=(n_rows, 3))
+        X, weights = rng.normal(size=(n_rows, 3)), np.ones(n_rows)
         scores = X @ truth[:3] + truth[3]
         y = targets(model, scores, rng)
         if unequal:
             y = scores + rng.normal(size=n_rows) * (0.5 + np.abs(X[:, 0]))
-        if quasi:  # negative binomial with a variance of three means
+        if quasi and model == "poisson":  # with a variance of three means
             y = rng.negative_binomial(np.exp(scores) / 2, 1 / 3)
             if not y.any():  # no logarithm of the mean
                 continue
-        found = CoefficientInference(MODELS[model], **settings).fit(X, y)
+        if quasi and model == "logistic":  # twenty trials, four times as variable
+            shares = 1 / (1 + np.exp(-scores))
+            hits = rng.binomial(20, rng.beta(5.3 * shares, 5.3 * (1 - shares)))
+            X, y = np.vstack([X, X]), np.repeat([1.0, 0.0], n_rows)
+            weights = np.concatenate([hits, 20 - hits]).astype(float)
+        if rates:
+            weights = rng.gamma(0.5, 2.0, size=n_rows) + 0.05
+            means = weights * np.exp(scores)
+            if "covariance" in settings:  # each row has a rate of its own
+                means *= rng.gamma(2.0, 0.5, size=n_rows)
+            y = rng.poisson(means) / weights
+        inspector = CoefficientInference(MODELS[model], **settings)
+        found = inspector.fit(X, y, sample_weight=weights)
         held.append((found.intervals_low_ < truth) & (truth < found.intervals_high_))
     share, (low, high) = np.mean(held), FEW_ROWS.get(n_rows, LIMITS)
     margin = 1.96 * np.sqrt(share * (1 - share) / np.size(held))
@@ -215,6 +228,9 @@ def cases(*, quick: bool, **timing: Any) -> dict[str, Case]:
         "poisson": ("poisson", 100, {}),
         "poisson-profile": ("poisson", 60, {"interval": "profile"}),
         "poisson-quasi": ("poisson", 500, {"dispersion": "quasi"}),
+        "logistic-quasi": ("logistic", 100, {"dispersion": "quasi"}),
+        "rates": ("poisson", 200, {"weights": "precision"}),
+        "rates-HC0": ("poisson", 4000, {"weights": "precision", "covariance": "HC0"}),
         "gamma": ("gamma", 300, {}),
         "gamma-profile": ("gamma", 300, {"interval": "profile"}),
     }

@@ -12,6 +12,7 @@ __all__ = [
     "FixedSumWarning",
     "IdentifierWarning",
     "InspectionWarning",
+    "LeverageWarning",
     "LowFidelityWarning",
     "LowWeightWarning",
     "NoAnchorWarning",
@@ -77,6 +78,10 @@ class IdentifierWarning(InspectionWarning):
     """A column has a level for each row or two: no rules on it are sought."""
 
 
+class LeverageWarning(InspectionWarning):
+    """Single rows determine terms of a linear model alone: their errors are unknown."""
+
+
 class LowFidelityWarning(InspectionWarning):
     """A surrogate has low fidelity: it explains little of the model's variance."""
 
@@ -94,7 +99,7 @@ class NoRuleWarning(InspectionWarning):
 
 
 class OtherTrainingRowsWarning(InspectionWarning):
-    """Rows differ from the training rows: the model is not optimal on them."""
+    """Rows differ from the training rows of a frozen model: it is not optimal there."""
 
 
 class OverdispersionWarning(InspectionWarning):

@@ -154,8 +154,9 @@ OF_NOISE = [
     "WeakNuisance",
 ]
 # Some of scikit-learn's tables have constant columns, more columns than rows, classes
-# far from each other or of one row, and rows without weight.
+# far from each other or of one row, rows without weight, and copies of each class.
 OF_ODD_TABLES = [
+    "Overdispersion",
     "ConstantFeature",
     "DependentTerms",
     "Separation",

@@ -253,7 +253,7 @@ def _read(model):
     )
 
 
-def check_is_linear(model: Any) -> None:
+def check_is_linear(model: object) -> None:
     """Raise unless the class of a model is known to compute a linear function."""
     if isinstance(model, TransformedTargetRegressor):
         raise UnreadableModelError("it transforms its target.")
@@ -265,6 +265,13 @@ def check_is_linear(model: Any) -> None:
             raise UnreadableModelError(f"its kernel {model.kernel!r} is not linear.")
         if is_classifier(model) and len(model.classes_) > 2:
             raise UnreadableModelError("its pairs of classes vote.")
+
+
+def set_weights(model: Any, weights: np.ndarray) -> None:
+    """Give a fitted model of one score other weights (p + 1,), the intercept last."""
+    model.coef_ = weights[:-1].reshape(np.shape(model.coef_))
+    if model.fit_intercept:
+        model.intercept_ = np.reshape(weights[-1], np.shape(model.intercept_))[()]
 
 
 def coefficient_table(model):

@@ -221,6 +221,17 @@ def check_weights(sample_weight, rows, *, count_rows=False):
     return weights
 
 
+def offsets_of(column, rows):
+    """Known parts of the linear predictor."""
+    if column is None:
+        return np.zeros(rows.n_rows)
+    offsets = rows.values(column)
+    if offsets.dtype.kind not in "iuf" or not np.isfinite(offsets).all():
+        name = rows.names[column]
+        raise ValueError(f"offset takes a column of finite numbers, not {name!r}.")
+    return offsets.astype(np.float64)
+
+
 def check_targets(estimator, rows, y, *, dtype=None):
     """Validated targets of rows, (n_rows,), unchanged or cast to a dtype."""
     if y is not None:

@@ -41,14 +41,13 @@ from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import Sample, empty_for_no_rows
+from sklearn_interpret._model.validation import Sample, empty_for_no_rows, offsets_of
 from sklearn_interpret.additive._passes import (
     Passes,
     both_observed,
     both_totals,
     coded_rows,
     observed,
-    offsets_of,
     targets_of,
     totals,
     with_design,

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn_interpret._core.additive.fitting import TargetRows
 from sklearn_interpret._core.additive.gram import CodedTerm, RoundedRows
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
+from sklearn_interpret._model.validation import offsets_of
 from sklearn_interpret.additive._terms import Column, Summary
 
 
@@ -102,17 +103,6 @@ def with_design(design, rows):
 def targets_of(labels, y):
     """Numbers of each model: (n_models, n_rows)."""
     return y[None] if labels is None else (y == labels[:, None]).astype(np.float64)
-
-
-def offsets_of(column, rows):
-    """Known parts of the linear predictor."""
-    if column is None:
-        return np.zeros(rows.n_rows)
-    offsets = rows.values(column)
-    if offsets.dtype.kind not in "iuf" or not np.isfinite(offsets).all():
-        name = rows.names[column]
-        raise ValueError(f"offset takes a column of finite numbers, not {name!r}.")
-    return offsets.astype(np.float64)
 
 
 @dataclass(frozen=True)

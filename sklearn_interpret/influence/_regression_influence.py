@@ -296,7 +296,7 @@ class RegressionInfluence(BaseRegressionInspector):
         if self.approximation == "refit" and not exact:
             without = self._without_rows(model)
         rank = getattr(response.model, "rank_", None)
-        diagnostics = RegressionDiagnostics(model, known, rank, without)
+        diagnostics = RegressionDiagnostics(model, known, rank, without=without)
         self._check_residuals(diagnostics)
         for measure in _MEASURES:
             setattr(self, f"{measure}_", getattr(diagnostics, measure))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.score_passes import PassedRegression
 from sklearn_interpret._core.regression import working_regression
+from sklearn_interpret._core.regression.overdispersion import DISPERSED
 from sklearn_interpret._core.regression.profile_likelihood import profile_bounds
 from sklearn_interpret._core.regression.separation import without_separated_rows
 from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTweedie
@@ -32,19 +34,36 @@ from sklearn_interpret._model._sklearn_compat import (
     check_pandas_support,
     warn,
 )
-from sklearn_interpret._model.gradients.objectives import check_is_optimum
+from sklearn_interpret._model.gradients.objectives import (
+    check_is_optimum,
+    read_objective,
+)
+from sklearn_interpret._model.linear import set_weights
 from sklearn_interpret._model.parallel import run_in_threads
 from sklearn_interpret._model.response import innermost, make_response
 from sklearn_interpret._model.rows.base import copy_of
+from sklearn_interpret._model.rows.features import feature_index
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import Sample, check_scales, empty_for_no_rows
-from sklearn_interpret.exceptions import DependentTermsWarning, SeparationWarning
+from sklearn_interpret._model.validation import (
+    Sample,
+    check_scales,
+    empty_for_no_rows,
+    offsets_of,
+)
+from sklearn_interpret.exceptions import (
+    DependentTermsWarning,
+    LeverageWarning,
+    OverdispersionWarning,
+    SeparationWarning,
+)
 from sklearn_interpret.explanations import Explanation
 
 __all__ = ["CoefficientInference"]
 
 # Largest number of terms that a message names.
 _MOST_NAMED = 10
+# Rows by which the column of the offset is found; all are checked when they are read.
+_FEW = 100
 # Columns of the table, with their attributes.
 _COLUMNS = {
     "coef": "coef_",
@@ -89,8 +108,22 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         to 5 %.
     dispersion : {"model", "quasi"}, default="model"
         Of classes and counts, "model" takes the dispersion to be 1, and "quasi"
-        estimates it: counts often vary more than Poisson's distribution has it. For
-        other models it is always estimated.
+        estimates it: counts often vary more than Poisson's distribution has it. Rows of
+        classes that have the same terms are taken together for it, for single classes
+        cannot vary more than their probability says. For other models it is always
+        estimated.
+    offset : int or str, default=None
+        Feature that is added to the linear predictor as it is, such as the logarithm of
+        an exposure; of classes to the log-odds of the second one. It is no term: its
+        weight is one. The model must get it as a column of its own, unchanged, and
+        `estimator_` has the weights of the fit with it. A frozen model must have the
+        weight one there.
+    weights : {"frequency", "precision"}, default="frequency"
+        What `sample_weight` says. "frequency": how often a row occurs; their sum is the
+        number of rows. "precision": the variance of a target is that of the model by
+        its weight, as of the mean of so many targets, or of a rate by its exposure;
+        their scale does not matter where the dispersion is estimated, or the covariance
+        is not the model's.
     interval : {"wald", "profile"}, default="wald"
         "wald" takes a multiple of the standard error to each side. "profile" takes the
         weights with which the likelihood, at its largest over all other weights, is not
@@ -108,8 +141,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     estimator_ : estimator
         The fitted model.
     term_names_ : list of str
-        Names of the terms: the columns that the model gets, and "intercept" behind them
-        if it has one.
+        Names of the terms: the columns that the model gets, without the offset, and
+        "intercept" behind them if it has one.
     output_names_ : list
         The class whose log-odds the weights are of, or 0.
     coef_ : ndarray of shape (n_terms,)
@@ -133,15 +166,16 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     r2_ : float
         Share of the deviance that the terms explain; for least squares that of the sum
         of squares. Without an intercept it is the share of the deviance from a linear
-        predictor of zero. NaN for targets that do not vary.
+        predictor of zero, or of the offset. NaN for targets that do not vary.
     adjusted_r2_ : float
         The same with deviances divided by their degrees of freedom; NaN where none is
         left.
     residual_dof_ : float
-        Sum of the weights of the rows, less the number of terms.
+        Sum of the weights of the rows, or their number where these are precisions, less
+        the number of terms.
     intercept_ : float
-        The model's own intercept: effects of a row and this sum to the linear predictor
-        of the model.
+        The model's own intercept: effects of a row, its offset and this sum to the
+        linear predictor of the model.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
         Number of features; their names, where the columns have any; class labels.
 
@@ -152,7 +186,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     ValueError
         In `fit`: the model has a penalty, or weights of classes; there are too few
         rows; the covariance is not known for the model, or for intervals by profile;
-        `y` is missing, or has several columns or more than two classes.
+        `y` is missing, or has several columns or more than two classes; the model does
+        not get the offset as it is.
 
     Warns
     -----
@@ -160,6 +195,14 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         Columns depend on each other, as those of all levels of a category do. Errors,
         tests and intervals of their weights are NaN, and those of others as they would
         be if one were left out.
+    LeverageWarning
+        Single rows determine terms alone, as that of a level of one row does. Their
+        errors of "HC2" and "HC3", tests and intervals are NaN, and those of the others
+        are those of the fit without these rows.
+    OverdispersionWarning
+        Counts, or classes whose weights are numbers of trials, vary more than 1.5 times
+        as much as their distribution says, and not by chance, and the covariance and
+        the dispersion are the model's.
     SeparationWarning
         Terms separate some rows' classes without error, or zero counts from others:
         their likeliest weights are infinite. Their `coef_` are then the model's own,
@@ -182,30 +225,38 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     With :math:`w_i` the weight of a row, :math:`r_i` its Pearson residual for a weight
     of one, :math:`v_i` the expected second derivative of half its unit deviance along
     the linear predictor, V the diagonal matrix of :math:`w_i v_i`, N the sum of the
-    weights and p the number of terms,
+    weights, or the number of rows where these are precisions, and p the number of
+    terms,
 
     .. math::
 
         \\mathrm{Cov} &= \\phi\\, (X^\\top V X)^{-1}, \\qquad
         \\phi = \\textstyle\\sum_i w_i r_i^2 / (N - p) \\\\
-        \\mathrm{Cov}_{HC} &= (X^\\top O X)^{-1} \\Big(\\sum_i w_i v_i
+        \\mathrm{Cov}_{HC} &= (X^\\top O X)^{-1} \\Big(\\sum_i w_i^m v_i
         \\frac{c\\, r_i^2}{(1 - h_i)^k}\\, x_i x_i^\\top\\Big) (X^\\top O X)^{-1}
 
     where O has the observed second derivatives in the place of the expected ones (they
     are the same for least squares, classes and counts), k is 1 for "HC2", 2 for "HC3"
-    and else 0, and c is N / (N - p) for "HC1" and else 1; :math:`h_i` is the leverage
-    of a single copy of the row. Where the dispersion is estimated, statistics are
-    compared with Student's t distribution of N - p degrees of freedom, whatever the
-    covariance, and with the normal distribution where it is known: as in R. Statsmodels
-    does so with ``use_t=True``.
+    and else 0, and c is N / (N - p) for "HC1" and else 1. Where weights count rows, m
+    is 1 and :math:`h_i` the leverage of a single copy of the row; where they are
+    precisions, m is 2 and :math:`h_i` the leverage of the row. Where the dispersion is
+    estimated, statistics are compared with Student's t distribution of N - p degrees of
+    freedom, whatever the covariance, and with the normal distribution where it is
+    known: as in R. Statsmodels does so with ``use_t=True``. For classes,
+    ``dispersion="quasi"`` takes rows of equal log-odds together: N is then their
+    number, :math:`w_i` the number of trials and :math:`r_i` the residual of the share
+    of successes. Over partitions it keeps three numbers for each.
 
     Intervals by profile end where the deviance, at its least over all other weights,
     has risen by :math:`\\phi q^2`, with q the quantile that "wald" multiplies standard
     errors by.
 
-    Weights of the rows say how often a row stands there: a weight of two gives what two
-    copies give. Scale weights of another kind to sum to the number of rows, where the
-    dispersion is estimated or the covariance is not the model's.
+    Weights that count rows, the default, say how often a row stands there: a weight of
+    two gives what two copies give (``freq_weights`` of statsmodels). Those of
+    ``weights="precision"`` are its ``var_weights``, and R's ``weights``: rates y /
+    exposure, weighted by the exposure, have the table that y has with the logarithm of
+    the exposure as `offset`, whatever the covariance. A row that determines a term
+    alone has no residual to tell its variance by, which "HC2" and "HC3" divide by zero.
 
     References
     ----------
@@ -242,6 +293,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     target: Any = None
     covariance: str = "model"
     dispersion: str = "model"
+    offset: int | str | None = None
+    weights: str = "frequency"
     interval: str = "wald"
     confidence_level: float = 0.95
     n_jobs: int | None = None
@@ -269,10 +322,18 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         **BaseRegressionInspector._parameter_constraints,
         "covariance": [StrOptions({"model", "HC0", "HC1", "HC2", "HC3"})],
         "dispersion": [StrOptions({"model", "quasi"})],
+        "offset": [str, Integral, None],
+        "weights": [StrOptions({"frequency", "precision"})],
         "interval": [StrOptions({"wald", "profile"})],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
     }
-    _weights_count_rows = _takes_partitions = True
+    _takes_partitions = True
+
+    @property
+    def _weights_count_rows(self):
+        return self.weights == "frequency"
+
+    _errors_count_rows = _weights_count_rows
 
     def _make_response(self):
         model = innermost(self.estimator_)
@@ -300,9 +361,9 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         self._check_covariance(response)
         self._objective = response
         self._response_name = _response_name(response)
-        self._name_terms(sample.rows, response.model.fit_intercept)
-        own = self._sign * response.network.parameters
-        self.intercept_, own = float(own[-1]), own[: len(self.term_names_)]
+        self._name_terms(sample.rows)
+        parameters = self._sign * response.network.parameters
+        self.intercept_, own = float(parameters[-1]), parameters[self._parameters]
         known = has_known_dispersion(response.loss) and self.dispersion == "model"
         whole, unknown = self._from_passes(sample, own, known)
         regression = whole
@@ -313,10 +374,14 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             self.coef_[unknown] = own[unknown]
         self._test(regression, unknown)
         self._explain_deviance(whole)
+        if known and self.covariance == "model":
+            self._warn_of_overdispersion(regression)
+        if self._offset is not None and not isinstance(self.estimator, FrozenEstimator):
+            self._keep_weights()
 
     def _from_passes(self, sample, own, known):
         """The regression, and the weights it leaves open; None if it takes all rows."""
-        loss, free = self._objective.loss, "intercept" in self.term_names_[-1:]
+        loss, free = self._objective.loss, self._has_intercept
         in_memory = isinstance(sample, Sample)
         if self.interval == "profile" and not isinstance(loss, HalfSquared):
             if in_memory:
@@ -325,16 +390,17 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
                 'interval="profile" takes many passes over the rows, and they are in '
                 'partitions: "wald" is accepted.'
             )
-        task = partial(_scores, type(self).__name__, self.estimator_, self._sign)
         if in_memory:
-            model = task(sample)
+            model = self._scores_reader()(sample)
 
         def sums(function, merge):
             if in_memory:  # the model is made once
                 return function(model)
-            return sample.map_reduce(partial(_of_scores, task, function), merge)
+            task = partial(_of_scores, self._scores_reader(), function)
+            return sample.map_reduce(task, merge)
 
-        found = PassedRegression.fit(sums, loss, own, free, known)
+        counts_rows = self._weights_count_rows
+        found = PassedRegression.fit(sums, loss, own, free, known, counts_rows)
         if in_memory:
             if found is None or found.flat or len(found.undetermined):
                 return None, None
@@ -345,7 +411,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
                 "rows in memory, which names them."
             )
         if not known:
-            self._check_residuals(found)
+            self._check_dispersion(found)
         if len(found.undetermined):
             self._warn_of_dependence(found.undetermined)
         check_is_optimum(self.estimator_, self._objective.model, found.distance)
@@ -353,13 +419,18 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     def _with_all_rows(self, sample, own, known):
         """The regression of all rows, that without separated rows, unknown weights."""
-        model = self._score_model(sample)
-        if self._sign < 0:
-            model = _of_other_class(model)
-        whole = working_regression.WorkingRegression(model, known)
+        model = self._scores_reader()(sample).polished()
+        whole = working_regression.WorkingRegression(
+            model, known, counts_rows=self._weights_count_rows
+        )
         if not known:
-            self._check_residuals(whole)
+            self._check_dispersion(whole)
         return whole, *self._determined(whole, own)
+
+    def _scores_reader(self):
+        """Function from a sample to the `ScoreModel` of its rows; it can be pickled."""
+        name = type(self).__name__
+        return partial(_scores, name, self.estimator_, self._sign, self._offset)
 
     def _determined(self, whole, own):
         """The regression of rows that are not separated; the weights it leaves open.
@@ -376,17 +447,75 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             return whole, dependent
         rest, unknown = whole, np.arange(len(own))
         if len(left.design):
-            rest = working_regression.WorkingRegression(left, whole.known_dispersion)
-            if whole.known_dispersion or rest.residual_dof:
+            rest = replace(whole, model=left)
+            if whole.known_dispersion or rest.dispersion_dof:
                 unknown = rest.undetermined
         self._warn_of_separation(np.setdiff1d(unknown, dependent))
         return (rest if len(unknown) < len(own) else whole), unknown
 
-    def _name_terms(self, rows, has_intercept):
-        """Set names of terms, and the feature of each column of the model."""
+    @property
+    def _has_intercept(self):
+        return bool(self._objective.model.fit_intercept)
+
+    def _name_terms(self, rows):
+        """Set names of terms, which columns of the model they are, and the offset."""
         names = column_names(self._objective, rows.names)
         self._columns = feature_columns(self._objective, rows.n_columns)
-        self.term_names_ = names + bool(has_intercept) * ["intercept"]
+        self._offset, terms = None, np.arange(len(names))
+        if self.offset is not None:
+            self._offset = self._find_offset(rows, names)
+            terms = np.delete(terms, self._offset.column)
+        self._terms = terms
+        self.term_names_ = [names[j] for j in terms]
+        # The intercept is the last parameter of the model.
+        intercept = [len(names)] * self._has_intercept
+        self._parameters = np.array([*terms, *intercept], dtype=np.intp)
+        self.term_names_ += self._has_intercept * ["intercept"]
+
+    def _find_offset(self, rows, names):
+        """Where the offset is, of the names of the columns that the model gets."""
+        feature = feature_index(
+            self.offset, rows.names, named=rows.named, parameter="offset"
+        )
+        name, few = rows.names[feature], rows.take(np.arange(min(rows.n_rows, _FEW)))
+        inputs, _ = self._objective.layers(few.native)
+        is_offset = _are_offsets(inputs, feature, few)
+        if self._columns is not None:
+            is_offset &= self._columns == feature
+        elif is_offset.sum() > 1:  # ColumnTransformer writes its steps before names
+            is_offset &= [str(n).rpartition("__")[2] == name for n in names]
+        columns = np.flatnonzero(is_offset)
+        if len(columns) != 1:
+            raise _not_as_it_is(name)
+        weight = self._objective.network.coefs[0][columns[0], 0]
+        if isinstance(self.estimator, FrozenEstimator) and not np.isclose(weight, 1):
+            raise ValueError(
+                f"offset={name!r} has the weight one, and the frozen "
+                f"{type(self._objective.model).__name__} has {weight:.4g} there: pass "
+                "an unfitted estimator, which is fitted here. The estimator_ of that "
+                "fit can be frozen."
+            )
+        return _Offset(feature, int(columns[0]), name)
+
+    def _keep_weights(self):
+        """Give the model the weights of the fit with the offset."""
+        weights = self._objective.network.parameters
+        weights[self._parameters] = self._sign * self.coef_
+        weights[self._offset.column] = 1.0
+        set_weights(self._objective.model, weights)
+        self._objective = read_objective(self.estimator_)
+        self.intercept_ = float(self._sign * weights[-1])
+
+    def _check_dispersion(self, regression):
+        """Refuse too few rows to estimate the dispersion."""
+        self._check_residuals(regression)
+        if not regression.dispersion_dof:
+            raise ValueError(
+                'dispersion="quasi" takes rows of classes that have the same terms '
+                f"together, and no more of these are left than the "
+                f"{regression.effective_dof:g} parameters: the dispersion is unknown. "
+                'dispersion="model" is accepted.'
+            )
 
     def _check_covariance(self, objective):
         sandwich = self.covariance
@@ -419,6 +548,34 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             DependentTermsWarning,
         )
 
+    def _warn_of_leverage(self, terms):
+        warn(
+            "Leave out levels of one row, or join them with others, or use "
+            f'covariance="HC1": single rows determine {self._named(terms)} alone. '
+            f'Their residuals are zero, so that covariance="{self.covariance}" has no '
+            "errors, tests and intervals of these terms, and they are NaN. The others "
+            "have those of the fit without these rows.",
+            LeverageWarning,
+        )
+
+    def _warn_of_overdispersion(self, regression):
+        """Warn of counts, and of classes with numbers of trials, that vary too much."""
+        varies, as_much = "targets vary", "Poisson's distribution"
+        if self._objective.classes is not None:
+            if not regression.total_weight > regression.n_rows:
+                return  # single classes have the variance of their mean
+            varies, as_much = "rows of equal terms vary", "independent trials"
+        elif regression.pearson_statistic < DISPERSED * regression.residual_dof:
+            return
+        test = regression.overdispersion
+        if test.warns:
+            warn(
+                f'Use dispersion="quasi": {varies} {test.dispersion:.3g} times as much '
+                f"as {as_much} (p-value {test.pvalue:.1g}), and standard errors, "
+                "intervals and p-values are too small.",
+                OverdispersionWarning,
+            )
+
     def _warn_of_separation(self, terms):
         counts = self._objective.classes is None
         what = "zeros from positive targets" if counts else "some rows' classes"
@@ -433,6 +590,10 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         """Errors, tests and intervals of the weights, NaN of the unknown ones."""
         tests = working_regression.WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
+        if self.covariance in ("HC2", "HC3"):
+            alone = np.flatnonzero(np.isnan(np.diag(self.covariance_)))
+            if len(alone := np.setdiff1d(alone, unknown)):
+                self._warn_of_leverage(alone)
         self.covariance_[unknown] = self.covariance_[:, unknown] = np.nan
         self.standard_errors_ = np.sqrt(np.diag(self.covariance_))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -468,10 +629,12 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     def _explain_deviance(self, regression):
         """Shares of the deviance that the terms explain."""
         self.residual_dof_ = regression.residual_dof
-        has_intercept = len(self.term_names_) > len(self._objective.network.coefs[0])
         with np.errstate(divide="ignore", invalid="ignore"):
-            whole = regression.null_deviance(has_intercept)
-        dof = regression.total_weight - has_intercept
+            if self._offset is None:
+                whole = regression.null_deviance(self._has_intercept)
+            else:
+                whole = regression.deviance_without_terms(self._has_intercept)
+        dof = regression.n_observations - self._has_intercept
         with np.errstate(divide="ignore", invalid="ignore"):
             left = np.float64(regression.deviance) / whole
             self.r2_ = float(1 - left)
@@ -489,8 +652,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         Returns
         -------
         ndarray of shape (n_samples, n_terms)
-            Effects, without the intercept: with `intercept_` those of a row sum to the
-            model's linear predictor.
+            Effects, without the intercept: with `intercept_` and the offset those of a
+            row sum to the model's linear predictor.
         """
         return self._effects(self._checked(X))[1]
 
@@ -501,9 +664,10 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         return rows
 
     def _effects(self, rows):
-        """Columns that the model gets, and their effects, (m, n_columns) each."""
-        inputs, _ = self._objective.layers(rows.native)
-        return inputs, inputs * (self._sign * self._objective.network.coefs[0][:, 0])
+        """Columns of the model that are terms, and their effects, (m, n_terms) each."""
+        inputs = self._objective.layers(rows.native)[0][:, self._terms]
+        weights = self._objective.network.coefs[0][self._terms, 0]
+        return inputs, inputs * (self._sign * weights)
 
     @empty_for_no_rows
     def explain(self, X: Any) -> Explanation:
@@ -517,30 +681,36 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         Returns
         -------
         Explanation
-            Of the linear predictor, from the intercept on: weight times value, summed
-            over the terms made of one feature, such as the levels of a category. Where
-            a step of a pipeline mixes features, as products do, each term has its own
-            effect.
+            Of the linear predictor, from the intercept and the offset on: weight times
+            value, summed over the terms made of one feature, such as the levels of a
+            category. Where a step of a pipeline mixes features, as products do, each
+            term has its own effect.
         """
         rows = self._checked(X)
         inputs, effects = self._effects(rows)
-        predictions = effects.sum(axis=1) + self.intercept_
-        data, names = rows.native, rows.names
+        base_values = np.full(len(effects), self.intercept_)
+        data, names, columns = rows.native, rows.names, None
         if self._columns is None:
             data, names = inputs, self.term_names_[: inputs.shape[1]]
         else:
             terms, effects = effects, np.zeros((rows.n_rows, rows.n_columns))
-            np.add.at(effects.T, self._columns, terms.T)
+            np.add.at(effects.T, self._columns[self._terms], terms.T)
+        if self._offset is not None:
+            base_values += self._sign * offsets_of(self._offset.feature, rows)
+            if self._columns is not None:
+                columns = np.delete(np.arange(rows.n_columns), self._offset.feature)
+                effects, names = effects[:, columns], [names[j] for j in columns]
         return Explanation(
             effects,
-            np.full(len(effects), self.intercept_),
-            predictions=predictions,
+            base_values,
+            predictions=effects.sum(axis=1) + base_values,
             data=data,
             feature_names=names,
             output_names=self.output_names_,
             response_name=self._response_name,
             target_name=self._target_name,
             value_name="effect",
+            columns=None if columns is None else [[j] for j in columns],
         )
 
     def get_feature_names_out(
@@ -560,7 +730,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         """
         check_is_fitted(self)
         given = check_feature_names_in(self, input_features)
-        return np.asarray(column_names(self._objective, given), dtype=object)
+        names = column_names(self._objective, given)
+        return np.asarray(names, dtype=object)[self._terms]
 
     def to_frame(self) -> DataFrame:
         """The table of the weights.
@@ -592,12 +763,54 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         return pandas.DataFrame(columns, index=self.term_names_)
 
 
-def _scores(name, estimator, sign, sample):
+@dataclass(frozen=True)
+class _Offset:
+    """Position of the offset among the features and the columns of the model; name."""
+
+    feature: int
+    column: int
+    name: str
+
+
+def _scores(name, estimator, sign, offset, sample):
     """The model's scores at the rows of a sample, with their signs."""
     model = scores_of(name, estimator, sample)
     if model.penalty.any() or model.row_penalty.any():
         _refuse_penalty(innermost(estimator))
+    if offset is not None:
+        model = _with_offset(model, offset, sample.rows)
     return model if sign > 0 else _of_other_class(model)
+
+
+def _with_offset(model, offset, rows):
+    """The scores of the other columns, with the offset."""
+    values = model.design[:, offset.column, None]
+    if not _are_offsets(values, offset.feature, rows).all():
+        raise _not_as_it_is(offset.name)
+    terms = np.delete(np.arange(model.design.shape[1]), offset.column)
+    return replace(
+        model,
+        design=model.design[:, terms],
+        offsets=values.copy(),
+        parameters=model.parameters[terms],
+        penalty=model.penalty[terms],
+        row_penalty=model.row_penalty[terms],
+    )
+
+
+def _are_offsets(columns, feature, rows):
+    """Which columns (n, d) are the feature as it is; steps may round to float32."""
+    offsets = offsets_of(feature, rows)[:, None]
+    return np.isclose(columns, offsets, rtol=1e-6, atol=0).all(axis=0)
+
+
+def _not_as_it_is(name):
+    """The error that the model does not get the offset."""
+    return ValueError(
+        f"offset={name!r} is added to the linear predictor as it is, and the model "
+        "does not get it as one column, unchanged: a ColumnTransformer passes it on "
+        'with ("passthrough", ...), beside the steps of the other columns.'
+    )
 
 
 def _of_scores(scores, function, sample):
@@ -608,7 +821,8 @@ def _of_scores(scores, function, sample):
 def _of_other_class(model):
     """The scores of the other one of two classes."""
     targets, parameters = 1 - model.targets, -model.parameters
-    return replace(model, targets=targets, parameters=parameters)
+    offsets = -model.offsets
+    return replace(model, targets=targets, parameters=parameters, offsets=offsets)
 
 
 def _response_name(objective):

@@ -276,6 +276,10 @@ def test_profiles_of_few_rows_end(power, seed):
     assert (inspector.intervals_high_ > inspector.coef_).all()
 
 
+# Copies of a class are not independent of each other.
+@pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.OverdispersionWarning"
+)
 @pytest.mark.parametrize("covariance", ["model", "HC0", "HC1", "HC2", "HC3"])
 @pytest.mark.parametrize("name", ["least squares", *MODELS])
 def test_weights_are_copies(name, covariance):
@@ -567,8 +571,8 @@ def test_a_model_that_is_fitted_here_has_these_rows():
 
 
 def test_saturated_counts():
-    """No residual is left, and none needed."""
-    model = PoissonRegressor(alpha=0, tol=1e-10)
+    """No residual is left, and none needed; the solver may stop early."""
+    model = PoissonRegressor(alpha=0)
     inspector = CoefficientInference(model).fit([[0], [1]], [3, 5])
     assert_allclose(inspector.standard_errors_, [(1 / 3 + 1 / 5) ** 0.5, 3**-0.5])
     assert inspector.r2_ == pytest.approx(1)

@@ -89,6 +89,9 @@ def assert_same(inspector, y, columns, weights, n_partitions=7):
         assert_allclose(getattr(inspector, name), expected[name], err_msg=name, **EXACT)
 
 
+@pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.OverdispersionWarning"
+)
 @pytest.mark.parametrize("name", MODELS)
 def test_partitions_give_the_table_of_all_rows(name):
     model, y, parameters = MODELS[name]

@@ -157,7 +157,7 @@ def _deviances_of_others(model, without):
     together = max(1, _BLOCK // len(model.design))
     for start in range(0, len(without), together):
         part = slice(start, start + together)
-        scores = (model.design @ without[part].T)[..., None]
+        scores = (model.design @ without[part].T + model.offsets)[..., None]
         losses = model.weights[:, None] * model.loss.values(
             model.targets[:, None], scores
         )

@@ -56,6 +56,8 @@ class ScoreModel:
         objective of the rows that are left.
     fixed : ndarray of shape (d, k), bool, default=None
         Parameters that stay as they are.
+    offsets : ndarray of shape (n, k), default=0
+        Added to the scores.
     """
 
     design: np.ndarray
@@ -67,6 +69,17 @@ class ScoreModel:
     parameters: np.ndarray
     damping: float = 0.0
     fixed: object = None
+    offsets: np.ndarray | float = 0.0
+
+    def scores_at(self, parameters, rows=None):
+        """Scores (n, k) at parameters (d, k), of all rows or some."""
+        if rows is None:
+            return self.design @ parameters + self.offsets
+        return self.design[rows] @ parameters + self.offsets_of(rows)
+
+    def offsets_of(self, rows):
+        """Offsets of some rows."""
+        return self.offsets[rows] if np.ndim(self.offsets) else self.offsets
 
     def polished(self):
         """The same with the parameters where the objective is smallest, to rounding."""
@@ -180,7 +193,7 @@ class ScoreModel:
 
     def _is_perfect(self, parameters, deleted):
         """Whether the loss is zero: classes are separable, and there is no optimum."""
-        losses = self.loss.values(self.targets, self.design @ parameters)
+        losses = self.loss.values(self.targets, self.scores_at(parameters))
         losses[deleted] = 0
         return self.weights @ losses < _NO_LOSS * self.weights.sum()
 
@@ -295,7 +308,7 @@ class ScoreModel:
 
     @cached_property
     def _scores(self):
-        return self.design @ self.parameters
+        return self.scores_at(self.parameters)
 
     @cached_property
     def _slopes(self):
@@ -327,7 +340,7 @@ class ScoreModel:
     def _gradients_of(self, rows, parameters):
         """Gradients (m, d, k) of the objective of single rows, at parameters each."""
         design, weights = self.design[rows], self.weights[rows, None]
-        scores = np.einsum("md,mdk->mk", design, parameters)
+        scores = np.einsum("md,mdk->mk", design, parameters) + self.offsets_of(rows)
         slopes = weights * self.loss.slopes(self.targets[rows], scores)
         penalties = weights[:, :, None] * self.row_penalty * parameters
         return design[:, :, None] * slopes[:, None] + penalties
@@ -344,6 +357,8 @@ class ScoreModel:
         # One product of matrices for all.
         side_by_side = parameters.transpose(1, 0, 2).reshape(d, m * k)
         scores = (self.design @ side_by_side).reshape(-1, m, k)
+        if np.ndim(self.offsets):
+            scores += self.offsets[:, None]
         slopes = self.loss.slopes(self.targets[:, None], scores)
         slopes *= weights[:, :, None]
         gradients = (self.design.T @ slopes.reshape(-1, m * k)).reshape(d, m, k)
@@ -352,7 +367,7 @@ class ScoreModel:
         return gradients + self.damping * (parameters - self.parameters)
 
     def _objective(self, parameters, kept):
-        losses = self.loss.values(self.targets, self.design @ parameters)
+        losses = self.loss.values(self.targets, self.scores_at(parameters))
         weights = kept * self.weights
         penalty = (self._penalties(weights[:, None])[0] * parameters**2).sum() / 2
         away = ((parameters - self.parameters) ** 2).sum() / 2
@@ -365,7 +380,7 @@ class ScoreModel:
     def _inverse_hessian(self, parameters, kept):
         """Inverse (d k, d k) of the Hessian of the rows kept."""
         d, k = parameters.shape
-        curvatures = self.loss.curvatures(self.targets, self.design @ parameters)
+        curvatures = self.loss.curvatures(self.targets, self.scores_at(parameters))
         weights = kept * self.weights
         curvatures *= weights[:, None, None]
         penalties = self._penalties(weights[:, None])

@@ -93,7 +93,7 @@ class PassSums:
     def _of_rows(cls, step, model, rows):
         loss, weights, targets = model.loss, model.weights[rows], model.targets[rows]
         columns = model.design[rows, : len(step.centre)]
-        scores = model.design[rows] @ step.parameters[:, None]
+        scores = model.scores_at(step.parameters[:, None], rows)
         expected = loss.curvatures(loss.means(scores), scores)[:, 0, 0]
         slopes = -loss.slopes(targets, scores)[:, 0]
         residuals = np.divide(slopes, expected, out=0 * slopes, where=expected > 0)
@@ -218,8 +218,12 @@ class PassedRegression(FittedRegression):
         Columns that depend on each other.
     totals : ndarray of shape (7,)
         As of `PassSums`.
+    loss : object
+        The loss.
     known_dispersion : bool
-        Whether it is one.
+        Whether the dispersion is one.
+    counts_rows : bool
+        Whether weights are numbers of equal rows, and not precisions.
     distance : float
         Squared distance of the first parameters, in those of single rows.
     flat : bool
@@ -234,14 +238,16 @@ class PassedRegression(FittedRegression):
     inverse: np.ndarray
     undetermined: np.ndarray
     totals: np.ndarray
+    loss: object
     known_dispersion: bool
+    counts_rows: bool
     distance: float
     flat: bool
     slow: bool
     sums: Callable
 
     @classmethod
-    def fit(cls, sums, loss, own, free, known_dispersion):
+    def fit(cls, sums, loss, own, free, known_dispersion, counts_rows):
         """Fit in passes; None if they do not converge.
 
         Parameters
@@ -254,8 +260,8 @@ class PassedRegression(FittedRegression):
             Parameters to begin with.
         free : bool
             Whether the last one is an intercept.
-        known_dispersion : bool
-            Whether the dispersion is one.
+        known_dispersion, counts_rows : bool
+            As above.
         """
         n_columns = len(own) - free
         step = Step(own, np.zeros(n_columns), None, free)
@@ -282,7 +288,9 @@ class PassedRegression(FittedRegression):
                     found.inverse(replace(following, parameters=step.parameters)),
                     dependent,
                     found.totals,
+                    loss,
                     known_dispersion,
+                    counts_rows,
                     found.distance(first),
                     flat,
                     flat and slow,
@@ -316,9 +324,9 @@ class PassedRegression(FittedRegression):
         return self.totals[4]
 
     @property
-    def dispersion(self):
-        """One where it is known, else Pearson's estimate."""
-        return 1.0 if self.known_dispersion else self.totals[5] / self.residual_dof
+    def pearson_statistic(self):
+        """Sum of the squared Pearson residuals."""
+        return self.totals[5]
 
 
 def _whitening(products):

@@ -45,7 +45,7 @@ class _Profile:
     def __init__(self, regression, direction, height):
         model = regression.model
         self.loss, self.weights, self.targets = model.loss, model.weights, model.targets
-        self.scores = model.design @ regression.parameters[:, None]
+        self.scores = model.scores_at(regression.parameters[:, None])
         self.columns = regression.columns
         self.losses = self.loss.values(self.targets, self.scores)
         self.direction = direction / np.linalg.norm(direction)

@@ -32,6 +32,7 @@ def without_separated_rows(model):
             design=model.design[kept],
             targets=model.targets[kept],
             weights=model.weights[kept],
+            offsets=model.offsets_of(kept),
         )
         if kept.any():
             model = model.polished()
@@ -55,7 +56,7 @@ def _separated(model):
         middle = np.average(targets, weights=model.weights) ** (2 - power)
     else:
         return separated
-    scores = design @ model.parameters
+    scores = model.scores_at(model.parameters)
     curvatures = model.loss.curvatures(model.loss.means(scores), scores)
     if not free.any() or curvatures.min() > FLAT * middle > 0:
         return separated

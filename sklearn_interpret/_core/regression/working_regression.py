@@ -11,40 +11,126 @@ from functools import cached_property, partial
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from sklearn_interpret._core.statistics.score_losses import HalfSquared
+from sklearn_interpret._core.regression.overdispersion import (
+    OverdispersionTest,
+    Trials,
+    excess_of_counts,
+)
+from sklearn_interpret._core.statistics.score_losses import HalfSquared, Logistic
 from sklearn_interpret._core.statistics.weighted import row_blocks
 
-# A row whose leverage is this near to one determines a parameter alone.
-_ALONE = 1e-12
+# A row whose leverage is this near to one determines a parameter alone. Leverages of
+# passes over the rows are less exact than those of singular vectors.
+_ALONE, _ALONE_IN_PASSES = 1e-12, 1e-9
+# Share of such rows in a parameter's variance that is rounding.
+_NO_SHARE = 1e-12
 # Residuals below this part of the largest target are rounding, and so are residual
 # degrees of freedom below the second number.
 _ROUNDING, _NONE_LEFT = 1e-14, 1e-9
 # Columns whose residual on others is below this part of their size depend on them.
 _DEPENDENT = 1e-9
+# Newton's method for the intercept of a model without terms: most steps, the length of
+# the last one, and the relative rise of the deviance that is rounding.
+_MOST_STEPS, _CLOSE, _RISE = 50, 1e-9, 1e-12
 
 
 class FittedRegression:
     """What follows from sums over the rows of a fitted model of one score.
 
     Subclasses have `parameters` and `inverse`, V (d, r) with the inverse information
-    V V', and ``sums(function, merge)``: the result of a function of a `ScoreModel`.
+    V V', `loss`, `known_dispersion`, `pearson_statistic`, `counts_rows`, which is
+    whether weights are numbers of equal rows and not precisions, and
+    ``sums(function, merge)``: the result of a function of a `ScoreModel`.
     """
 
     @property
+    def n_observations(self):
+        """Sum of the weights that count rows, else the number of rows."""
+        return float(self.total_weight if self.counts_rows else self.n_rows)
+
+    @property
     def residual_dof(self):
-        """Sum of the weights, less the degrees of freedom."""
-        dof = float(self.total_weight - self.effective_dof)
-        return dof if dof > _NONE_LEFT else 0.0
+        """Number of observations, less the degrees of freedom."""
+        return _some_left(self.n_observations - self.effective_dof)
+
+    @cached_property
+    def _trials(self):
+        """Of classes, the trials and successes at each log-odds."""
+        return self.sums(partial(_trials_of, self.parameters), Trials.merge)
+
+    @property
+    def overdispersion(self):
+        """Test of counts, or of classes whose rows of equal log-odds are one target."""
+        if isinstance(self.loss, Logistic):
+            trials = self._trials
+            statistic, excess = trials.pearson_statistic, trials.excess()
+        else:
+            statistic = self.pearson_statistic
+            task = partial(_excess_of_counts, self.parameters, self.counts_rows)
+            excess = self.sums(task, np.add)
+        dof = self.dispersion_dof
+        dispersion = statistic / dof if dof else np.nan
+        return OverdispersionTest(dispersion, dof, *excess, self.effective_dof)
+
+    @property
+    def dispersion_dof(self):
+        """Degrees of freedom of an estimated dispersion."""
+        if isinstance(self.loss, Logistic):
+            return _some_left(len(self._trials.trials) - self.effective_dof)
+        return self.residual_dof
+
+    @property
+    def dispersion(self):
+        """One where it is known, else Pearson's estimate."""
+        if self.known_dispersion:
+            return 1.0
+        if isinstance(self.loss, Logistic):
+            return self._trials.pearson_statistic / self.dispersion_dof
+        return self.pearson_statistic / self.residual_dof
 
     def sandwich(self, kind):
-        """Covariance of the parameters (MacKinnon & White, 1985)."""
+        """Covariance of the parameters (MacKinnon & White, 1985).
+
+        In HC2 and HC3 it is NaN for those that rows of leverage one determine alone.
+        """
         power = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}[kind]
-        task = partial(_bread_and_meat, self.parameters, self.inverse, power)
-        observed, meat = self.sums(task, np.add)
+        given = self.parameters, self.inverse, power, self.counts_rows
+        observed, meat, alone = self.sums(partial(_bread_and_meat, *given), np.add)
         if kind == "HC1":
-            meat = meat * (self.total_weight / self.residual_dof)
+            meat = meat * (self.n_observations / self.residual_dof)
         bread = self.inverse @ np.linalg.inv(observed)
-        return bread @ meat @ bread.T
+        covariance = bread @ meat @ bread.T
+        if power:
+            # Directions of rows of leverage one are orthogonal to all others.
+            of_all = (self.inverse**2).sum(axis=1)
+            of_alone = ((self.inverse @ alone) * self.inverse).sum(axis=1)
+            lost = of_alone > _NO_SHARE * of_all
+            covariance[lost] = covariance[:, lost] = np.nan
+        return covariance
+
+    def deviance_without_terms(self, has_intercept):
+        """The deviance of the intercept and the offsets, or of the offsets alone."""
+        # Far from the optimum, numbers may overflow: steps are halved then.
+        with np.errstate(over="ignore", invalid="ignore"):
+            deviance, slope, curvature, *sums = self._without_terms(0.0)
+            if not has_intercept:
+                return deviance
+            weight, target, offset = sums
+            score = float(self.loss.scores(target / weight) - offset / weight)
+            before, lowest = score, np.inf
+            for _ in range(_MOST_STEPS):
+                deviance, slope, curvature, *_ = self._without_terms(score)
+                if not deviance <= lowest * (1 + _RISE):
+                    score = (score + before) / 2
+                    continue
+                before, lowest, step = score, deviance, slope / curvature
+                if abs(step) <= _CLOSE:
+                    break
+                score -= step
+        return lowest
+
+    def _without_terms(self, score):
+        return self.sums(partial(_sums_without_terms, score), np.add)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +146,19 @@ class WorkingRegression(FittedRegression):
     rank : int, default=None
         Number of the largest directions of the columns that least squares has taken;
         None takes all that are no rounding.
+    counts_rows : bool, default=True
+        Whether weights are numbers of equal rows, and not precisions.
     """
 
     model: object
     known_dispersion: bool
     rank: int | None = None
+    counts_rows: bool = True
+
+    @property
+    def loss(self):
+        """The loss of the model."""
+        return self.model.loss
 
     @cached_property
     def penalty(self):
@@ -76,7 +170,7 @@ class WorkingRegression(FittedRegression):
     def roots(self):
         """Roots of the working weights, (n,)."""
         model = self.model
-        scores = model.design @ model.parameters
+        scores = model.scores_at(model.parameters)
         curvatures = model.loss.curvatures(model.loss.means(scores), scores)
         return np.sqrt(model.weights * curvatures[:, 0, 0])
 
@@ -86,13 +180,14 @@ class WorkingRegression(FittedRegression):
         if not isinstance(self.model.loss, HalfSquared):
             return self.model.parameters[:, 0]
         basis, inverse = self.factors
-        return inverse @ (basis.T @ (self.roots * self.model.targets[:, 0]))
+        targets = (self.model.targets - self.model.offsets)[:, 0]
+        return inverse @ (basis.T @ (self.roots * targets))
 
     @cached_property
     def residuals(self):
         """Deviance residuals and Pearson residuals, (n,) each."""
         model, loss, root = self.model, self.model.loss, self.roots
-        scores = model.design @ self.parameters[:, None]
+        scores = model.scores_at(self.parameters[:, None])
         means = loss.means(scores)
         errors = (model.targets - means)[:, 0]
         sizes = np.maximum(np.abs(model.targets), np.abs(means)).max(initial=0)
@@ -171,11 +266,9 @@ class WorkingRegression(FittedRegression):
         return float((self.residuals[0] ** 2).sum())
 
     @cached_property
-    def dispersion(self):
-        """One where it is known, else Pearson's estimate."""
-        if self.known_dispersion:
-            return 1.0
-        return float((self.residuals[1] ** 2).sum() / self.residual_dof)
+    def pearson_statistic(self):
+        """Sum of the squared Pearson residuals."""
+        return float((self.residuals[1] ** 2).sum())
 
     @property
     def inverse(self):
@@ -205,21 +298,65 @@ class WorkingRegression(FittedRegression):
         return function(self.model)
 
 
-def _bread_and_meat(parameters, inverse, power, model):
-    """Observed information and squared slopes of rows, along V: (2, r, r)."""
-    total = np.zeros((2, inverse.shape[1], inverse.shape[1]))
+def _some_left(dof):
+    """Degrees of freedom without what is rounding."""
+    return float(dof) if dof > _NONE_LEFT else 0.0
+
+
+def _trials_of(parameters, model):
+    """Trials of classes at rows of equal log-odds."""
+    scores = model.scores_at(parameters[:, None])[:, 0]
+    return Trials.of_rows(scores, model.weights, model.weights * model.targets[:, 0])
+
+
+def _excess_of_counts(parameters, counts_rows, model):
+    """Sums over rows of `excess_of_counts`: of their copies, or of sums of counts."""
+    means = model.loss.means(model.scores_at(parameters[:, None]))[:, 0]
+    counts, once = model.targets[:, 0], np.ones_like(means)
+    if counts_rows:
+        return np.array(excess_of_counts(counts, means, once)) @ model.weights
+    return np.sum(excess_of_counts(counts, means, model.weights), axis=1)
+
+
+def _sums_without_terms(score, model):
+    """Deviance at a score and the offsets, its slope and curvature, by half; totals."""
+    scores = np.full_like(model.targets, score) + model.offsets
+    means = model.loss.means(scores)
+    rows = [
+        2 * model.loss.values(model.targets, scores),
+        model.loss.slopes(model.targets, scores)[:, 0],
+        model.loss.curvatures(means, scores)[:, 0, 0],
+        np.ones(len(scores)),
+        model.targets[:, 0],
+        np.broadcast_to(model.offsets, scores.shape)[:, 0],
+    ]
+    return np.array(rows) @ model.weights
+
+
+def _bread_and_meat(parameters, inverse, power, counts_rows, model):
+    """Observed information, squared slopes, and rows of leverage one: (3, r, r).
+
+    Sums of products of rows along V.
+    """
+    total = np.zeros((3, inverse.shape[1], inverse.shape[1]))
     for rows in row_blocks(*model.design.shape):
         loss, weights, targets = model.loss, model.weights[rows], model.targets[rows]
         columns = model.design[rows] @ inverse
-        scores = model.design[rows] @ parameters[:, None]
+        scores = model.scores_at(parameters[:, None], rows)
         expected = loss.curvatures(loss.means(scores), scores)[:, 0, 0]
         observed = loss.curvatures(targets, scores)[:, 0, 0]
-        # Each copy of a row of weight two has half of its leverage.
-        left = 1 - expected * (columns**2).sum(axis=1)
-        squares = loss.slopes(targets, scores)[:, 0] ** 2
-        squares /= np.where(left > _ALONE, left, np.nan) ** power
+        # Each copy of a row of weight two has half of its leverage; less than one row
+        # has its own.
+        copies = np.maximum(weights, 1) if counts_rows else np.ones_like(weights)
+        left = 1 - weights / copies * expected * (columns**2).sum(axis=1)
+        alone = left <= _ALONE_IN_PASSES
         total[0] += (columns.T * (weights * observed)) @ columns
-        columns *= np.sqrt(weights * squares)[:, None]
+        of_alone = columns[alone] * np.sqrt(weights * expected)[alone, None]
+        total[2] += of_alone.T @ of_alone
+        # Their residuals are zero.
+        left = np.where(alone, np.inf, left) if power else 1.0
+        slopes = loss.slopes(targets, scores)[:, 0] / left ** (power / 2)
+        columns *= (slopes * (np.sqrt(weights) if counts_rows else weights))[:, None]
         total[1] += columns.T @ columns
     return total
 
@@ -232,8 +369,6 @@ def _epsilon(design):
 @dataclass(frozen=True, eq=False)
 class WaldTests:
     """Standard errors and tests of the parameters of an unpenalised regression.
-
-    Weights are numbers of copies of rows.
 
     Parameters
     ----------
@@ -258,7 +393,7 @@ class WaldTests:
     def _dof(self):
         """Degrees of freedom of Student's t; infinite where the dispersion is known."""
         regression = self.regression
-        return np.inf if regression.known_dispersion else regression.residual_dof
+        return np.inf if regression.known_dispersion else regression.dispersion_dof
 
     def pvalues(self, statistics):
         """Two-sided p-values of parameters by their standard errors."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -321,12 +322,12 @@ def check_is_optimum(estimator, model, distance):
         )
 
 
-def has_balanced_classes(model):
+def has_balanced_classes(model: object) -> bool:
     """Whether the weights of the classes follow their numbers of rows."""
     return isinstance(getattr(model, "class_weight", None), str)
 
 
-def warn_of_balanced_classes(model):
+def warn_of_balanced_classes(model: Any) -> None:
     """Warn if weights of classes that change without a row are held as they are."""
     if has_balanced_classes(model):
         warn(
