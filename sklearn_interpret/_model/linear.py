@@ -253,7 +253,7 @@ def _read(model):
     )
 
 
-def check_is_linear(model: object) -> None:
+def check_is_linear(model: Any) -> None:
     """Raise unless the class of a model is known to compute a linear function."""
     if isinstance(model, TransformedTargetRegressor):
         raise UnreadableModelError("it transforms its target.")
