@@ -1,6 +1,7 @@
 """Conditions on the columns of a table, as codes for searches and as users see them."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.rules.coded_conditions import CodedTable, merged
 from sklearn_interpret._model.rows.base import is_missing
@@ -53,10 +54,10 @@ class ConditionSpace:
         n_known = np.array([len(values) for values in self.values])
         return CodedTable(np.stack(codes), n_known, self.nominal)
 
-    def leave_out_identifiers(self) -> list[str]:
+    def leave_out_identifiers(self, among: NDArray[np.bool_]) -> list[str]:
         """Make columns constant that have a level for each row or two; their names."""
         codes, names = self.table.codes.copy(), []
-        for j in np.flatnonzero(self.nominal):
+        for j in np.flatnonzero(self.nominal & among):
             n_levels = len(np.unique(codes[j][codes[j] < len(self.values[j])]))
             if n_levels > max(_MOST_LEVELS, codes.shape[1] / 2):
                 self.values[j], codes[j] = self.values[j][:1], 0

@@ -142,7 +142,8 @@ class BayesianRuleListClassifier(RuleListClassifier):
         The chains have left each other, so that `posterior_` is not the posterior,
         and there may be a better list than `rules_`: raise `n_samples` or `n_chains`.
     IdentifierWarning
-        A category has more than half as many levels as rows; it is left out.
+        A category has more than half as many levels as rows; it is left out, unless
+        `categorical_features` names it.
     NoRuleWarning
         Some class is predicted for no row of `fit`, as where its rows are few.
 

@@ -66,7 +66,8 @@ class OneRClassifier(RuleListClassifier):
     Warns
     -----
     IdentifierWarning
-        A category has more than half as many levels as rows; it is left out.
+        A category has more than half as many levels as rows; it is left out, unless
+        `categorical_features` names it.
     NoRuleWarning
         Some class is predicted for no row of `fit`, as where its rows are few.
 

@@ -63,7 +63,8 @@ class RIPPERClassifier(RuleListClassifier):
     Warns
     -----
     IdentifierWarning
-        A category has more than half as many levels as rows; it is left out.
+        A category has more than half as many levels as rows; it is left out, unless
+        `categorical_features` names it.
     NoRuleWarning
         Some class is predicted for no row of `fit`, as where its rows are few.
 

@@ -77,7 +77,8 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     Warns
     -----
     IdentifierWarning
-        A category has more than half as many levels as rows; it is left out.
+        A category has more than half as many levels as rows; it is left out, unless
+        `categorical_features` names it.
 
     See Also
     --------
@@ -212,7 +213,8 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
     Warns
     -----
     IdentifierWarning
-        A category has more than half as many levels as rows; it is left out.
+        A category has more than half as many levels as rows; it is left out, unless
+        `categorical_features` names it.
     NoRuleWarning
         Some class is predicted for no row of `fit`, as where its rows are few.
 

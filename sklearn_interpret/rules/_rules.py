@@ -121,7 +121,9 @@ class RuleModel(TransformerMixin, BasePredictor):
         """Conditions on the rows."""
         categorical = resolve_categorical(self.categorical_features, rows)
         space = ConditionSpace(rows, categorical)
-        if identifiers := space.leave_out_identifiers():
+        # Columns that the user names are categories, whatever they hold.
+        named = categorical & (not isinstance(self.categorical_features, str))
+        if identifiers := space.leave_out_identifiers(~named):
             warn(
                 f"Leave {', '.join(map(repr, identifiers))} out of X, or join levels: "
                 "more than half as many levels as rows make an identifier, on which no "

@@ -272,6 +272,9 @@ def test_levels_of_few_rows_are_no_identifier(recwarn):
     OneRClassifier().fit(rows, [0, 1] * 5)
     rows = pd.DataFrame({"a": [f"level {i // 2}" for i in range(40)]})
     OneRClassifier().fit(rows, np.arange(40) // 2 % 2)
+    rows = pd.DataFrame({"a": [f"level {i}" for i in range(40)]})
+    asked = OneRClassifier(categorical_features=np.array([0])).fit(rows, [0, 1] * 20)
+    assert len(asked.rules_) > 2
     assert not [w for w in recwarn if w.category is IdentifierWarning]
 
 
