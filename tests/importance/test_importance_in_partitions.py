@@ -227,9 +227,11 @@ def test_components_of_many_features():
     ],
 )
 def test_sage_that_needs_all_rows_in_memory(parameters, message):
-    inspector = sage(BOOSTING).set_params(loss=squares, **parameters)
+    rows, y = table(200, 5)  # of fewer features, all coalitions are evaluated
+    model = GradientBoostingRegressor(n_estimators=3).fit(rows, y)
+    inspector = sage(model, rows[:5]).set_params(loss=squares, **parameters)
     with pytest.raises(ValueError, match=message):
-        inspector.fit(in_batches(X, Y, None, 2))
+        inspector.fit(in_batches(rows, y, None, 2))
 
 
 @pytest.mark.parametrize(
