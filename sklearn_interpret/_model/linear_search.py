@@ -208,29 +208,34 @@ class LinearSearch:
         """
         origin, index = problem.values[[row]], np.array([row])
         moves, targets, errors = self._moves(problem, row)
-        best, nearest, bounds = None, np.inf, []
+        best, least, bounds = None, (np.inf, np.inf), []
         ways = self._ways(problem, row, moves, targets, errors)
         for relaxed, nominal, needs, doubts, n_functions in ways:
-            least = _units(relaxed, needs - doubts, goal, origin.shape[1])
-            if least is None:
+            units = _units(relaxed, needs - doubts, goal, origin.shape[1])
+            if units is None:
                 continue
-            bound = max(least @ moves.costs, moves.least_cost()) * (1 - GAP)
-            bounds.append(bound if np.isfinite(bound) else 0.0)
-            if bounds[-1] >= nearest:
+            bound = max(units @ moves.costs, moves.least_cost()) * (1 - GAP)
+            fewest = moves.n_moved(units) if goal.objective == "n_changed" else 0
+            bounds.append((fewest, bound if np.isfinite(bound) else 0.0))
+            if bounds[-1] >= least:
                 continue
             largest = np.abs(nominal.gains).max(axis=0)
             for raised in self._raised(needs, doubts, largest, n_functions):
-                units = _units(nominal, raised, goal, origin.shape[1], least)
-                if units is None:
+                tried = _units(nominal, raised, goal, origin.shape[1], units)
+                if tried is None:
                     continue
-                values = problem.projected(_moved(origin, moves, units, targets), index)
+                values = problem.projected(_moved(origin, moves, tried, targets), index)
                 keeps = problem.actionability.keeps(values)
                 if (keeps & problem.holds(values, index))[0]:
-                    distance = problem.distances(values, index)[0]
-                    if distance < nearest:
-                        best, nearest = values[0], distance
+                    few = moves.n_moved(tried) if goal.objective == "n_changed" else 0
+                    reached = few, problem.distances(values, index)[0]
+                    if reached < least:
+                        best, least = values[0], reached
                     break
-        return best, min([*bounds, nearest])
+        if best is None:
+            return None, min((bound for _, bound in bounds), default=np.inf)
+        # Where changes count, bounds are those of rows with as few.
+        return best, min(bound for few, bound in [*bounds, least] if few <= least[0])
 
     def _ways(self, problem, row, moves, targets, errors):
         """The systems of inequalities, any of which reaches the target.

@@ -433,7 +433,7 @@ def _pasted(actionability, origins, numbers, covered):
 
 def _limits(problem, n_channels):
     """Lowest and highest number of each channel that any cell may take."""
-    low, high = problem.actionability.limits(problem.values)
+    low, high = problem.actionability.permitted(problem.values)
     free = low < high
     low, high = (
         # Missing bounds are those of the known rows.

@@ -105,6 +105,7 @@ class BaseAttack(BaseRowSearch):
             directions={},
             distance=self.units,
             norm=float(self.norm),
+            missing_stays=True,
         )
 
     def _ranges(self, rows, categorical):
@@ -402,6 +403,11 @@ class Budget:
         moved = steps / self.actionability.costs
         moved = np.where(self.actionability.integer, np.trunc(moved), moved)
         values = np.where(moved == 0, self.origins, self.origins + moved)
+        low, high = self.actionability.permitted(self.origins)
+        # Steps that end before the bounds that a row lies outside of would grow.
+        short = (values < low) & (self.origins < low)
+        short |= (values > high) & (self.origins > high)
+        values = np.where(short, self.origins, values)
         values = self.actionability.projected(values, self.origins)
         if np.isfinite(self.epsilon):
             self._return_to_ball(values, np.abs(moved))

@@ -222,7 +222,10 @@ class OnePixelAttack(BaseAttack):
         origins = problem.values[index]
         rows, each = np.ogrid[: len(index), : candidates.shape[1]]
         row, each = rows[..., None, None], each[..., None, None]
-        low, high = (end[row, columns] for end in problem.actionability.limits(origins))
+        low, high = problem.actionability.permitted(origins)
+        low, high = (
+            np.where(low > high, origins, end)[row, columns] for end in (low, high)
+        )
         values = np.repeat(origins[:, None], candidates.shape[1], axis=1)
         shares = candidates[..., len(axes) :]
         values[row, each, columns] = low + shares * (high - low)

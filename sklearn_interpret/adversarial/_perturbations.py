@@ -101,9 +101,17 @@ class LinearPerturbation:
 
     @staticmethod
     def _steps(slopes, budget, needs, relaxed):
-        """The shortest steps whose whole numbers are those of relaxed ones, cut."""
+        """The shortest steps whose whole numbers are those of relaxed ones, cut.
+
+        And whose numbers that may not change by small steps are those of relaxed ones.
+        """
         costs, whole = budget.actionability.costs, budget.actionability.integer
         cut = np.where(whole, np.trunc(relaxed / costs) * costs, 0)
+        least, most = budget.actionability.permitted(budget.origins)
+        jumps = (least > budget.origins) | (most < budget.origins)
+        entered = rows_after(budget, relaxed) - budget.origins
+        cut = np.where(jumps & (relaxed != 0), entered * costs, cut)
+        whole = whole | jumps
         low, high = (np.where(whole, 0, part) for part in (budget.low, budget.high))
         needs = needs - np.einsum("nmp,np->nm", slopes, cut)
         return cut + nearest_beyond_all(slopes, low, high, needs, budget.norm)[0]

@@ -164,19 +164,18 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         )
         self._depths = rng.uniform(size=(self.n_samples, 1))
         self._chances = rng.uniform(size=shape)
-        self._new_levels = self._draw_levels(rng.uniform(size=shape), actionability)
+        self._drawn = self._draw_values(rng.uniform(size=shape), actionability)
 
-    def _draw_levels(self, points, actionability):
-        """The level that each sample changes a category to."""
-        levels = np.zeros(points.shape)
-        changing = actionability.vary & actionability.categorical
-        for j in np.flatnonzero(changing).tolist():
-            possible = np.flatnonzero(actionability.possible_levels[j])
-            if len(possible):
-                levels[:, j] = possible[(points[:, j] * len(possible)).astype(np.intp)]
+    def _draw_values(self, points, actionability):
+        """The value that each sample changes a category or a missing number to."""
+        drawn = np.zeros(points.shape)
+        for j in np.flatnonzero(actionability.vary).tolist():
+            values = self._grid_values[self._grid_columns == j]
+            if len(values):
+                drawn[:, j] = values[(points[:, j] * len(values)).astype(np.intp)]
             else:
                 self._chances[:, j] = np.inf
-        return levels
+        return drawn
 
     def _rows_each(self):
         return _TOGETHER * self.n_samples
@@ -237,7 +236,8 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         radius = outer * (share + self._depths * (1 - share)) ** (1 / size)
         origins = problem.values[index][:, None]
         values = origins + self._directions * (radius / actionability.costs)
-        changed = actionability.categorical & (self._chances < -np.expm1(-outer))
-        values = np.where(changed, self._new_levels, values)
+        jumps = actionability.categorical | np.isnan(origins)
+        changed = jumps & (self._chances < -np.expm1(-outer))
+        values = np.where(changed, self._drawn, values)
         of = np.repeat(index, self.n_samples)
         return problem.projected(values.reshape(len(of), -1), of), of

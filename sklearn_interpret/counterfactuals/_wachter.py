@@ -251,6 +251,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         """Rows at the ends of descents along the numbers that vary; their steps."""
         numbers, costs = self._numbers, problem.actionability.costs[self._numbers]
         origins = problem.values[of][:, numbers]
+        # Filled entries move from where they start.
+        origins = np.where(np.isnan(origins), begins[:, numbers], origins)
         low, high = problem.actionability.limits(problem.values[of])
         # Missing entries stay: their limits and changes are zero.
         low, high = (

@@ -63,11 +63,12 @@ class Moves:
         """The least number of moved columns that is enough, or None."""
         units = self._filled(needs)
         few = units is not None and self._few_moved(units, weights, most_moved)
-        if not few or self._n_moved(units) > 1:
+        if not few or self.n_moved(units) > 1:
             units = self._solved(None, needs, weights, most_moved)
-        return None if units is None else self._n_moved(units)
+        return None if units is None else self.n_moved(units)
 
-    def _n_moved(self, units):
+    def n_moved(self, units):
+        """The number of columns that units of moves change."""
         return len(np.unique(self.column[units > 0]))
 
     def _few_moved(self, units, weights, most_moved):
