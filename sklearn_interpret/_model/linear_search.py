@@ -17,8 +17,8 @@ _SPOTS = 50
 _TOLERANCE = 1e-7
 _DOUBLE = np.finfo(np.float64).eps
 # Safety margins in the order of trial: multiples of the rounding errors, shares of the
-# need, and shares of the largest gain, which solvers miss by their tolerance. They grow,
-# in case the model still misses the target, then shrink, in case they leave no room.
+# need, and shares of the largest gain, for the tolerance of solvers. They grow, in case
+# the model still misses the target, then shrink, in case they leave no room.
 _EXCESS = (
     (2, 0.0, 0.0),
     (4, 1e-9, 0.0),

@@ -383,8 +383,11 @@ class Budget:
         self.origins = problem.values[index]
         limits = self.actionability.limits(self.origins)
         moves = [(end - self.origins) * self.actionability.costs for end in limits]
-        # Missing entries stay.
-        self.low, self.high = (np.where(np.isnan(part), 0, part) for part in moves)
+        least, most = self.actionability.permitted(self.origins)
+        outside = np.maximum(least - self.origins, self.origins - most)
+        # Missing entries stay, and numbers that lie too far outside of their bounds.
+        stays = ~(outside * self.actionability.costs <= self.epsilon)
+        self.low, self.high = (np.where(stays, 0, part) for part in moves)
 
     def part(self, some):
         """The budget of some of the rows."""

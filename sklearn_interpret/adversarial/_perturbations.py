@@ -76,8 +76,10 @@ class LinearPerturbation:
             part.reshape(-1, *part.shape[2:]) for part in (slopes, needs, sizes, most)
         )
         every = Budget(problem, np.repeat(index, n_ways), np.inf)
+        # Equality to rounding is no proof that a row is impossible.
+        least = needs - _EXCESS[0] * self._effects.precision * sizes
         steps, possible = nearest_beyond_all(
-            slopes, every.low, every.high, needs, every.norm
+            slopes, every.low, every.high, least, every.norm
         )
         norms = np.linalg.norm(steps, every.norm, axis=1)
         bounds = np.where(possible, norms, np.inf).reshape(-1, n_ways).min(axis=1)
@@ -400,7 +402,9 @@ def nearest_on_rays(budget, steps):
         left = left[~holds]
         short[left] = multiple
     while True:
-        left = np.flatnonzero(valid & (enough - short > _PRECISION * enough))
+        # Some numbers jump at any step: multiples near zero gain nothing.
+        room = _PRECISION * np.maximum(enough, 1)
+        left = np.flatnonzero(valid & (enough - short > room))
         if not len(left):
             break
         between = (short + enough) / 2
@@ -427,6 +431,7 @@ def _step_back(budget, values, valid):
     for j in np.flatnonzero(budget.actionability.integer & budget.actionability.vary):
         moved = np.flatnonzero(valid & (values[:, j] != budget.origins[:, j]))
         nearer = values[moved]
-        nearer[:, j] -= np.sign(nearer[:, j] - budget.origins[moved, j])
+        back = budget.actionability.nearer(nearer, budget.origins[moved])
+        nearer[:, j] = back[:, j]
         holds = budget.problem.holds(nearer, budget.index[moved])
         values[moved[holds]] = nearer[holds]

@@ -401,7 +401,10 @@ class BoxSums:
             missing = np.maximum(missing, 0).sum(axis=0)
             missing[:, np.isinf(flat)] = np.inf
             least, first = np.unique(missing, return_index=True)
-            parent, cell = np.divmod(first[:_BLOCK], len(flat))
+            first = first[np.isfinite(least)][:_BLOCK]
+            if not len(first):
+                break
+            parent, cell = np.divmod(first, len(flat))
             points, changed = points[parent], column[cell]
             points[np.arange(len(cell)), changed] = cell - self._starts[changed]
             if least[0] == 0:

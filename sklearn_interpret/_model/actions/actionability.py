@@ -9,7 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_interpret._core.search.refine import Refinement
-from sklearn_interpret._core.statistics.weighted import averaged_quantile, weighted_quantile
+from sklearn_interpret._core.statistics.weighted import (
+    averaged_quantile,
+    weighted_quantile,
+)
 from sklearn_interpret._model.rows.base import is_missing, label_key
 
 # Up to here floats hold all whole numbers.
@@ -203,7 +206,7 @@ class Actionability:
 
     @cached_property
     def medians(self):
-        """Medians of the known numbers, (n_columns,); zero of none and of categories."""
+        """Medians of the known numbers, (n_columns,); zero where there are none."""
         medians = np.zeros(self.known.n_columns)
         for j in np.flatnonzero(~self.categorical).tolist():
             values = self.known.numbers(j)
@@ -313,7 +316,7 @@ class Actionability:
         return np.where(stays, np.inf, low), np.where(stays, -np.inf, high)
 
     def limits(self, origins):
-        """Ends of the boxes of origins and `permitted` values, (n_rows, n_columns) each.
+        """Ends of boxes of origins and `permitted` values, (n_rows, n_columns) each.
 
         Where an origin is not permitted, some values between these are not either.
         """

@@ -292,7 +292,7 @@ class _Space:
         return [column.costs for column in self.columns]
 
     def costs_of_cells(self):
-        """Costs of the cells, infinite for the row's own values outside of all cells."""
+        """Costs of the cells, infinite for own values outside of all others."""
         costs = [cost.copy() for cost in self.costs]
         for k in np.flatnonzero(self.outside):
             costs[k][-1] = np.inf
