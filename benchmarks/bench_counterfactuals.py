@@ -57,11 +57,12 @@ class Sizes:
     n_rows: int
     time_limit: float
     n_draws: int
+    n_tables: int
     judged: bool
 
 
-FULL = Sizes(20, 10.0, 20_000, judged=True)
-QUICK = Sizes(2, 0.5, 2_000, judged=False)
+FULL = Sizes(20, 10.0, 20_000, 400, judged=True)
+QUICK = Sizes(2, 0.5, 2_000, 10, judged=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,6 +422,81 @@ def limits(name: str, *, data: str, method: str, sizes: Sizes) -> Result:
     )
 
 
+def proofs(name: str, *, kind: str, sizes: Sizes) -> Result:
+    """Judge what is found and proved by all rows that are possible, on small tables.
+
+    Many values of the explained rows are none of those that they may take.
+    """
+    sys.path.append(str(Path(__file__).parents[1]))
+    from tests.references.actionability import SmallProblem
+
+    counts = dict.fromkeys(("found", "impossible", "failed", "unproved", "wrong"), 0)
+    for seed in range(1000, 1000 + sizes.n_tables):
+        rng = np.random.default_rng(seed)
+        on = SmallProblem.drawn(rng, kind)
+        fewest = rng.random() < 1 / 3
+        search = ExactCounterfactual(
+            FrozenEstimator(on.model),
+            constraints=on.constraints,
+            objective="n_changed" if fewest else "distance",
+            **on.limits,
+        ).fit(on.known)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of rows for which there is none
+            results = list(on.found_by(search))
+        for _, explained, is_possible, (least, _, of_few) in results:
+            nearest, status = of_few if fewest else least, explained.status[0]
+            counts[status] += 1
+            wrong = not is_possible or explained.lower_bounds[0] > nearest * (1 + SAME)
+            if status == "impossible":
+                wrong |= np.isfinite(nearest)
+            elif status == "found":
+                counts["unproved"] += int(not explained.optimal[0])
+                farther = explained.distances[0] > nearest * (1 + SAME)
+                wrong |= bool(explained.optimal[0] and farther)
+            counts["wrong"] += int(wrong)
+    n_rows = counts["found"] + counts["impossible"] + counts["failed"]
+    return Result(
+        name,
+        "all possible rows",
+        *"--",
+        f"{counts['wrong']} of {n_rows} wrong",
+        "none",
+        f"{counts['wrong']}",
+        "DISAGREES" if counts["wrong"] else "ok",
+        ", ".join(f"{number} {status}" for status, number in counts.items()),
+    )
+
+
+def possible(name: str, *, kind: str, method: str, sizes: Sizes) -> Result:
+    """Count rows that a heuristic misses, or that are not possible, on small tables."""
+    sys.path.append(str(Path(__file__).parents[1]))
+    from tests.references.actionability import SmallProblem
+
+    n_there = n_missed = n_wrong = 0
+    for seed in range(1000, 1000 + sizes.n_tables):
+        on = SmallProblem.drawn(np.random.default_rng(seed), kind)
+        on.constraints = []
+        search = METHODS[method](FrozenEstimator(on.model), **on.limits).fit(on.known)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of rows for which there is none
+            results = list(on.found_by(search))
+        for _, explained, is_possible, (least, *_) in results:
+            n_there += int(np.isfinite(least))
+            n_missed += int(np.isfinite(least) and explained.status[0] != "found")
+            n_wrong += int(not is_possible)
+    return Result(
+        name,
+        "all possible rows",
+        *"--",
+        f"{n_missed} of {n_there} missed",
+        "-",
+        f"{n_wrong}",
+        "DISAGREES" if n_wrong else "ok",
+        "rows found that may not be: in difference",
+    )
+
+
 class CountedForest(RandomForestClassifier):
     """A forest that counts the rows it is asked about."""
 
@@ -652,10 +728,21 @@ def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
         for data in ("mixed-logistic", "mixed-forest")
         for method in ("spheres", "wachter", "first")
     }
+    kinds = "linear", "tree", "forest"
+    small: dict[str, Case] = {
+        f"proofs-{kind}": partial(proofs, kind=kind, sizes=sizes) for kind in kinds
+    } | {
+        f"possible-{kind}-{method}": partial(
+            possible, kind=kind, method=method, sizes=sizes
+        )
+        for kind in kinds
+        for method in ("spheres", "wachter")
+    }
     return {
         **heuristic,
         **of_trees,
         **kept,
+        **small,
         "anchors-hold": partial(anchors_hold, **common),
         "anchors-rows": partial(anchors_rows, **common),
         "anchors-alibi": partial(anchors_alibi, **common),

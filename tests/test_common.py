@@ -9,7 +9,7 @@ from unittest import SkipTest
 import numpy as np
 import pytest
 from sklearn import __version__ as sklearn_version
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -17,7 +17,10 @@ from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import check_is_fitted
 
 import sklearn_interpret
+from sklearn_interpret._model.response import RESPONSE_METHODS
 from sklearn_interpret.estimator_checks import estimator_checks_generator
+from sklearn_interpret.estimator_checks._results import everything
+from sklearn_interpret.estimator_checks._tables import fitted, numeric_table
 from tests.instances import (
     ARGUMENTS,
     INSPECTORS,
@@ -218,3 +221,34 @@ def test_an_interrupted_fit_is_forgotten(estimator_class, stop, monkeypatch):
         estimator.fit(X, (X[:, 0] > 0).astype(int))
     with pytest.raises(NotFittedError):
         check_is_fitted(estimator)
+
+
+def _with_a_far_target(estimator):
+    """The estimator with a target that no row of its table satisfies, if it has any."""
+    interval = "desired" in estimator.get_params(deep=False)
+    if interval and not is_classifier(estimator.estimator):
+        return estimator.set_params(desired=(1e6, None))
+    return estimator
+
+
+@ignoring(*OF_NOISE, *OF_ODD_TABLES, also=NOTHING_SELECTED)
+@pytest.mark.parametrize(
+    "estimator",
+    [e for c in INSPECTORS if c not in OF_TEXTS for e in instances(c)],
+    ids=short,
+)
+@pytest.mark.parametrize("far", [False, True])
+def test_no_model_is_asked_about_no_rows(estimator, far, monkeypatch):
+    """Most models of scikit-learn raise, others answer."""
+    estimator = _with_a_far_target(clone(estimator)) if far else estimator
+    kind = type(estimator.estimator)
+    for name in RESPONSE_METHODS:
+        method = getattr(kind, name, None)
+        if method is not None:
+
+            def asked(self, X, *args, method=method, **options):
+                assert X.shape[0], "The model was asked about 0 rows."
+                return method(self, X, *args, **options)
+
+            monkeypatch.setattr(kind, name, asked)
+    everything(fitted(estimator), numeric_table()[:3])

@@ -105,13 +105,13 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         response, before = problem.outcome.response, problem.originals
         original = before.scores
         single = original.shape[1] == 1
-        # A model takes no table without rows.
-        predictions = found.scores if len(origin) else original[:0]
-        answers = {}
+        predictions, answers = found.scores, {}
         if problem.outcome.interval is None:
             classes, own = response.classes, before.answers
-            after = found.answers if len(origin) else own[:0]
-            answers = {"answers": classes[after], "original_answers": classes[own]}
+            answers = {
+                "answers": classes[found.answers],
+                "original_answers": classes[own],
+            }
         return RowExplanation(
             found.native,
             origin,

@@ -16,10 +16,17 @@ _SPOTS = 50
 # Relative difference from a sum of effects above which a model is not linear.
 _TOLERANCE = 1e-7
 _DOUBLE = np.finfo(np.float64).eps
-# Safety margins in the order of trial: multiples of the rounding errors, and shares of
-# the need. They grow, in case the model still misses the target, then shrink, in case
-# they leave no room.
-_EXCESS = ((2, 0.0), (4, 1e-9), (256, 1e-7), (0.25, 0.0), (0, 0.0))
+# Safety margins in the order of trial: multiples of the rounding errors, shares of the
+# need, and shares of the largest gain, for the tolerance of solvers. They grow, in case
+# the model still misses the target, then shrink, in case they leave no room.
+_EXCESS = (
+    (2, 0.0, 0.0),
+    (4, 1e-9, 0.0),
+    (256, 1e-7, 0.0),
+    (2, 0.0, 2e-6),
+    (0.25, 0.0, 0.0),
+    (0, 0.0, 0.0),
+)
 # Largest excess over constraints, relative to the size of their terms.
 _ROUNDING = 1e-13
 
@@ -125,8 +132,10 @@ class ColumnEffects:
         rounding = self.rounding * _DOUBLE / self.precision * self._size
         actionability = self._known.actionability
         if actionability.categorical[j]:
-            levels = np.arange(len(actionability.levels[j]), dtype=np.float64)
-            return None, self._margins_at(j, levels), rounding
+            seen = np.flatnonzero(actionability.seen_levels[j])
+            levels = np.full((len(actionability.levels[j]), len(self._size)), np.nan)
+            levels[seen] = self._margins_at(j, seen.astype(np.float64))
+            return None, levels, rounding
         known = self._values[self._whole, j]
         low, high = known.min(), known.max()
         if low == high:
@@ -198,44 +207,53 @@ class LinearSearch:
         The bound is infinite if no row can reach the target.
         """
         origin, index = problem.values[[row]], np.array([row])
-        moves, targets = self._moves(problem, row)
-        n_constraints = len(problem.actionability.bounds)
-        best, nearest, bounds = None, np.inf, []
-        ways = self._ways(problem, row, moves, targets)
-        for relaxed, nominal, needs, doubts in ways:
-            least = _units(relaxed, needs - doubts, goal, origin.shape[1])
-            if least is None:
+        moves, targets, errors = self._moves(problem, row)
+        best, least, bounds = None, (np.inf, np.inf), []
+        ways = self._ways(problem, row, moves, targets, errors)
+        for relaxed, nominal, needs, doubts, n_functions in ways:
+            units = _units(relaxed, needs - doubts, goal, origin.shape[1])
+            if units is None:
                 continue
-            bound = least @ moves.costs * (1 - GAP)
-            bounds.append(bound if np.isfinite(bound) else 0.0)
-            if bounds[-1] >= nearest:
+            bound = max(units @ moves.costs, moves.least_cost()) * (1 - GAP)
+            fewest = moves.n_moved(units) if goal.objective == "n_changed" else 0
+            bounds.append((fewest, bound if np.isfinite(bound) else 0.0))
+            if bounds[-1] >= least:
                 continue
-            for raised in self._raised(needs, doubts, n_constraints):
-                units = _units(nominal, raised, goal, origin.shape[1], least)
-                values = _moved(origin, moves, units, targets)
-                if not np.isfinite(values[~np.isnan(origin)]).all():
+            largest = np.abs(nominal.gains).max(axis=0)
+            for raised in self._raised(needs, doubts, largest, n_functions):
+                tried = _units(nominal, raised, goal, origin.shape[1], units)
+                if tried is None:
                     continue
-                values = problem.projected(values, index)
+                values = problem.projected(_moved(origin, moves, tried, targets), index)
                 keeps = problem.actionability.keeps(values)
                 if (keeps & problem.holds(values, index))[0]:
-                    distance = problem.distances(values, index)[0]
-                    if distance < nearest:
-                        best, nearest = values[0], distance
+                    few = moves.n_moved(tried) if goal.objective == "n_changed" else 0
+                    reached = few, problem.distances(values, index)[0]
+                    if reached < least:
+                        best, least = values[0], reached
                     break
-        return best, min([*bounds, nearest])
+        if best is None:
+            return None, min((bound for _, bound in bounds), default=np.inf)
+        # Where changes count, bounds are those of rows with as few.
+        return best, min(bound for few, bound in [*bounds, least] if few <= least[0])
 
-    def _ways(self, problem, row, moves, targets):
+    def _ways(self, problem, row, moves, targets, errors):
         """The systems of inequalities, any of which reaches the target.
 
         Each as moves with the largest gains that errors allow, moves with the gains,
-        and needs with their errors: of the functions, then of the constraints.
+        and needs with their errors: of the functions, then of the constraints and of
+        missing numbers that these need; and the number of the functions.
         """
         actionability, origin = problem.actionability, problem.values[[row]]
         native = problem.rows.take([row]).native
         (start,), (doubt,) = self.effects.margins_and_errors(native, origin)
-        (beyond,), (terms,) = actionability.excess(origin)
-        constrained = -(actionability.coefficients[:, moves.column] * targets).T
-        errors = self.effects.errors[moves.column]
+        (own,), missing = np.nan_to_num(origin), np.isnan(origin[0])
+        (beyond,), (terms,) = actionability.excess(own[None])
+        shifts = targets - np.where(moves.exclusive, own[moves.column], 0)
+        constrained = -(actionability.coefficients[:, moves.column] * shifts).T
+        empty = np.flatnonzero(missing & actionability.coefficients.any(axis=0))
+        fills = moves.exclusive[:, None] & (moves.column[:, None] == empty)
+        limited = np.hstack([constrained, fills])
         for weights, needs, _, rounding in self.target.ways(problem.own_of(row)):
             short, gains = needs - weights @ start, moves.gains @ weights.T
             most = gains + errors @ np.abs(weights).T
@@ -245,17 +263,19 @@ class LinearSearch:
             doubts = np.abs(weights) @ doubt + rounding
             doubts += self.effects.rounding * np.abs(short)
             yield (
-                replace(moves, gains=np.hstack([most, constrained])),
-                replace(moves, gains=np.hstack([gains, constrained])),
-                np.append(short, beyond),
-                np.append(doubts, _ROUNDING * terms),
+                replace(moves, gains=np.hstack([most, limited])),
+                replace(moves, gains=np.hstack([gains, limited])),
+                np.concatenate([short, beyond, np.ones(len(empty))]),
+                np.concatenate([doubts, _ROUNDING * terms, np.zeros(len(empty))]),
+                len(short),
             )
 
-    def _raised(self, needs, doubts, n_constraints):
+    def _raised(self, needs, doubts, largest, n_functions):
         """Needs of functions and constraints with the safety margins of `_EXCESS`."""
-        functions = np.arange(len(needs)) < len(needs) - n_constraints
-        for multiple, share in _EXCESS:
+        functions = np.arange(len(needs)) < n_functions
+        for multiple, share, missed in _EXCESS:
             excess = np.maximum(multiple * doubts, share * np.abs(needs))
+            excess = np.maximum(excess, missed * largest)
             precision = self.effects.precision if multiple > 2 else 0.0
             spare = max(share, precision) / _ROUNDING * doubts
             yield needs + np.where(functions, excess, spare)
@@ -266,7 +286,7 @@ class LinearSearch:
         (start,), (doubt,) = self.effects.margins_and_errors(
             problem.decode(values[None], np.array([row])), values[None]
         )
-        (least,), (most,) = actionability.limits(problem.values[[row]])
+        (least,), (most,) = actionability.rooms(values[None], problem.values[[row]])
         low, high = values.copy(), values.copy()
         wide = ~actionability.categorical & ~np.isnan(values)
         groups = [wide & changed]
@@ -293,47 +313,114 @@ class LinearSearch:
         return np.fmax(low, least), np.fmin(high, most)
 
     def _moves(self, problem, row):
-        """Moves up, down and to levels; the sign or level of each."""
-        values, actionability = problem.values[row], problem.actionability
-        (low,), (high,) = actionability.limits(values[None])
-        gains, costs, most, columns, targets = [], [], [], [], []
-        for j in np.flatnonzero(actionability.vary & ~np.isnan(values)).tolist():
-            slope, levels = self.effects.slopes[j], self.effects.levels[j]
-            if levels is None:
-                ways = [(1.0, high[j] - values[j]), (-1.0, values[j] - low[j])]
-                for way, room in ways:
-                    gains.append(way * slope)
-                    most.append(max(room, 0.0))
-                    targets.append(way)
-            elif values[j] >= 0:
-                own = int(values[j])
+        """Moves up, down and to values; the sign or value of each, and its errors.
+
+        A number that may not change by small steps enters the values it may take, and
+        moves on from there.
+        """
+        origin, actionability = problem.values[row], problem.actionability
+        (low,), (high,) = actionability.permitted(origin[None])
+        columns, targets, most, after = [], [], [], []
+
+        def add(j, target, room=1.0, entry=-1):
+            columns.append(j)
+            targets.append(target)
+            most.append(room)
+            after.append(entry)
+            return len(after) - 1
+
+        entries = []
+        for j in np.flatnonzero(low <= high).tolist():
+            if actionability.categorical[j]:
                 possible = np.flatnonzero(actionability.possible_levels[j])
                 possible = possible[(possible >= low[j]) & (possible <= high[j])]
-                for level in possible[possible != own].tolist():
-                    gains.append(levels[level] - levels[own])
-                    most.append(1.0)
-                    targets.append(level)
-            new = len(targets) - len(columns)
-            costs += [actionability.costs[j]] * new
-            columns += [j] * new
+                entries += [add(j, k) for k in possible[possible != origin[j]].tolist()]
+                continue
+            for way, start in _starts(actionability, j, origin[j], low[j], high[j]):
+                entry = -1
+                if start != origin[j]:
+                    start = problem.projected(_with(origin, j, start), [row])[0, j]
+                    if np.isnan(start) or start == origin[j]:
+                        continue  # there is no such number of the dtype
+                    entry = add(j, start)
+                    entries.append(entry)
+                room = high[j] - start if way > 0 else start - low[j]
+                add(j, way, max(room, 0.0), entry)
         columns, targets = np.array(columns, dtype=int), np.array(targets, dtype=float)
-        exclusive = actionability.categorical[columns]
+        exclusive = np.zeros(len(columns), dtype=bool)
+        exclusive[entries] = True
+        gains, errors = self._gains(problem, row, columns, targets, exclusive)
+        # Which number fills a missing entry costs nothing.
+        sizes = np.where(np.isnan(origin[columns]), 0.0, 1.0)
+        values = _with(origin, columns[entries], targets[entries])
+        changes = actionability.changes(values, origin[None])
+        sizes[entries] = changes.max(axis=1)
         moves = Moves(
-            np.array(gains).reshape(len(columns), -1),
-            np.array(costs),
+            gains,
+            actionability.costs[columns] * sizes,
             np.array(most),
             exclusive | actionability.integer[columns],
             columns,
             exclusive,
+            np.array(after, dtype=np.intp),
         )
-        return moves, targets
+        return moves, targets, errors
+
+    def _gains(self, problem, row, columns, targets, exclusive):
+        """Gains of the functions by moves, and their errors, (n_moves, k)."""
+        origin, effects = problem.values[row], self.effects
+        seen = [
+            mask is None or (code >= 0 and mask[int(code)])
+            for mask, code in zip(
+                problem.actionability.seen_levels, origin.tolist(), strict=True
+            )
+        ]
+        gains = np.zeros((len(columns), effects.errors.shape[1]))
+        errors = effects.errors[columns]
+        seen = problem.actionability.categorical & np.array(seen, dtype=bool)
+        asked = exclusive & ~seen[columns]
+        for move in np.flatnonzero(~asked).tolist():
+            slope, levels = effects.slopes[columns[move]], effects.levels[columns[move]]
+            if levels is None:
+                gains[move] = targets[move] * slope
+            else:
+                own = int(origin[columns[move]])
+                gains[move] = levels[int(targets[move])] - levels[own]
+        if asked.any():
+            values = np.vstack([origin, _with(origin, columns[asked], targets[asked])])
+            native = problem.decode(values, np.full(len(values), row))
+            margins, doubts = effects.margins_and_errors(native, values)
+            gains[asked] = margins[1:] - margins[0]
+            errors[asked] = doubts[1:] + doubts[0]
+        return gains, errors
+
+
+def _with(origin, columns, values):
+    """Copies of an encoded row, each with another value of one column."""
+    columns = np.atleast_1d(columns)
+    rows = np.repeat(origin[None], len(columns), axis=0)
+    rows[np.arange(len(columns)), columns] = values
+    return rows
+
+
+def _starts(actionability, j, own, low, high):
+    """Signs of the moves of a number, and where they start.
+
+    That is its own value, or the nearest ones that it may take.
+    """
+    if np.isnan(own):
+        start = np.clip(actionability.medians[j], low, high)
+        return [(1.0, start), (-1.0, start)]
+    whole = actionability.integer[j]
+    above = max(low, np.ceil(own) if whole else own)
+    below = min(high, np.floor(own) if whole else own)
+    ways = [(1.0, above, above <= high), (-1.0, below, low <= below)]
+    return [(way, start) for way, start, permitted in ways if permitted]
 
 
 def _moved(origin, moves, units, targets):
-    """The encoded row (1, n_columns) to which moves lead; infinite for no units."""
+    """The encoded row (1, n_columns) to which moves lead."""
     values = origin.copy()
-    if units is None:
-        return np.full_like(origin, np.inf)
     for unit, j, exclusive, target in zip(
         units, moves.column, moves.exclusive, targets, strict=True
     ):

@@ -77,7 +77,8 @@ class Response:
     -----
     A response is a copy, because a model may return a view of its input. A model that
     changes its input in place (a scaler with ``copy=False``) is detected at its first
-    call, and then gets copies.
+    call, and then gets copies. A model is never asked about a table without rows: the
+    answer is an empty slice of an earlier one.
     """
 
     estimator: object
@@ -85,6 +86,7 @@ class Response:
     classes: object = None
     target: object = None
     _changes_input: dict = field(default_factory=dict, repr=False, compare=False)
+    _empty: dict = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self):
         """State without the cache of how the model treats its input."""
@@ -164,6 +166,8 @@ class Response:
         return np.asarray(self.returned_by("predict", X))
 
     def _returned(self, name, function, X):
+        if _n_rows(X) == 0 and name in self._empty:
+            return self._empty[name]
         changes = self._changes_input.get(name)
         sent = X if changes is False else copy_of(X)
         returned = function(sent)
@@ -172,6 +176,11 @@ class Response:
         check_length(self.estimator, returned, _n_rows(X))
         if changes is None and _n_rows(X) > 1:  # a single row may stay equal by chance
             self._changes_input[name] = not same_content(X, sent)
+        if name not in self._empty and _n_rows(X):
+            several = isinstance(returned, list) and np.ndim(returned[0]) == 2
+            self._empty[name] = (
+                [part[:0] for part in returned] if several else returned[:0]
+            )
         return returned
 
     def _matches(self, labels, classes):

@@ -71,7 +71,7 @@ class AdversarialPatch(BaseAttack):
     bounds : (low, high) or dict, default=None
         Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
         or pairs by feature. None, or a feature left out, means the lowest and
-        highest in `fit`. A number that lies outside already stays as it is.
+        highest in `fit`. A number that lies outside may enter, or stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
     random_state : int, RandomState or None, default=None
@@ -433,7 +433,7 @@ def _pasted(actionability, origins, numbers, covered):
 
 def _limits(problem, n_channels):
     """Lowest and highest number of each channel that any cell may take."""
-    low, high = problem.actionability.limits(problem.values)
+    low, high = problem.actionability.permitted(problem.values)
     free = low < high
     low, high = (
         # Missing bounds are those of the known rows.

@@ -110,6 +110,7 @@ class BaseAttack(BaseRowSearch):
             directions={},
             distance=self.units,
             norm=float(self.norm),
+            missing_stays=True,
         )
 
     def _ranges(self, rows, categorical):
@@ -387,8 +388,11 @@ class Budget:
         self.origins = problem.values[index]
         limits = self.actionability.limits(self.origins)
         moves = [(end - self.origins) * self.actionability.costs for end in limits]
-        # Missing entries stay.
-        self.low, self.high = (np.where(np.isnan(part), 0, part) for part in moves)
+        least, most = self.actionability.permitted(self.origins)
+        outside = np.maximum(least - self.origins, self.origins - most)
+        # Missing entries stay, and numbers that lie too far outside of their bounds.
+        stays = ~(outside * self.actionability.costs <= self.epsilon)
+        self.low, self.high = (np.where(stays, 0, part) for part in moves)
 
     def part(self, some):
         """The budget of some of the rows."""
@@ -407,6 +411,11 @@ class Budget:
         moved = steps / self.actionability.costs
         moved = np.where(self.actionability.integer, np.trunc(moved), moved)
         values = np.where(moved == 0, self.origins, self.origins + moved)
+        low, high = self.actionability.permitted(self.origins)
+        # Steps that end before the bounds that a row lies outside of would grow.
+        short = (values < low) & (self.origins < low)
+        short |= (values > high) & (self.origins > high)
+        values = np.where(short, self.origins, values)
         values = self.actionability.projected(values, self.origins)
         if np.isfinite(self.epsilon):
             self._return_to_ball(values, np.abs(moved))

@@ -62,7 +62,7 @@ class HopSkipJump(BaseAttack):
     bounds : (low, high) or dict, default=None
         Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
         or pairs by feature. None, or a feature left out, means the lowest and
-        highest in `fit`. A number that lies outside already stays as it is.
+        highest in `fit`. A number that lies outside may enter, or stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
     random_state : int, RandomState or None, default=None

@@ -42,7 +42,7 @@ class MinimalPerturbation(BaseAttack):
     bounds : (low, high) or dict, default=None
         Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
         or pairs by feature. None, or a feature left out, means the lowest and
-        highest in `fit`. A number that lies outside already stays as it is.
+        highest in `fit`. A number that lies outside may enter, or stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
     time_limit : float, default=10.0
@@ -92,7 +92,7 @@ class MinimalPerturbation(BaseAttack):
       norm; several are a linear program, or a least-distance problem (Lawson & Hanson
       1974, chapter 23) in the norm "2". `lower_bounds` of the explanation are the
       distances of these solutions; rows are by rounding farther, and more where whole
-      numbers are rounded, which is done greedily.
+      numbers are rounded, or numbers enter their bounds, which is done greedily.
     - Models of trees: an exact program, in the norms "inf" and "1", which stops after
       `time_limit` with the best row and the bound that it has proved.
     - Other models: each step goes towards the nearest point where the model's linear

@@ -50,8 +50,8 @@ class OnePixelAttack(BaseAttack):
     bounds : (low, high) or dict, default=None
         Limits of the numbers: a pair of numbers, or of arrays of one for each feature,
         or pairs by feature. None, an infinite end, or a feature left out,
-        means the lowest and highest in `fit`. A number that lies outside already stays
-        as it is.
+        means the lowest and highest in `fit`. A number that lies outside may enter, or
+        stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
     random_state : int, RandomState or None, default=None
@@ -222,7 +222,10 @@ class OnePixelAttack(BaseAttack):
         origins = problem.values[index]
         rows, each = np.ogrid[: len(index), : candidates.shape[1]]
         row, each = rows[..., None, None], each[..., None, None]
-        low, high = (end[row, columns] for end in problem.actionability.limits(origins))
+        low, high = problem.actionability.permitted(origins)
+        low, high = (
+            np.where(low > high, origins, end)[row, columns] for end in (low, high)
+        )
         values = np.repeat(origins[:, None], candidates.shape[1], axis=1)
         shares = candidates[..., len(axes) :]
         values[row, each, columns] = low + shares * (high - low)

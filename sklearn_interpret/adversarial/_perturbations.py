@@ -76,8 +76,10 @@ class LinearPerturbation:
             part.reshape(-1, *part.shape[2:]) for part in (slopes, needs, sizes, most)
         )
         every = Budget(problem, np.repeat(index, n_ways), np.inf)
+        # Equality to rounding is no proof that a row is impossible.
+        least = needs - _EXCESS[0] * self._effects.precision * sizes
         steps, possible = nearest_beyond_all(
-            slopes, every.low, every.high, needs, every.norm
+            slopes, every.low, every.high, least, every.norm
         )
         norms = np.linalg.norm(steps, every.norm, axis=1)
         bounds = np.where(possible, norms, np.inf).reshape(-1, n_ways).min(axis=1)
@@ -101,9 +103,17 @@ class LinearPerturbation:
 
     @staticmethod
     def _steps(slopes, budget, needs, relaxed):
-        """The shortest steps whose whole numbers are those of relaxed ones, cut."""
+        """The shortest steps whose whole numbers are those of relaxed ones, cut.
+
+        And whose numbers that may not change by small steps are those of relaxed ones.
+        """
         costs, whole = budget.actionability.costs, budget.actionability.integer
         cut = np.where(whole, np.trunc(relaxed / costs) * costs, 0)
+        least, most = budget.actionability.permitted(budget.origins)
+        jumps = (least > budget.origins) | (most < budget.origins)
+        entered = rows_after(budget, relaxed) - budget.origins
+        cut = np.where(jumps & (relaxed != 0), entered * costs, cut)
+        whole = whole | jumps
         low, high = (np.where(whole, 0, part) for part in (budget.low, budget.high))
         needs = needs - np.einsum("nmp,np->nm", slopes, cut)
         return cut + nearest_beyond_all(slopes, low, high, needs, budget.norm)[0]
@@ -392,7 +402,9 @@ def nearest_on_rays(budget, steps):
         left = left[~holds]
         short[left] = multiple
     while True:
-        left = np.flatnonzero(valid & (enough - short > _PRECISION * enough))
+        # Some numbers jump at any step: multiples near zero gain nothing.
+        room = _PRECISION * np.maximum(enough, 1)
+        left = np.flatnonzero(valid & (enough - short > room))
         if not len(left):
             break
         between = (short + enough) / 2
@@ -419,6 +431,7 @@ def _step_back(budget, values, valid):
     for j in np.flatnonzero(budget.actionability.integer & budget.actionability.vary):
         moved = np.flatnonzero(valid & (values[:, j] != budget.origins[:, j]))
         nearer = values[moved]
-        nearer[:, j] -= np.sign(nearer[:, j] - budget.origins[moved, j])
+        back = budget.actionability.nearer(nearer, budget.origins[moved])
+        nearer[:, j] = back[:, j]
         holds = budget.problem.holds(nearer, budget.index[moved])
         values[moved[holds]] = nearer[holds]

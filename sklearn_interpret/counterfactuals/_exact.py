@@ -61,11 +61,11 @@ class ExactCounterfactual(BaseCounterfactual):
         Features that may change; None means all.
     permitted_range : dict, "any" or None, default=None
         The values that features may take: (low, high) of a number, a list of levels of
-        a category. A number that lies outside already stays as it is. None, or a
+        a category. A value that lies outside may enter, or stay as it is. None, or a
         feature left out, means the values of `fit`: numbers from the lowest to the
         highest, extended to the row's own where that lies beyond; known levels. "any"
         lifts that. A feature with two whole numbers in `fit` takes only these in either
-        case.
+        case. A missing value may be filled, unless its feature has a `direction`.
     direction : dict, default=None
         Which way features may go: "increase" or "decrease".
     categorical_features : "auto", None, or list of ints or strs, default="auto"
@@ -76,8 +76,8 @@ class ExactCounterfactual(BaseCounterfactual):
     distance : {"mad", "std", "gower"} or dict, default="mad"
         Changes add up, each in units of its feature's median absolute deviation (the
         standard deviation where that is zero), standard deviation, or range over the
-        number of features; a change of a category counts as one unit. A dict gives the
-        cost of a unit, or of a change of a category, and leaves "mad" for the others.
+        number of features; a change of a category, or of a missing value, counts as
+        one unit. A dict gives the cost of a unit, and leaves "mad" for the others.
     n_counterfactuals : int, default=1
         Number of rows to find. Each is the nearest that leaves features with at least
         half of the changes of each row before it as they were: it is at least half as
@@ -85,7 +85,7 @@ class ExactCounterfactual(BaseCounterfactual):
     constraints : list of (dict, float), default=None
         Linear constraints on numbers: coefficients by feature, and the upper bound of
         the sum of coefficient times value, to a relative 1e-9. Rows found keep them,
-        even if the explained row does not; a missing number keeps none.
+        even if the explained row does not; a missing number keeps none, and is filled.
     time_limit : float, default=10.0
         Seconds for each explained row, where the model has trees, after which the
         nearest so far is returned, with a lower bound. Zero leaves it at the first row
@@ -131,8 +131,8 @@ class ExactCounterfactual(BaseCounterfactual):
     With ``objective="n_changed"`` they speak of rows with as few changes. Where
     rounding decides, the model itself is asked; an end of all probabilities or
     predictions, which rounding alone reaches (a probability of 1), is impossible. A
-    threshold is passed by the next number that the model distinguishes from it. Missing
-    entries of a row, and unknown levels, stay. With `constraints` a number in models of
+    threshold is passed by the next number that the model distinguishes from it. With
+    `constraints` a number in models of
     trees goes no farther than a hundred times what makes up for all others of a
     constraint, which "impossible" takes for granted.
 

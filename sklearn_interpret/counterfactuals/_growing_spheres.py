@@ -49,11 +49,11 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         Features that may change; None means all.
     permitted_range : dict, "any" or None, default=None
         The values that features may take: (low, high) of a number, a list of levels of
-        a category. A number that lies outside already stays as it is. None, or a
+        a category. A value that lies outside may enter, or stay as it is. None, or a
         feature left out, means the values of `fit`: numbers from the lowest to the
         highest, extended to the row's own where that lies beyond; known levels. "any"
         lifts that. A feature with two whole numbers in `fit` takes only these in either
-        case.
+        case. A missing value may be filled, unless its feature has a `direction`.
     direction : dict, default=None
         Which way features may go: "increase" or "decrease".
     categorical_features : "auto", None, or list of ints or strs, default="auto"
@@ -64,8 +64,8 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     distance : {"mad", "std", "gower"} or dict, default="mad"
         Changes add up, each in units of its feature's median absolute deviation (the
         standard deviation where that is zero), standard deviation, or range over the
-        number of features; a change of a category counts as one unit. A dict gives the
-        cost of a unit, or of a change of a category, and leaves "mad" for the others.
+        number of features; a change of a category, or of a missing value, counts as
+        one unit. A dict gives the cost of a unit, and leaves "mad" for the others.
     n_counterfactuals : int, default=1
         Number of rows to find. Each is at least half as far from those before it as the
         nearest is from the explained row.
@@ -104,8 +104,8 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     Notes
     -----
     Directions are drawn once, and are the same for all rows and radii. Between radii a
-    and b, rows are spread evenly; categories change with the probability
-    :math:`1 - \exp(-b)`. Each layer is a fifth thicker than the one within.
+    and b, rows are spread evenly; categories and missing values change with the
+    probability :math:`1 - \exp(-b)`. Each layer is a fifth thicker than the one within.
 
     Near rows of `fit` that satisfy the target are candidates too, projected on the
     values that the explained row may take, and so are the rows that a short search of
@@ -164,19 +164,18 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         )
         self._depths = rng.uniform(size=(self.n_samples, 1))
         self._chances = rng.uniform(size=shape)
-        self._new_levels = self._draw_levels(rng.uniform(size=shape), actionability)
+        self._drawn = self._draw_values(rng.uniform(size=shape), actionability)
 
-    def _draw_levels(self, points, actionability):
-        """The level that each sample changes a category to."""
-        levels = np.zeros(points.shape)
-        changing = actionability.vary & actionability.categorical
-        for j in np.flatnonzero(changing).tolist():
-            possible = np.flatnonzero(actionability.possible_levels[j])
-            if len(possible):
-                levels[:, j] = possible[(points[:, j] * len(possible)).astype(np.intp)]
+    def _draw_values(self, points, actionability):
+        """The value that each sample changes a category or a missing number to."""
+        drawn = np.zeros(points.shape)
+        for j in np.flatnonzero(actionability.vary).tolist():
+            values = self._grid_values[self._grid_columns == j]
+            if len(values):
+                drawn[:, j] = values[(points[:, j] * len(values)).astype(np.intp)]
             else:
                 self._chances[:, j] = np.inf
-        return levels
+        return drawn
 
     def _rows_each(self):
         return _TOGETHER * self.n_samples
@@ -237,7 +236,8 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         radius = outer * (share + self._depths * (1 - share)) ** (1 / size)
         origins = problem.values[index][:, None]
         values = origins + self._directions * (radius / actionability.costs)
-        changed = actionability.categorical & (self._chances < -np.expm1(-outer))
-        values = np.where(changed, self._new_levels, values)
+        jumps = actionability.categorical | np.isnan(origins)
+        changed = jumps & (self._chances < -np.expm1(-outer))
+        values = np.where(changed, self._drawn, values)
         of = np.repeat(index, self.n_samples)
         return problem.projected(values.reshape(len(of), -1), of), of

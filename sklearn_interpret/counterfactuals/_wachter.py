@@ -47,11 +47,11 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         Features that may change; None means all.
     permitted_range : dict, "any" or None, default=None
         The values that features may take: (low, high) of a number, a list of levels of
-        a category. A number that lies outside already stays as it is. None, or a
+        a category. A value that lies outside may enter, or stay as it is. None, or a
         feature left out, means the values of `fit`: numbers from the lowest to the
         highest, extended to the row's own where that lies beyond; known levels. "any"
         lifts that. A feature with two whole numbers in `fit` takes only these in either
-        case.
+        case. A missing value may be filled, unless its feature has a `direction`.
     direction : dict, default=None
         Which way features may go: "increase" or "decrease".
     categorical_features : "auto", None, or list of ints or strs, default="auto"
@@ -62,8 +62,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     distance : {"mad", "std", "gower"} or dict, default="mad"
         Changes add up, each in units of its feature's median absolute deviation (the
         standard deviation where that is zero), standard deviation, or range over the
-        number of features; a change of a category counts as one unit. A dict gives the
-        cost of a unit, or of a change of a category, and leaves "mad" for the others.
+        number of features; a change of a category, or of a missing value, counts as
+        one unit. A dict gives the cost of a unit, and leaves "mad" for the others.
     n_counterfactuals : int, default=1
         Number of rows to find. Each is at least half as far from those before it as the
         nearest is from the explained row.
@@ -251,6 +251,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         """Rows at the ends of descents along the numbers that vary; their steps."""
         numbers, costs = self._numbers, problem.actionability.costs[self._numbers]
         origins = problem.values[of][:, numbers]
+        # Filled entries move from where they start.
+        origins = np.where(np.isnan(origins), begins[:, numbers], origins)
         low, high = problem.actionability.limits(problem.values[of])
         # Missing entries stay: their limits and changes are zero.
         low, high = (

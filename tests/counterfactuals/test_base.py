@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
@@ -222,19 +223,78 @@ def test_several_are_apart_and_the_first_is_the_only_one(method):
 
 
 @every_method
-def test_what_is_missing_stays_missing(method):
+def test_what_is_missing_may_be_filled_and_nothing_else_goes_missing(method):
     numbers = X[["a", "b", "n"]].to_numpy(dtype=float)
     numbers[::3, 0] = np.nan
     model = HistGradientBoostingClassifier(max_iter=5).fit(numbers, y)
     explanation = made(method, model).fit(numbers).explain(numbers[:12])
     before = numbers[explanation.origin]
-    assert_array_equal(np.isnan(explanation.rows), np.isnan(before))
-    assert (explanation.status == "found").sum() >= 10
+    assert not (np.isnan(explanation.rows) & ~np.isnan(before)).any()
+    assert (explanation.status == "found").all()
+    filled = np.isnan(before) & ~np.isnan(explanation.rows)
+    # A filled number counts as one deviation.
+    assert (explanation.distances[filled.any(axis=1)] >= 1 - 1e-9).all()
+
+
+class Missing(ClassifierMixin, BaseEstimator):
+    """The second class where a number is there and not negative."""
+
+    def fit(self, X, y=None):
+        """Nothing is learned."""
+        self.classes_, self.n_features_in_ = np.array([0, 1]), X.shape[1]
+        return self
+
+    def predict(self, X):
+        """Whether the first number is there."""
+        return (np.asarray(X)[:, 0] >= 0).astype(int)
+
+
+@every_method
+def test_where_nothing_but_a_missing_number_decides(method):
+    known = np.column_stack([np.linspace(-1, 3, 30), np.arange(30.0)])
+    asked = np.array([[np.nan, 3.0], [np.nan, np.nan]])
+    model = Missing().fit(known)
+    explanation = made(method, model).fit(known).explain(asked)
+    assert explanation.status.tolist() == ["found"] * 2
+    assert (explanation.rows[:, 0] >= 0).all()
+    assert_array_equal(explanation.rows[:, 1], asked[:, 1])
+    assert_allclose(explanation.distances, [1, 1])
+    assert_array_equal(explanation.changed, [[True, False]] * 2)
+    frozen = made(method, model, features_to_vary=[1]).fit(known)
+    with pytest.warns(NoCounterfactualWarning):
+        assert (frozen.explain(asked).status == "failed").all()
+
+
+OUTSIDE = np.column_stack([np.repeat([-1.0, 1.0], 20), np.tile(np.arange(4.0), 10)])
+OUTSIDE_MODELS = {
+    "linear": LogisticRegression().fit(OUTSIDE, OUTSIDE[:, 0] > 0),
+    "tree": DecisionTreeClassifier().fit(OUTSIDE, OUTSIDE[:, 0] > 0),
+}
+
+
+@pytest.mark.parametrize("method", [ExactCounterfactual, *QUICK])
+@pytest.mark.parametrize("model", OUTSIDE_MODELS)
+@pytest.mark.parametrize("permitted", [None, {0: (-1, 1)}, {0: (-1, 1), 1: (5, 6)}])
+def test_rows_whose_own_values_are_not_permitted(method, model, permitted):
+    """A flag of -1 and 1 at 0, 0.5 or 2: it may become what it may be, or stay."""
+    model = OUTSIDE_MODELS[model]
+    rows = np.array([[0.0, 1.0], [0.5, 1.0], [2.0, 1.0], [-7.0, 0.5], [1.0, 9.0]])
+    search = method(
+        FrozenEstimator(model), permitted_range=permitted, **QUICK.get(method, {})
+    )
+    found = search.fit(OUTSIDE).explain(rows)
+    assert found.status.tolist() == ["found"] * 5
+    assert (model.predict(found.rows) != model.predict(rows)).all()
+    flags = found.rows[:, 0]
+    assert np.isin(flags, [-1, 1]).all() if permitted is None else np.ptp(flags) <= 2
+    assert_array_equal(found.rows[:, 1], rows[:, 1])
+    if method is ExactCounterfactual:
+        assert found.optimal.all()
 
 
 @every_method
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_what_is_missing_in_a_frame_stays_missing(method, library):
+def test_what_is_missing_in_a_frame_is_filled(method, library):
     module = pytest.importorskip(library)
     real, whole = X["a"].tolist(), X["n"].tolist()
     real[::4] = [None] * len(real[::4])
@@ -247,18 +307,16 @@ def test_what_is_missing_in_a_frame_stays_missing(method, library):
     assert list(explanation.rows.dtypes) == list(table.dtypes)
     before = np.asarray(table[:8], dtype=float)[explanation.origin]
     after = np.asarray(explanation.rows, dtype=float)
-    assert_array_equal(np.isnan(after), np.isnan(before))
+    assert not (np.isnan(after) & ~np.isnan(before)).any()
+    assert (np.isnan(before) & ~np.isnan(after)).any()
     own = model.predict(table[:8])
     assert (model.predict(explanation.rows) != own[explanation.origin]).all()
-    # Where nothing is found, no value of a number that is there changes the class.
+    # Where nothing is found, no numbers change the class.
     rows = np.asarray(table[:8], dtype=float)
     for row in np.flatnonzero(explanation.status == "failed"):
-        missing = np.isnan(rows[row])
         steps = [
-            [np.nan]
-            if missing[j]
-            else np.linspace(np.nanmin(known), np.nanmax(known), 40)
-            for j, known in enumerate(np.asarray(table, dtype=float).T)
+            np.append(np.linspace(np.nanmin(known), np.nanmax(known), 40), own)
+            for own, known in zip(rows[row], np.asarray(table, float).T, strict=True)
         ]
         grid = np.array(np.meshgrid(*steps)).reshape(3, -1).T
         frame = module.DataFrame(dict(zip(table.columns, grid.T, strict=True)))

@@ -127,10 +127,40 @@ def test_missing_and_unseen_levels():
     seen = as_rows(np.array([["b"], ["z"], [None], [np.nan]], dtype=object))
     values = actionability.encode(seen)
     assert_array_equal(values, [[1], [-1], [np.nan], [np.nan]])
-    # An unseen level may change to a known one, and stays where it does not.
+    # What is unseen or missing may change to a known level.
     assert_array_equal(actionability.projected(values, values), values)
     to_first = actionability.projected(np.zeros((4, 1)), values)
-    assert_array_equal(to_first, [[0], [0], [np.nan], [np.nan]])
+    assert_array_equal(to_first, np.zeros((4, 1)))
+    assert_array_equal(actionability.n_changed(to_first, values), np.ones(4))
+
+
+@frames
+def test_declared_levels_that_no_row_has(library):
+    """They have their place in the order, and nothing may change to them."""
+    known = frame(library)[["size"]]
+    actionability = feasible_of(known, directions={0: "decrease"})
+    assert actionability.levels == [LEVELS]
+    assert_array_equal(actionability.possible_levels[0], [True, False, True])
+    values = np.array([[1.0], [2.0], [np.nan]])
+    to_first = actionability.projected(np.zeros((3, 1)), values)
+    assert_array_equal(to_first, [[0], [0], [np.nan]])
+    to_second = actionability.projected(np.ones((3, 1)), values)
+    assert_array_equal(to_second, values)
+
+
+@pytest.mark.parametrize(
+    ("distance", "expected"), [("mad", 1), ("gower", 0.5), ({0: 3.0}, 3), ("std", 1)]
+)
+def test_missing_entries_are_filled_for_one_unit(distance, expected):
+    X = np.array([[1.0, 5.0], [2.0, 6.0], [4.0, np.nan]])
+    actionability = feasible_of(X, distance=distance)
+    origins = np.array([[np.nan, 5.0]] * 2)
+    values = np.array([[3.0, 5.0], [np.nan, 5.0]])
+    assert_array_equal(actionability.projected(values, origins), values)
+    assert_allclose(actionability.distances(values, origins), [expected, 0])
+    assert_array_equal(actionability.n_changed(values, origins), [1, 0])
+    stays = feasible_of(X, missing_stays=True)
+    assert_array_equal(stays.projected(values, origins), origins)
 
 
 def test_missing_levels_of_nullable_texts():
@@ -146,18 +176,55 @@ def test_numbers_stay_within_ranges_and_directions():
     actionability = feasible_of(
         X, ranges={0: (-1, 2)}, directions={1: "increase", 2: "decrease"}
     )
+    # A number outside of its range may enter it, and nothing else is between.
+    low, high = actionability.permitted(X)
+    assert_array_equal(low, [[-1, 0, -np.inf], [-1, 1, -np.inf]])
+    assert_array_equal(high, [[2, np.inf, 0], [2, np.inf, 2]])
     low, high = actionability.limits(X)
-    assert_array_equal(low, [[-1, 0, -np.inf], [5, 1, -np.inf]])
+    assert_array_equal(low, [[-1, 0, -np.inf], [-1, 1, -np.inf]])
     assert_array_equal(high, [[2, np.inf, 0], [5, np.inf, 2]])
-    projected = actionability.projected(np.full((2, 3), 7.0), X)
-    assert_array_equal(projected, [[2, 7, 0], [5, 7, 2]])
+    projected = actionability.projected(np.full((2, 3), 4.0), X)
+    assert_array_equal(projected, [[2, 4, 0], [2, 4, 2]])
+    assert_array_equal(actionability.projected(X, X), X)
+    low, high = actionability.rooms(X, X)
+    assert_array_equal(low[:, 0], [-1, 5])
+    assert_array_equal(high[:, 0], [2, 5])
+
+
+def test_a_direction_may_lead_into_a_range_or_away_from_it():
+    X = np.array([[0.0, 0.0], [9.0, 9.0]])
+    ways = {0: "increase", 1: "decrease"}
+    actionability = feasible_of(X, ranges={0: (2, 3), 1: (2, 3)}, directions=ways)
+    projected = actionability.projected(np.full((2, 2), 2.5), X)
+    assert_array_equal(projected, [[2.5, 0], [9, 2.5]])
+
+
+def test_two_whole_numbers_and_no_others():
+    X, two = np.array([[0.0], [1.0]]), np.array([True])
+    actionability = feasible_of(X, within_data=two, two_valued=two)
+    origins = np.array([[3.0], [0.5], [-1.0], [np.nan]])
+    for target, expected in ((2.0, [1, 1, 1, 1]), (-0.4, [0, 0, 0, 0])):
+        projected = actionability.projected(np.full((4, 1), target), origins)
+        assert_array_equal(projected[:, 0], expected)
+    for limits in ("permitted_range", "direction"):
+        free = actionability.without(limits)
+        projected = free.projected(np.full((4, 1), 2.0), origins)
+        assert_array_equal(projected, np.ones((4, 1)))
+
+
+def test_a_range_beyond_the_dtype_holds_nothing():
+    X = np.array([[0], [3]], dtype=np.uint8)
+    actionability = feasible_of(X, ranges={0: (-1, -1)})
+    origins = actionability.encode(as_rows(X))
+    projected = actionability.projected(np.zeros((2, 1)), origins)
+    assert_array_equal(projected, origins)
 
 
 def test_what_does_not_vary_is_kept():
     X = np.array([[0.1, 0.2], [np.nan, 0.4]])
     actionability = feasible_of(X, vary=np.array([True, False]))
     projected = actionability.projected(np.full((2, 2), 9.0), X)
-    assert_array_equal(projected, [[9, 0.2], [np.nan, 0.4]])
+    assert_array_equal(projected, [[9, 0.2], [9, 0.4]])
 
 
 def test_a_missing_value_replaces_none():
@@ -171,8 +238,8 @@ def test_whole_numbers_and_their_range():
     actionability = feasible_of(X, ranges={1: (99.5, 180.5)})
     origins = actionability.encode(as_rows(X))
     projected = actionability.projected(np.array([[-3.2, 99.1], [300.0, 7.0]]), origins)
-    # 200 is outside of its range, and stays.
-    assert_array_equal(projected, [[0, 100], [255, 200]])
+    # 200 is outside of its range, and enters it.
+    assert_array_equal(projected, [[0, 100], [255, 100]])
     native = decoded(actionability, projected, X)
     assert_array_equal(native, projected)
     assert native.dtype == np.uint8
@@ -184,10 +251,11 @@ def test_whole_numbers_of_nullable_columns():
     actionability = feasible_of(X)
     origins = actionability.encode(as_rows(X))
     projected = actionability.projected(np.full((3, 1), 1e6), origins)
-    assert_array_equal(projected, [[127], [np.nan], [127]])
+    assert_array_equal(projected, [[127], [127], [127]])
+    projected[0] = 1
     native = decoded(actionability, projected, X)
     assert native["n"].dtype == X["n"].dtype
-    assert native["n"].isna().tolist() == [False, True, False]
+    assert native["n"].tolist() == [1, 127, 127]
 
 
 @pytest.mark.parametrize("value", [0.1, 1 / 3, -0.7, 1e300])
@@ -298,7 +366,7 @@ def test_without_a_range_the_limits_of_the_dtype_are_left():
         free.limits(values), feasible_of(X).limits(values), strict=True
     ):
         assert_array_equal(found, expected)
-    assert free.possible_levels[4].all()
+    assert_array_equal(free.possible_levels[4], [True, False, True])
 
 
 def problem_of(X, rows, **limits):

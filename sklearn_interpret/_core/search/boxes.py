@@ -147,7 +147,7 @@ class BoxSums:
     costs : list of ndarray
         Costs of the cells of each column; infinite for those that may not be taken.
     own : ndarray of shape (p,), intp
-        The cells that cost nothing.
+        The cells that cost nothing, or that have to be left, at infinite costs.
     tree : ndarray of shape (n_boxes,), intp
         Increasing.
     low, high : ndarray of shape (n_boxes, p), intp
@@ -401,7 +401,10 @@ class BoxSums:
             missing = np.maximum(missing, 0).sum(axis=0)
             missing[:, np.isinf(flat)] = np.inf
             least, first = np.unique(missing, return_index=True)
-            parent, cell = np.divmod(first[:_BLOCK], len(flat))
+            first = first[np.isfinite(least)][:_BLOCK]
+            if not len(first):
+                break
+            parent, cell = np.divmod(first, len(flat))
             points, changed = points[parent], column[cell]
             points[np.arange(len(cell)), changed] = cell - self._starts[changed]
             if least[0] == 0:
@@ -472,7 +475,12 @@ class BoxSums:
             if len(held) < _STARTS:
                 held = np.vstack([held, part[self.holds_but_for_changes(part)]])
         starts = held[:_STARTS]
-        attained = self.attained(self.own[None])
+        # Own cells that may not be kept are exchanged for the cheapest.
+        start = [
+            own if np.isfinite(cost[own]) else cost.argmin()
+            for own, cost in zip(self.own, self.costs, strict=True)
+        ]
+        attained = self.attained(np.array([start]))
         if attained is not None:
             starts = np.vstack([attained, starts])
         if not len(starts):

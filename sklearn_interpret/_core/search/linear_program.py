@@ -9,6 +9,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 _FAR = 100
 # Relative difference of costs that count as equal.
 _SAME = 1e-7
+# Moves of lower costs count as moves of this.
+_LEAST_COST = 1e-200
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,8 @@ class Moves:
         The column that each move changes.
     exclusive : ndarray of shape (n_moves,), bool
         Moves that exclude others of their column.
+    after : ndarray of shape (n_moves,), intp
+        The exclusive move that each needs to have been made; -1 for none.
     """
 
     gains: np.ndarray
@@ -37,6 +41,12 @@ class Moves:
     whole: np.ndarray
     column: np.ndarray
     exclusive: np.ndarray
+    after: np.ndarray
+
+    def least_cost(self):
+        """The least cost of any moves at all; zero if some can be small."""
+        first = (self.most > 0) & (self.after < 0)
+        return self.costs[first].min(initial=np.inf) * self.whole[first].all()
 
     def cheapest(self, needs, weights, most_moved):
         """Units (n_moves,) of moves so that functions rise by `needs` (m,), or None.
@@ -53,11 +63,12 @@ class Moves:
         """The least number of moved columns that is enough, or None."""
         units = self._filled(needs)
         few = units is not None and self._few_moved(units, weights, most_moved)
-        if not few or self._n_moved(units) > 1:
+        if not few or self.n_moved(units) > 1:
             units = self._solved(None, needs, weights, most_moved)
-        return None if units is None else self._n_moved(units)
+        return None if units is None else self.n_moved(units)
 
-    def _n_moved(self, units):
+    def n_moved(self, units):
+        """The number of columns that units of moves change."""
         return len(np.unique(self.column[units > 0]))
 
     def _few_moved(self, units, weights, most_moved):
@@ -75,7 +86,7 @@ class Moves:
         units = np.zeros(len(self.costs))
         gains, need = self.gains[:, needs.argmax()], needs.max()
         useful = np.flatnonzero((gains > 0) & (self.most > 0))
-        for move in useful[np.argsort(-gains[useful] / self.costs[useful])]:
+        for move in useful[np.argsort(-self._rates(gains[:, None])[useful, 0])]:
             units[move] = min(need / gains[move], self.most[move])
             need -= units[move] * gains[move]
             if units[move] < self.most[move]:
@@ -84,15 +95,21 @@ class Moves:
         others = np.delete(units @ self.gains - needs, needs.argmax())
         parts = (units != np.rint(units)) & self.whole
         several = np.bincount(self.column[self.exclusive & (units > 0)]) > 1
-        if need > 0 or (others < 0).any() or parts.any() or several.any():
-            return None
-        return units
+        too_early = (units > 0) & (self.after >= 0) & (units[self.after] == 0)
+        broken = parts.any() or several.any() or too_early.any()
+        return None if need > 0 or (others < 0).any() or broken else units
+
+    def _rates(self, gains):
+        """Gains (n_moves, m) per cost; some moves cost nothing."""
+        with np.errstate(over="ignore"):
+            return gains / np.maximum(self.costs, _LEAST_COST)[:, None]
 
     def completed(self, units, needs):
         """Units extended where functions lack a little of their needs."""
         units = units.copy()
-        usable = (units > 0) & (units < self.most) & ~self.whole
-        rates = usable[:, None] * self.gains / self.costs[:, None]
+        begun = (units > 0) | ((self.after >= 0) & (units[self.after] > 0))
+        usable = begun & (units < self.most) & ~self.whole
+        rates = np.where(usable[:, None], self._rates(self.gains), 0)
         for function in np.flatnonzero(units @ self.gains < needs):
             move = rates[:, function].argmax()
             lacking = needs[function] - units @ self.gains[:, function]
@@ -115,9 +132,15 @@ class Moves:
         rises = np.hstack([self.gains.T, np.zeros((len(needs), len(columns)))])
         constraints = [LinearConstraint(rises / sizes[:, None], needs / sizes, np.inf)]
         counted = costs is None or len(most_moved) > 0
+        later = np.flatnonzero(self.after >= 0)
+        entrances = np.unique(self.after[later])
         # Older solvers fail on whole units without an end.
-        ended = np.minimum(self.most, self._far(needs / sizes, sizes))
-        most = ended if counted else np.where(self.whole, ended, self.most)
+        entering = np.abs(self.gains[entrances] / sizes).sum(axis=0)
+        ended = np.minimum(
+            self.most, self._far(np.abs(needs / sizes) + entering, sizes)
+        )
+        bounded = self.whole | (self.after >= 0) | counted
+        most = np.where(bounded, ended, self.most)
         if counted:
             moved = np.zeros((n_moves, n))
             moved[np.arange(n_moves), np.arange(n_moves)] = 1
@@ -126,6 +149,11 @@ class Moves:
         if len(most_moved):
             few = np.hstack([np.zeros((len(weights), n_moves)), weights[:, columns]])
             constraints.append(LinearConstraint(few, 0, most_moved))
+        if len(later):
+            order = np.zeros((len(later), n))
+            order[np.arange(len(later)), later] = 1
+            order[np.arange(len(later)), self.after[later]] = -most[later]
+            constraints.append(LinearConstraint(order, -np.inf, 0))
         once = np.zeros((len(columns), n))
         once[place[self.exclusive], np.flatnonzero(self.exclusive)] = 1
         constraints.append(LinearConstraint(once, 0, 1))
@@ -142,24 +170,46 @@ class Moves:
                 return best
             units = found.x[:n_moves]
             units = np.where(self.whole, np.rint(units), units)
-            if not counted:
+            if not (counted or len(later)):
                 return units
-            # Solvers tolerate tiny moves of closed columns: solve again without these.
+            # Solvers tolerate tiny moves of closed columns, and of those not entered:
+            # solve again without these.
             moved = found.x[n_moves:] > 0.5
-            few = replace(self, most=np.where(moved[place], self.most, 0))
-            units = few._solved(self.costs, needs, weights[:0], most_moved[:0])
+            entered = np.zeros(n_moves)
+            entered[entrances] = units[entrances]
+            usable = moved[place] if counted else np.ones(n_moves, dtype=bool)
+            units = self._solved_after(entered, usable, needs)
             if units is not None and (costs is None or units @ costs < least):
                 best, least = units, found.fun if costs is None else units @ costs
             if least <= found.fun * (1 + _SAME):
                 return best
-            others = np.append(np.zeros(n_moves), ~moved)
-            constraints.append(LinearConstraint(others[None], 1, np.inf))
+            others = np.zeros(n)
+            others[entrances] = 1 - 2 * entered[entrances]
+            others[n_moves:] = ~moved & counted
+            constraints.append(
+                LinearConstraint(others[None], 1 - entered.sum(), np.inf)
+            )
+
+    def _solved_after(self, entered, usable, needs):
+        """Units of usable moves where those that others need are made, or are not."""
+        later, entrance = self.after >= 0, np.zeros(len(usable), dtype=bool)
+        entrance[self.after[later]] = True
+        taken = self.exclusive & np.isin(self.column, self.column[entered > 0])
+        usable = usable & ~(entrance | taken | (later & (entered[self.after] == 0)))
+        left = replace(
+            self,
+            most=np.where(usable, self.most, 0),
+            after=np.full_like(self.after, -1),
+        )
+        needs = needs - entered @ self.gains
+        units = left._solved(self.costs, needs, np.empty((0, 0)), np.empty(0))
+        return None if units is None else units + entered
 
     def _far(self, needs, sizes):
         """Limits of moves beyond any need, (n_moves,)."""
         gains = np.abs(self.gains / sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
-            alone = np.abs(needs).max() / gains
+            alone = needs.max() / gains
         alone = np.where(gains > 0, alone, 0).max(axis=1, initial=0)
         return np.maximum(1.0, np.ceil(_FAR * alone))
 

@@ -131,8 +131,8 @@ def _fewest_changes(boxes, starts, goal, end):
     """A point with the fewest changes, the cheapest among these."""
     unit = [np.where(np.isfinite(cost), 1.0, np.inf) for cost in boxes.costs]
     for cost, own in zip(unit, boxes.own, strict=True):
-        cost[own] = 0
-    much = 1 + sum(cost[np.isfinite(cost)].max() for cost in boxes.costs)
+        cost[own] = 0 if np.isfinite(cost[own]) else np.inf
+    much = 1 + sum(cost[np.isfinite(cost)].max(initial=0) for cost in boxes.costs)
     both = [a + much * b for a, b in zip(boxes.costs, unit, strict=True)]
     stop = end if goal.time_limit else np.inf
     point = replace(boxes, costs=both).near_point(starts, stop=stop)

@@ -27,6 +27,8 @@ class Refinement:
         Position of each point, for the callables.
     costs : ndarray of shape (n_columns,)
         Costs of a unit of change, or of any change of a column without units.
+    filling : ndarray of shape (n_columns,)
+        Sizes of the changes from a missing cell to a value.
     has_units : ndarray of shape (n_columns,), bool
         Whether the changes of a column can be small.
     holds : callable
@@ -35,10 +37,12 @@ class Refinement:
         ``projected(values, index)``: the nearest possible points.
     """
 
-    def __init__(self, values, origins, index, *, costs, has_units, holds, projected):
+    def __init__(
+        self, values, origins, index, *, costs, filling, has_units, holds, projected
+    ):
         self.values = values.copy()
         self.origins, self.index = origins, index
-        self.costs, self.has_units = costs, has_units
+        self.costs, self.filling, self.has_units = costs, filling, has_units
         self._holds, self._projected = holds, projected
 
     def costs_of_changes(self):
@@ -48,7 +52,12 @@ class Refinement:
     def _costs(self, values, origins, column):
         changes = np.nan_to_num(np.abs(values - origins))
         changes = np.where(self.has_units[column], changes, changes > 0)
-        return changes * self.costs[column]
+        filled = np.isnan(values) != np.isnan(origins)
+        return np.where(filled, self.filling[column], changes) * self.costs[column]
+
+    def _has_units(self, column, origins):
+        """Whether changes of cells can be small."""
+        return self.has_units[column] & ~np.isnan(origins)
 
     def undo(self, rounds=np.inf, share=1):
         """Undo changes, or a share of each, the costliest first, while it holds."""
@@ -58,7 +67,7 @@ class Refinement:
             point, column = np.nonzero(self.costs_of_changes() * active[:, None])
             cells, origins = self.values[point, column], self.origins[point, column]
             # Changes without units are undone as a whole.
-            kept = np.where(self.has_units[column], 1 - share, 0)
+            kept = np.where(self._has_units(column, origins), 1 - share, 0)
             undone = origins + kept * (cells - origins)
             undone, holds = self._tried(point, column, undone)
             gains = self._costs(cells, undone, column)
@@ -98,9 +107,8 @@ class Refinement:
         for _ in range(_CUTS):
             near, far = good[moves], end[moves]
             # Changes without units are undone as a whole.
-            cells = np.where(
-                self.has_units[column[moves]], near + _SHARES * (far - near), far
-            )
+            small = self._has_units(column[moves], far)
+            cells = np.where(small, near + _SHARES * (far - near), far)
             at = np.tile(point[moves], len(cells)), np.tile(column[moves], len(cells))
             cells, holds = (
                 part.reshape(cells.shape) for part in self._tried(*at, cells.ravel())

@@ -4,11 +4,15 @@ And a `SearchProblem`: rows to be explained under a target and such constraints.
 """
 
 from copy import copy
+from functools import cached_property
 
 import numpy as np
 
 from sklearn_interpret._core.search.refine import Refinement
-from sklearn_interpret._core.statistics.weighted import averaged_quantile
+from sklearn_interpret._core.statistics.weighted import (
+    averaged_quantile,
+    weighted_quantile,
+)
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.plain import PlainState
 
@@ -38,7 +42,7 @@ class Actionability(PlainState):
     vary : ndarray of shape (n_columns,), bool
         Which columns may change.
     ranges : dict of int to (low, high) or list of levels
-        Values that some columns may take. A value that lies outside stays as it is.
+        Values that some columns may take. A value that lies outside may stay.
     directions : dict of int to {"increase", "decrease"}
         Which way some columns may go.
     distance : {"mad", "std", "gower", "raw"} or dict of int to float
@@ -54,6 +58,15 @@ class Actionability(PlainState):
     two_valued : ndarray of shape (n_columns,), bool, default=None
         Which of these have two successive whole numbers, and take only these, even
         where ranges are lifted.
+    missing_stays : bool, default=False
+        Whether missing entries stay. Else they may be filled, which costs one unit.
+
+    Attributes
+    ----------
+    costs : ndarray of shape (n_columns,)
+        Costs of a unit of each number, or of a change of a category.
+    filling : ndarray of shape (n_columns,)
+        Sizes of the changes from a missing entry to a value.
     """
 
     def __init__(
@@ -69,8 +82,10 @@ class Actionability(PlainState):
         norm=1,
         within_data=None,
         two_valued=None,
+        missing_stays=False,
     ):
         self.known = known
+        self._missing_stays = missing_stays
         self.norm = norm
         self.categorical = categorical
         self.integer = ~categorical & np.array(
@@ -106,7 +121,9 @@ class Actionability(PlainState):
         self._two_valued = none if two_valued is None else two_valued
         self._within_data = none if within_data is None else within_data
         self.integer |= self._two_valued
+        every = np.ones(known.n_rows, dtype=bool)
         self._observed, self._known_levels = self._known_values(weights > 0)
+        self.seen_levels = self._known_values(every)[1]
         self._limit_to(self._within_data)
         for j, limits in ranges.items():
             if categorical[j]:
@@ -115,13 +132,15 @@ class Actionability(PlainState):
                     label_key(level) in allowed for level in self.levels[j]
                 ]
             else:
-                low, high = np.clip(limits, self._low[j], self._high[j])
+                low = max(limits[0], self._low[j])
+                high = min(limits[1], self._high[j])
                 self._low[j] = np.ceil(low) if self.integer[j] else low
                 self._high[j] = np.floor(high) if self.integer[j] else high
         # Columns that do not hold each number of double precision.
         doubles = np.array([dtype == np.float64 for dtype in self.dtypes], dtype=bool)
         self._rounded = ~doubles | self.integer | categorical
-        self.costs = self._costs(weights, distance)
+        self.costs, self.filling = self._costs(weights, distance)
+        self._weights = weights
         self.coefficients = np.zeros((0, known.n_columns))
         self.bounds = np.zeros(0)
 
@@ -132,8 +151,12 @@ class Actionability(PlainState):
         return plain and not self.categorical.any()
 
     def _levels_of(self, j):
-        """Levels of a category, in the natural order, missing ones left out."""
+        """Levels of a category, in the natural order, missing ones left out.
+
+        Those that the dtype declares and no known row has are among them.
+        """
         _, labels = self.known.encode_column(j)
+        labels = self.known.categories(j) or labels
         return [label for label in labels if not is_missing(label)]
 
     def _limits_of_dtype(self, j):
@@ -166,8 +189,10 @@ class Actionability(PlainState):
         self._within_data = within_data
         self._low, self._high = np.where(within_data, self._observed, self._of_dtype)
         self.possible_levels = [
-            levels if levels is None or within else np.ones_like(levels)
-            for levels, within in zip(self._known_levels, within_data, strict=True)
+            levels if within else seen if seen is None else seen.copy()
+            for levels, seen, within in zip(
+                self._known_levels, self.seen_levels, within_data, strict=True
+            )
         ]
 
     def beyond(self, values, origins):
@@ -180,8 +205,21 @@ class Actionability(PlainState):
                 beyond[:, j] = (codes >= 0) & ~known[codes] if len(known) else False
         return beyond & (self.changes(values, origins) > 0)
 
+    @cached_property
+    def medians(self):
+        """Medians of the known numbers, (n_columns,); zero where there are none."""
+        medians = np.zeros(self.known.n_columns)
+        for j in np.flatnonzero(~self.categorical).tolist():
+            values = self.known.numbers(j)
+            present = np.isfinite(values) & (self._weights > 0)
+            if present.any():
+                (medians[j],) = weighted_quantile(
+                    values[present], [0.5], self._weights[present]
+                )
+        return medians
+
     def _costs(self, weights, distance):
-        """Costs of a unit of each column, or of a change of category."""
+        """Costs of a unit of each column, or of a change of category; `filling`."""
         n_columns = self.known.n_columns
         units = np.ones(n_columns)
         kind = distance if isinstance(distance, str) else "mad"
@@ -194,8 +232,8 @@ class Actionability(PlainState):
             costs /= n_columns
         elif distance is not kind:
             for j, cost in distance.items():
-                costs[j] = cost
-        return costs
+                costs[j], units[j] = cost, 1.0
+        return costs, units
 
     def constrained(self, coefficients, bounds):
         """A copy with linear constraints: ``coefficients @ row <= bounds``."""
@@ -248,29 +286,53 @@ class Actionability(PlainState):
         values = np.nan_to_num(self.encode(rows), nan=np.inf)
         return rows.take(np.unique(values, axis=0, return_index=True)[1])
 
-    def limits(self, values):
-        """Lowest and highest value that each cell may take, (n_rows, n_columns) each.
+    def permitted(self, origins):
+        """Lowest and highest value of changed cells, (n_rows, n_columns) each.
 
-        Categories too, by the position of their level, for `possible_levels` among
-        them.
+        Of categories the positions of levels, for `possible_levels` among them. Cells
+        that may only stay have an infinite lowest value and no highest.
         """
         low, high = self._low.copy(), self._high.copy()
         for j in np.flatnonzero(self.categorical).tolist():
             low[j], high[j] = 0, len(self.possible_levels[j]) - 1
         # Values beyond the known range may move towards it.
-        if self._within_data.any():
-            own = np.clip(values, *self._of_dtype)
-            low = np.where(self._within_data, np.minimum(low, own), low)
-            high = np.where(self._within_data, np.maximum(high, own), high)
-        if self._directions.any():
-            low = np.where(self._directions > 0, np.maximum(low, values), low)
-            high = np.where(self._directions < 0, np.minimum(high, values), high)
-        outside = ~((values >= low) & (values <= high))  # missing ones too
-        # A category without a direction may leave unknown and impossible levels.
-        free = self.categorical & (self._directions == 0)
-        outside[:, free] &= np.isnan(values[:, free])
-        fixed = outside | ~self.vary
-        return np.where(fixed, values, low), np.where(fixed, values, high)
+        extended = self._within_data & ~self._two_valued
+        if extended.any():
+            own = np.clip(origins, *self._of_dtype)
+            low = np.where(extended, np.fmin(low, own), low)
+            high = np.where(extended, np.fmax(high, own), high)
+        directed = self._directions != 0
+        if directed.any():
+            low = np.where(self._directions > 0, np.maximum(low, origins), low)
+            high = np.where(self._directions < 0, np.minimum(high, origins), high)
+        low, high = (
+            np.where(self.integer, rounded(end), end)
+            for rounded, end in ((np.ceil, low), (np.floor, high))
+        )
+        missing = np.isnan(origins)
+        # What is unknown is neither above nor below a value.
+        unknown = missing | (self.categorical & (origins < 0))
+        stays = ~self.vary | (directed & unknown) | (self._missing_stays & missing)
+        stays |= ~(low <= high)
+        return np.where(stays, np.inf, low), np.where(stays, -np.inf, high)
+
+    def limits(self, origins):
+        """Ends of boxes of origins and `permitted` values, (n_rows, n_columns) each.
+
+        Where an origin is not permitted, some values between these are not either.
+        """
+        low, high = self.permitted(origins)
+        stays = low > high
+        return (
+            np.where(stays, origins, np.fmin(low, origins)),
+            np.where(stays, origins, np.fmax(high, origins)),
+        )
+
+    def rooms(self, values, origins):
+        """Ends of the intervals of permitted values that encoded rows lie in."""
+        low, high = self.permitted(origins)
+        inside = (low <= values) & (values <= high)
+        return np.where(inside, low, values), np.where(inside, high, values)
 
     def projected(self, values, origins):
         """The nearest values that rows encoded as `origins` may take, cell by cell.
@@ -278,9 +340,9 @@ class Actionability(PlainState):
         Whole numbers where the column takes these alone, and numbers that its dtype
         holds; a level that is not possible becomes the origin's.
         """
-        low, high = self.limits(origins)
-        same = (values == origins) | np.isnan(values)
-        values = np.clip(values, low, high)
+        low, high = self.permitted(origins)
+        same = (values == origins) | np.isnan(values) | (low > high)
+        values = np.where(same, origins, np.clip(values, low, high))
         for j in np.flatnonzero(self._rounded & ~same.all(axis=0)).tolist():
             column = values[:, j]
             if self.integer[j]:
@@ -337,7 +399,9 @@ class Actionability(PlainState):
                 nearer[:, j] = np.where(
                     np.equal(*ends), origins[:, j], np.nextafter(*ends)
                 )
-        return nearer
+        # An origin that is not permitted has no permitted values next to it.
+        low, high = self.permitted(origins)
+        return np.where((low <= nearer) & (nearer <= high), nearer, origins)
 
     def distances(self, values, origins):
         """Distances of encoded rows from others, (n_rows,)."""
@@ -349,10 +413,15 @@ class Actionability(PlainState):
         return (self.changes(values, origins) > 0).sum(axis=1)
 
     def changes(self, values, origins):
-        """Distance of each cell from its origin: of numbers, and 1 for a category."""
+        """Distance of each cell from its origin: of numbers, and 1 for a category.
+
+        Missing entries that are filled have the distance `filling`.
+        """
         changes = np.abs(values - origins)
         changed = changes > 0
         changes[:, self.categorical] = changed[:, self.categorical]
+        filled = np.isnan(origins) & ~np.isnan(values)
+        changes = np.where(filled, self.filling, changes)
         return np.nan_to_num(changes, nan=0.0, posinf=np.inf)
 
     def returning(self, rows, values):
@@ -486,8 +555,6 @@ class SearchProblem:
 
     def holds(self, values, index):
         """Whether the model's own answers satisfy the target."""
-        if not len(values):  # a model takes no table without rows
-            return np.zeros(0, dtype=bool)
         return self.asked(values, index).holds(self.own_of(index))
 
     def distances(self, values, index):
@@ -505,6 +572,7 @@ class SearchProblem:
             self.values[index],
             index,
             costs=self.actionability.costs,
+            filling=self.actionability.filling,
             has_units=~self.actionability.categorical,
             holds=holds,
             projected=self.projected,

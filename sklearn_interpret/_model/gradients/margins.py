@@ -108,6 +108,8 @@ class Margins:
 
         `own` are positions of the rows' classes, for the target "any other class".
         """
+        if not native.shape[0]:  # kernels take no table without rows
+            return np.empty((0, self.n_rivals))
         return self.of_scores(self.scores.function(native), own)
 
     def of_scores(self, scores, own):
@@ -187,6 +189,8 @@ class Margins:
         Zero where cells may not vary. `values` are encoded copies of the rows of a
         problem at `index`.
         """
+        if not len(values):
+            return np.zeros(values.shape)
         own = problem.own_of(index)
         if self.by_formula:
             native = problem.decode(values, index)

@@ -337,8 +337,11 @@ class TreeCells:
             met[nodes] &= met[previous]
         return met
 
-    def boxes_of(self, codes, fixed):
+    def boxes_of(self, codes, fixed, outside):
         """Boxes that are left where some columns (n_columns,) stay as in a row.
+
+        Columns that are not fixed, but in which the row lies `outside` of all cells,
+        have its own value for a last cell.
 
         Returns
         -------
@@ -350,13 +353,23 @@ class TreeCells:
         kept = met[self.condition[:, fixed]].all(axis=1)
         kept &= ~self.repeated[:, fixed].any(axis=1)
         # Boxes that only missing values reach have no cells.
-        kept &= (self.low_cells <= self.high_cells)[:, ~fixed].all(axis=1)
-        return (
-            self.tree[kept],
-            self.leaf[kept],
-            self.low_cells[kept][:, ~fixed],
-            self.high_cells[kept][:, ~fixed],
-        )
+        kept &= (self.low_cells <= self.high_cells)[:, ~(fixed | outside)].all(axis=1)
+        box = np.flatnonzero(kept)
+        low, high = self.low_cells[box], self.high_cells[box]
+        for j in np.flatnonzero(outside).tolist():
+            enters = met[self.condition[box, j]] & ~self.repeated[box, j]
+            last = len(self.low[j])
+            next_to = enters & (high[:, j] == last - 1) & (low[:, j] <= high[:, j])
+            high[next_to, j] = last
+            some = np.flatnonzero(low[:, j] <= high[:, j])
+            alone = np.flatnonzero(enters & ~next_to)
+            taken = np.concatenate([some, alone])
+            box, low, high = box[taken], low[taken], high[taken]
+            low[len(some) :, j] = high[len(some) :, j] = last
+        if outside.any():
+            order = np.argsort(self.tree[box], kind="stable")
+            box, low, high = box[order], low[order], high[order]
+        return self.tree[box], self.leaf[box], low[:, ~fixed], high[:, ~fixed]
 
 
 @dataclass(frozen=True)

@@ -80,8 +80,6 @@ class TreeSearch:
 
     def found(self, problem, row, goal):
         """Encoded row or None, and a lower bound that is infinite if there is none."""
-        if np.isnan(problem.actionability.excess(problem.values[[row]])[0]).any():
-            return None, np.inf
         ways = self._possible_ways(problem, row)
         end = monotonic() + goal.time_limit
         best, lower, holds = self._nearest(problem, row, ways, goal, end)
@@ -145,7 +143,8 @@ class TreeSearch:
         native = problem.decode(values[None], np.array([row]))
         cells = self.cells.own_cells(values[None], self.cells.codes(as_rows(native)))[0]
         changed = values != origin
-        first, last = cells[space.free], cells[space.free]
+        first = np.where(cells < 0, [len(ends) for ends in self.cells.low], cells)
+        first = last = first[space.free]
         wide = actionability.moving & self.cells.ordered & (cells >= 0)
         if goal.max_changes is not None:
             wide &= changed
@@ -153,6 +152,7 @@ class TreeSearch:
             if not len(space.own):
                 continue
             boxes, _ = self._boxes(space, way, goal, sure=True)
+            boxes = replace(boxes, costs=space.costs_of_cells())
             if (boxes.sums(first[None])[0] < boxes.needs).any():
                 continue
             for columns in (wide & changed, wide & ~changed):
@@ -160,7 +160,7 @@ class TreeSearch:
                 first, last = boxes.widened(first, last, columns)
             break
         low, high = values.copy(), values.copy()
-        (least,), (most,) = actionability.limits(origin[None])
+        (least,), (most,) = actionability.rooms(values[None], origin[None])
         cells = np.array([cells, cells])
         cells[:, space.free] = first, last
         for j in np.flatnonzero(wide).tolist():
@@ -233,6 +233,7 @@ class _Space:
     free: np.ndarray
     own: np.ndarray
     in_three: np.ndarray
+    outside: np.ndarray
     columns: list
     tree: np.ndarray
     leaf: np.ndarray
@@ -250,26 +251,32 @@ class _Space:
         origin, actionability = problem.values[row], problem.actionability
         codes = cells.codes(problem.rows.take([row]))
         own = cells.own_cells(origin[None], codes)[0]
-        (low,), (high,) = actionability.limits(origin[None])
-        in_three = actionability.coefficients.any(axis=0)
+        (low,), (high,) = actionability.permitted(origin[None])
+        limited = actionability.coefficients.any(axis=0)
         far = _far(cells, actionability, origin)
         low, high = np.clip(low, -far, far), np.clip(high, -far, far)
         columns = {}
-        for j in np.flatnonzero(actionability.vary & (own >= 0)).tolist():
+        # A missing number satisfies no constraint.
+        must_change = limited & np.isnan(origin)
+        for j in np.flatnonzero((low <= high) | must_change).tolist():
             column = _column(
                 cells, actionability, j, origin[j], own[j], low[j], high[j]
             )
-            if np.isfinite(column.costs).sum() > 1:
+            if must_change[j] or np.isfinite(column.costs).sum() > 1:
                 columns[j] = column
         free = np.isin(np.arange(len(own)), list(columns))
-        tree, leaf, first, last = cells.boxes_of(codes[0], ~free)
-        own, in_three, columns = own[free], in_three[free], list(columns.values())
+        outside = free & (own < 0)
+        tree, leaf, first, last = cells.boxes_of(codes[0], ~free, outside)
+        own = np.where(outside, [len(ends) for ends in cells.low], own)
+        own, in_three = own[free], (limited & ~outside)[free]
+        outside, columns = outside[free], list(columns.values())
         scale = np.where(actionability.integer, 1.0, actionability.costs)[free]
         return cls(
             origin,
             free,
             own + in_three,
             in_three,
+            outside,
             columns,
             tree,
             leaf,
@@ -283,6 +290,13 @@ class _Space:
     def costs(self):
         """Costs of the cells of each column."""
         return [column.costs for column in self.columns]
+
+    def costs_of_cells(self):
+        """Costs of the cells, infinite for own values outside of all others."""
+        costs = [cost.copy() for cost in self.costs]
+        for k in np.flatnonzero(self.outside):
+            costs[k][-1] = np.inf
+        return costs
 
     def split(self, cells):
         """Cells of trees (n, p) as cells of the space, with own cells cut in three."""
@@ -332,27 +346,46 @@ class _Column:
 
 
 def _column(cells, actionability, j, origin, own, least, most):
-    """The cells of a column; where it is constrained, the own one is cut in three."""
+    """The cells of a column; where it is constrained, the own one is cut in three.
+
+    An own value outside of all cells has a last cell for itself.
+    """
     low, high = cells.low[j], cells.high[j]
     refused = (cells.cell_codes[j] < 0).any(axis=1)
-    if actionability.coefficients[:, j].any():
+    limited = actionability.coefficients[:, j].any()
+    if own < 0:
+        own = len(low)
+        low, high = np.append(low, 0.0), np.append(high, 0.0)
+        refused = np.append(refused, False)
+    elif limited:
         low, high, refused = (
             np.insert(part, own, [part[own]] * 2) for part in (low, high, refused)
         )
-        step = 1.0 if actionability.integer[j] else np.spacing(np.abs(origin))
-        high[own] = min(high[own], origin - step)
-        low[own + 2] = max(low[own + 2], origin + step)
+        whole, step = actionability.integer[j], np.spacing(np.abs(origin))
+        high[own] = min(high[own], np.ceil(origin) - 1 if whole else origin - step)
+        low[own + 2] = max(
+            low[own + 2], np.floor(origin) + 1 if whole else origin + step
+        )
         own += 1
     low, high = np.maximum(low, least), np.minimum(high, most)
     if actionability.categorical[j]:
-        costs = np.where(actionability.possible_levels[j], 1.0, np.inf)
-        nearest = cells.low[j]
+        costs = np.ones(len(low))
+        costs[: len(actionability.possible_levels[j])][
+            ~actionability.possible_levels[j]
+        ] = np.inf
+        nearest = low
+    elif np.isnan(origin):
+        costs = np.full(len(low), actionability.filling[j])
+        nearest = np.clip(actionability.medians[j], low, high)
     else:
         nearest = np.clip(origin, low, high)
         costs = np.abs(nearest - origin)
     costs = np.where((low <= high) & ~refused, costs * actionability.costs[j], np.inf)
-    nearest = np.where(np.isfinite(costs), nearest, origin)
-    costs[own], nearest[own], low[own], high[own] = 0, origin, origin, origin
+    nearest = np.where(np.isfinite(costs), nearest, np.nan_to_num(origin))
+    if limited and np.isnan(origin):
+        costs[own], nearest[own], low[own], high[own] = np.inf, 0, 0, 0
+    else:
+        costs[own], nearest[own], low[own], high[own] = 0, origin, origin, origin
     return _Column(costs, nearest, low, high)
 
 
@@ -364,7 +397,7 @@ def _far(cells, actionability, origin):
     sizes = np.zeros(len(origin))
     for j in used.tolist():
         ends = np.abs(np.concatenate([cells.low[j], cells.high[j], [origin[j]]]))
-        sizes[j] = ends[np.isfinite(ends)].max()
+        sizes[j] = ends[np.isfinite(ends)].max(initial=0)
     needs = coefficients @ sizes + np.abs(actionability.bounds)
     for j in used.tolist():
         of_column = coefficients[:, j]
@@ -378,7 +411,7 @@ def _within(actionability, origin, free, columns, scale, spare):
     """Linear constraints on the free columns, in units of their costs; None if none."""
     if not len(actionability.bounds):
         return None
-    terms = actionability.excess(origin[None])[1][0]
+    terms = actionability.excess(np.nan_to_num(origin)[None])[1][0]
     fixed = np.where(free, 0, actionability.coefficients) @ np.nan_to_num(origin)
     bounds = actionability.bounds - fixed + (_ROUNDING - spare) * terms
     coefficients = actionability.coefficients[:, free] / scale
@@ -396,6 +429,6 @@ def _within(actionability, origin, free, columns, scale, spare):
         nearest,
         low,
         high,
-        actionability.costs[free][used] / scale[used],
+        np.where(np.isnan(origin), 0, actionability.costs)[free][used] / scale[used],
         actionability.integer[free][used],
     )

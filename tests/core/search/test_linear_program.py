@@ -1,6 +1,6 @@
 """The cheapest moves, against linear programs over all sets of columns."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -22,6 +22,7 @@ def moves_both_ways(rng, n_columns=4):
         np.zeros(2 * n_columns, dtype=bool),
         np.tile(np.arange(n_columns), 2),
         np.zeros(2 * n_columns, dtype=bool),
+        np.full(2 * n_columns, -1),
     ), rng.normal(size=3) ** [2, 1, 1]
 
 
@@ -46,3 +47,50 @@ def test_few_columns_moved(seed):
             assert (moves.gains.T @ units >= needs - 1e-6).all()
     fewest = np.isfinite(least).argmax() if np.isfinite(least).any() else None
     assert moves.fewest(needs, np.ones((0, 4)), np.zeros(0)) == fewest
+
+
+def moves_with_entries(rng):
+    """Moves of columns that enter at a price, up or down, and go on from there."""
+    parts = []
+    for j in range(3):
+        slope = rng.normal(size=2)
+        for way in (1, -1):
+            entry = len(parts)
+            jump = rng.normal(size=2) + way * slope
+            parts.append((jump, rng.uniform(0.5, 2), 1.0, True, j, True, -1))
+            whole = rng.random() < 0.5
+            parts.append(
+                (way * slope, rng.choice([0.0, 1.0]), 2.0, whole, j, False, entry)
+            )
+    kinds = float, float, float, bool, np.intp, bool, np.intp
+    columns = zip(*parts, strict=True)
+    return Moves(*(np.array(c, kind) for c, kind in zip(columns, kinds, strict=True)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_moves_after_others(seed):
+    """Against a program for each set of entries and of whole units."""
+    rng = np.random.default_rng(seed)
+    moves, needs = moves_with_entries(rng), rng.normal(size=2) * 3
+    later, most = np.arange(1, 12, 2), int(rng.integers(1, 4))
+    least = np.inf
+    for entered in product(*[[(0, 0), (1, 0), (0, 1)]] * 3):
+        opened = np.repeat(np.ravel(entered), 2)
+        wholes = [
+            range(3) if opened[k] and moves.whole[k] else [None if opened[k] else 0]
+            for k in later
+        ]
+        for units in product(*wholes):
+            low, high = opened.astype(float), opened.astype(float)
+            low[later] = [unit or 0 for unit in units]
+            high[later] = [2.0 if unit is None else unit for unit in units]
+            if np.any(entered, axis=1).sum() > most:
+                continue
+            bounds = np.stack([low, high], axis=1)
+            program = linprog(moves.costs, -moves.gains.T, -needs, bounds=bounds)
+            least = min(least, program.fun if program.success else np.inf)
+    units = moves.cheapest(needs, np.ones((1, 3)), np.array([most]))
+    assert_allclose(np.inf if units is None else units @ moves.costs, least, atol=1e-6)
+    if units is not None:
+        assert (moves.gains.T @ units >= needs - 1e-6).all()
+        assert (units[later] <= 2 * units[later - 1]).all()

@@ -14,6 +14,7 @@ def refinement_of(values, origins, holds, projected=None, costs=None, has_units=
         origins,
         np.arange(len(values)),
         costs=np.ones(n_columns) if costs is None else np.asarray(costs),
+        filling=np.full(n_columns, 5.0),
         has_units=np.ones(n_columns, dtype=bool) if has_units is None else has_units,
         holds=holds,
         projected=projected or (lambda values, index: values),
@@ -120,6 +121,19 @@ def test_what_is_missing_stays():
     refinement = refinement_of(values, origins, lambda values, index: values[:, 1] >= 1)
     refinement.refine()
     assert_allclose(refinement.values, [[np.nan, 1.0]], rtol=1e-5)
+
+
+def test_what_was_missing_is_undone_as_a_whole():
+    """It costs the same whatever it becomes, here more than the other change."""
+    values, origins = np.array([[7.0, 2.0]] * 2), np.array([[np.nan, 0.0]] * 2)
+
+    def holds(values, index):
+        return ~np.isnan(values[:, 0]) | (values[:, 1] >= 1) & (index == 0)
+
+    refinement = refinement_of(values, origins, holds)
+    refinement.refine()
+    assert_allclose(refinement.values, [[np.nan, 1.0], [7.0, 0.0]], rtol=1e-5)
+    assert_allclose(refinement.costs_of_changes(), [[0, 1], [5, 0]], rtol=1e-5)
 
 
 def test_each_point_asks_for_itself():
