@@ -340,6 +340,8 @@ class ConditionalImportanceTest(RefittingImportance):
             learner,
             nuisance,
             self._parts(given, sample, np.zeros(len(y)) if classes is None else y, rng),
+            # Equal rows without weights are rows of their own.
+            sample.index if (given.weights != 1).any() else np.arange(len(y)),
             Redraw(self.sampler, self.n_samples),
         )
 

@@ -80,6 +80,8 @@ class ConditionalTests:
         Makes the learner of some targets.
     parts : ndarray of shape (n_rows,)
         Parts 2 k and 2 k + 1 of the rows of fold k.
+    index : ndarray of shape (n_rows,)
+        Positions in the input, the same for rows repeated for their weights.
     redraw : Redraw
         Draws values for "hrt".
     """
@@ -90,6 +92,7 @@ class ConditionalTests:
     learner: Learner
     nuisance: Nuisance
     parts: np.ndarray
+    index: np.ndarray
     redraw: Redraw
 
     def gcm(self, columns, seed):
@@ -230,7 +233,7 @@ class ConditionalTests:
         """Scores, and what is left in residuals (n_rows, q), as `Finding` has them."""
         dependence = [
             remaining_dependence(
-                left, others, self.nuisance, self.weights, self.parts % 2
+                left, others, self.nuisance, self.weights, self.parts, self.index
             )
             if left is not None
             else _NOT_CHECKED

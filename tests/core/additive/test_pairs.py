@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_interpret._core.statistics.residual_pairs import interacting_pairs
+from sklearn_interpret._core.additive.pairs import interacting_pairs
 
 SETTINGS = {"most": 3, "level": 0.05}
 
