@@ -14,7 +14,11 @@ from sklearn_interpret._core.statistics.covariance_tests import (
     product_test,
 )
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret.importance._base import drop_columns
+from sklearn_interpret.importance._base import (
+    drop_columns,
+    hold_constant,
+    without_columns,
+)
 from sklearn_interpret.importance._nuisance import (
     Learner,
     Nuisance,
@@ -101,7 +105,7 @@ class ConditionalTests:
         The importance is the share of the variance of the target's residuals that the
         feature's residuals explain.
         """
-        others, given = drop_columns(self.rows, columns), coded(self.rows, columns)
+        others, given = self._others(columns), coded(self.rows, columns)
         of_target, held_target, target_score = self.residuals(self.outcomes, others)
         of_feature, held_feature, feature_score = self.residuals(given, others)
         products = [
@@ -128,7 +132,7 @@ class ConditionalTests:
         The importance is the share of the variance of the target's residuals that those
         of the direction explain.
         """
-        others, half = drop_columns(self.rows, columns), self.parts % 2 == 0
+        others, half = self._others(columns), self.parts % 2 == 0
         whole, variance = self._predicted
         donors = np.random.default_rng(seed).choice(np.flatnonzero(half), _N_DONORS)
         effect = whole - np.mean([self._with_values_of(i, columns) for i in donors], 0)
@@ -157,8 +161,13 @@ class ConditionalTests:
         The model with the feature is evaluated on other rows than that without it: with
         the same rows, the difference would vanish with its error for a null feature.
         """
-        others, even = drop_columns(self.rows, columns), self.parts % 2 == 0
-        without = self._losses(others)[~even]
+        model, params = self.learner.model, self.learner.params
+        others = without_columns(self.rows, columns, model, params)
+        even = self.parts % 2 == 0
+        try:
+            without = self._losses(others)[~even]
+        except Exception:  # as many principal components as columns, for one
+            without = self._losses(hold_constant(self.rows, columns))[~even]
         parts = [
             (without, self.weights[~even]),
             (self._losses_with[even], self.weights[even]),
@@ -175,7 +184,7 @@ class ConditionalTests:
         A model of one half of the rows predicts the other half, with the feature as it
         is and redrawn given the other features.
         """
-        others, half = drop_columns(self.rows, columns), self.parts % 2 == 0
+        others, half = self._others(columns), self.parts % 2 == 0
         rest = np.flatnonzero(~half)
         rng = np.random.default_rng(seed)
         draws, residuals, feature_score = self.redraw(self, columns, others, rest, rng)
@@ -200,6 +209,12 @@ class ConditionalTests:
         checks = self._checks(others, (np.nan, feature_score), None, residuals)
         pvalue = (1 + as_small) / (1 + len(null))
         return Finding(statistic, pvalue, gains.mean(), **checks)
+
+    def _others(self, columns):
+        """Rows without some columns, for the nuisance regressions."""
+        if self.nuisance.model is None:
+            return drop_columns(self.rows, columns)
+        return without_columns(self.rows, columns, self.nuisance.model)
 
     def residuals(self, targets, others):
         """Residuals of targets (n_rows, q), held-out ones, and their R^2.

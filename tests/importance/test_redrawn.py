@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.importance._conditional_tests import ConditionalTests
-from sklearn_interpret.importance._drop_column import drop_columns
+from sklearn_interpret.importance._base import drop_columns
 from sklearn_interpret.importance._nuisance import (
     AdditiveModel,
     Nuisance,
@@ -24,7 +24,8 @@ def redrawn(X, columns, sampler):
     """Values of each column, (n_rest, 51), and the rows at which they are."""
     rows, rest = as_rows(X), np.flatnonzero(PARTS % 2)
     nuisance, redraw = Nuisance(LinearRegression(), None), Redraw(sampler, 50)
-    tests = ConditionalTests(rows, None, WEIGHTS, None, nuisance, PARTS, redraw)
+    index = np.arange(400)
+    tests = ConditionalTests(rows, None, WEIGHTS, None, nuisance, PARTS, index, redraw)
     others, rng = drop_columns(rows, columns), np.random.default_rng(0)
     draws, *_ = redraw(tests, columns, others, rest, rng)
     return [np.asarray(levels)[codes] for levels, codes in draws], rest
@@ -120,7 +121,7 @@ def test_what_residuals_depend_on_is_found(X, model, n_targets):
     noise = rng.normal(size=(400, n_targets))
     dependent = noise + 2 * np.sin(3 * X[:, :1])
     nuisance = Nuisance(model, None)
-    given = others, nuisance, WEIGHTS, PARTS % 2
+    given = others, nuisance, WEIGHTS, PARTS, np.arange(400)
     pvalue, share = remaining_dependence(dependent, *given)
     assert pvalue < 1e-6
     assert share > 0.3
@@ -133,5 +134,5 @@ def test_many_columns_are_checked_by_trees():
     rng = np.random.default_rng(0)
     others = as_rows(rng.normal(size=(400, 120)))
     residuals = rng.normal(size=(400, 1)) + 2 * np.sign(others.numbers(3))[:, None]
-    given = others, Nuisance(LinearRegression(), None), WEIGHTS, PARTS // 2
+    given = others, Nuisance(LinearRegression(), None), WEIGHTS, PARTS, np.arange(400)
     assert remaining_dependence(residuals, *given)[0] < 1e-6

@@ -12,6 +12,9 @@ from sklearn_interpret._core.statistics.residual_interactions import (
 
 # Numbers of bins of a feature: few for wide surfaces in few rows, many for narrow ones.
 _N_BINS = 3, 6, 12
+# Fewest rows of a cell, on average: with fewer, outliers that are alone in their cell
+# make F statistics too large.
+_ROWS_PER_CELL = 4
 # Eigenvalues below this share of the largest are zero.
 _NEGLIGIBLE = 1e-9
 
@@ -98,8 +101,12 @@ def _cells_pvalue(first, second, residuals, weights):
         np.bincount(cells, values, np.prod(shape)).reshape(shape)
         for values in (weights, weights * residuals)
     )
+    filled = counts > 0
+    left_dof = weights.sum() - filled.sum()
+    if left_dof < (_ROWS_PER_CELL - 1) * filled.sum():
+        return 1.0
     if shape[0] < shape[1]:
-        counts, sums = counts.T, sums.T
+        counts, sums, filled = counts.T, sums.T, filled.T
     # Least squares effects of rows and columns: those of rows are eliminated.
     of_rows, shares = counts.sum(axis=1), counts / counts.sum(axis=1, keepdims=True)
     matrix = np.diag(counts.sum(axis=0)) - counts.T @ shares
@@ -110,12 +117,10 @@ def _cells_pvalue(first, second, residuals, weights):
     column_effects = vectors @ (vectors.T @ right / values[used])
     row_effects = (sums - counts * column_effects).sum(axis=1) / of_rows
     left = sums - counts * (row_effects[:, None] + column_effects)
-    filled = counts > 0
     between = (left[filled] ** 2 / counts[filled]).sum()
     within = weights @ residuals**2 - (sums[filled] ** 2 / counts[filled]).sum()
     dof = filled.sum() - len(counts) - used.sum()
-    left_dof = weights.sum() - filled.sum()
-    if dof < 1 or left_dof < 1 or not between > 0:
+    if dof < 1 or not between > 0:
         return 1.0
     within = max(within, np.finfo(float).eps * (weights @ residuals**2))
     return float(f.sf(between / dof / (within / left_dof), dof, left_dof))
