@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.stats import t
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
@@ -245,6 +246,11 @@ class ConditionalImportanceTest(RefittingImportance):
 
     def _check_rows(self, X, *, reset):
         rows = super()._check_rows(X, reset=reset)
+        if sparse.issparse(X) and not self.__sklearn_tags__().input_tags.sparse:
+            raise TypeError(
+                f"X is a sparse matrix, which {type(self).__name__} takes with "
+                "test='loco' and an estimator that takes it; X.toarray() is dense."
+            )
         for j, name in enumerate(rows.names):
             dtype = rows.values(j).dtype
             if dtype.kind in _REFUSED:
@@ -407,7 +413,7 @@ class ConditionalImportanceTest(RefittingImportance):
         if tags.classifier_tags is not None:
             tags.target_tags = replace(tags.target_tags, multi_output=False)
             tags.classifier_tags = replace(tags.classifier_tags, multi_label=False)
-        # The check of the nuisance regressions takes no sparse rows.
+        # Nuisance regressions and their check take no sparse rows.
         tags.input_tags.sparse &= self.test == "loco"
         return tags
 

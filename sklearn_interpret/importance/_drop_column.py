@@ -26,6 +26,7 @@ from sklearn_interpret.importance._base import (
 # Relative differences of scores below this are rounding errors, and count as zero.
 _ROUNDING = 1e-12
 
+
 @estimator_dataclass
 class DropColumnImportance(RefittingImportance):
     """Loss of score when the model is fitted without a feature (LOCO).

@@ -23,8 +23,8 @@ from sklearn_interpret.exceptions import ExtrapolationWarning
 # Splines of a feature, and of a curve for each level: with eight, the default of pairs,
 # curves over the hours of a day are too smooth.
 _N_SPLINES, _OF_CURVES = 20, 16
-# Most surfaces and most jumps of a model, and surfaces that are added before it is fitted
-# again.
+# Most surfaces and most jumps of a model, and most surfaces that are added before it is
+# fitted again.
 _MOST_PAIRS, _MOST_JUMPS, _PAIRS_A_ROUND = 10, 5, 3
 # Largest p-value of a surface or a jump that is added. One that is not there does less
 # harm than one that is left out.
@@ -32,8 +32,9 @@ _LEVEL = 0.1
 # Residuals below this share of the variance of a target are rounding errors.
 _NOTHING_LEFT = 1e-10
 # Trees that check the residuals of the default nuisance. Random splits find surfaces in
-# few rows, boosted trees any dependence in many, and take less time. With how many folds.
-_FEW_ROWS = 1000
+# few rows, most of which training needs: they have more than two folds. Boosted trees
+# find any dependence in many rows, and take less time.
+_FEW_ROWS, _FOLDS_OF_FEW = 1000, 5
 _RANDOM_TREES = {"n_estimators": 20, "min_samples_leaf": 3, "random_state": 0}
 _BOOSTED_TREES = {
     "max_iter": 50,
@@ -41,9 +42,8 @@ _BOOSTED_TREES = {
     "early_stopping": False,
     "random_state": 0,
 }
-_FOLDS_OF_FEW, _FOLDS_OF_MANY = 5, 2
-# The most columns with which the default nuisance checks the residuals of another: it is
-# slow with more.
+# The most columns with which the default nuisance checks the residuals of another: it
+# is slow with more.
 _MOST_COLUMNS = 50
 # Most columns of residuals that are checked: of more, their principal components.
 _MOST_TARGETS = 10
@@ -216,9 +216,7 @@ class _Regression:
             if pvalue * len(jumps) <= _LEVEL and jump not in structure.jumps
         ]
         room = min(1, _MOST_JUMPS - len(structure.jumps))
-        return Structure(
-            (*structure.pairs, *pairs), (*structure.jumps, *clear[:room])
-        )
+        return Structure((*structure.pairs, *pairs), (*structure.jumps, *clear[:room]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,15 +351,14 @@ def remaining_dependence(residuals, others, nuisance, weights, parts, index):
         n_kept = min(_MOST_TARGETS, len(residuals))
         residuals = PCA(n_kept, svd_solver="full").fit_transform(residuals)
     _, first, copies = np.unique(index, return_index=True, return_inverse=True)
-    are_few = len(first) < _FEW_ROWS
-    check = Nuisance(None, nuisance.weights)
+    check, n_folds = Nuisance(None, nuisance.weights), 2
     if nuisance.model is None or others.n_columns > _MOST_COLUMNS:
         others = as_rows(coded(others, range(others.n_columns)))
         trees = HistGradientBoostingRegressor(**_BOOSTED_TREES)
-        if are_few:
-            trees = ExtraTreesRegressor(**_RANDOM_TREES)
+        if len(first) < _FEW_ROWS:
+            trees, n_folds = ExtraTreesRegressor(**_RANDOM_TREES), _FOLDS_OF_FEW
         check = replace(check, model=trees)
-    folds = parts[first][copies] % (_FOLDS_OF_FEW if are_few else _FOLDS_OF_MANY)
+    folds = parts[first][copies] % n_folds
     predicted = check(residuals).held_out(others, folds)
     products = weights * (residuals * predicted).sum(axis=1)
     pvalue = one_sided_test(np.bincount(copies, products), np.ones(len(first)))[1]

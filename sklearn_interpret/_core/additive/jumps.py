@@ -18,7 +18,8 @@ def clearest_jump(column, values, weights):
 
     Each cut between two distinct numbers adds a step to a least squares fit of splines.
     Its F test is computed from cumulated sums for all cuts at once, and corrected for
-    their number. The clearest has to be as clear where noise may differ from row to row.
+    their number. The clearest is tested again with an error for noise that differs from
+    row to row; the larger p-value counts.
 
     Parameters
     ----------
@@ -38,8 +39,8 @@ def clearest_jump(column, values, weights):
     >>> import numpy as np
     >>> from sklearn_interpret._core.additive.jumps import clearest_jump
     >>> x = np.linspace(0, 1, 200)
-    >>> noise = np.random.default_rng(0).normal(size=200)
-    >>> cut, pvalue = clearest_jump(x, np.sin(x) + (x > 0.3) + 0.1 * noise, np.ones(200))
+    >>> values = np.sin(x) + (x > 0.3) + np.random.default_rng(0).normal(0, 0.1, 200)
+    >>> cut, pvalue = clearest_jump(x, values, np.ones(200))
     >>> round(cut, 2), pvalue < 0.001
     (0.3, True)
     """
@@ -64,8 +65,8 @@ def clearest_jump(column, values, weights):
     best = gains.argmax()
     if dof < 1 or not gains[best] > 0:
         return np.nan, 1.0
-    # The clearest step again, with an error (HC3) for noise that differs along x: of few
-    # rows with large noise, at an end for one, F tests are too small.
+    # With errors of HC3: F tests reject too often where few rows have large noise, such
+    # as those at the ends of a column.
     step = roots * (np.arange(len(x)) <= ends[best])
     step -= vectors @ shared[best]
     rest = left - step * (steps[best] / squares[best])

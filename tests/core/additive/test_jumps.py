@@ -1,5 +1,7 @@
 """Jumps of an effect are found at their cut; smooth curves and noise have none."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -38,7 +40,7 @@ def test_the_pvalue_by_two_least_squares_fits_for_each_cut():
     cut, pvalue = clearest_jump(x, values, weights)
     splines = SplineBasis(np.linspace(x.min(), x.max(), 8)).evaluate(x)
     roots, cuts, left = np.sqrt(weights), np.unique(x), []
-    for low, high in zip(cuts[:-1], cuts[1:], strict=True):
+    for low, high in pairwise(cuts):
         design = np.column_stack([splines, x > (low + high) / 2]) * roots[:, None]
         fit = design @ np.linalg.lstsq(design, values * roots)[0]
         left.append(((values * roots - fit) ** 2).sum())

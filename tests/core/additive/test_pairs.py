@@ -5,10 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from sklearn_interpret._core.additive.pairs import (
-    interacting_pairs,
-    interaction_pvalue,
-)
+from sklearn_interpret._core.additive.pairs import interacting_pairs, interaction_pvalue
 
 SETTINGS = {"most": 3, "level": 0.05}
 NUMBERS = np.zeros(5, dtype=bool)
