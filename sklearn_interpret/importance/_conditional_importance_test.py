@@ -69,7 +69,8 @@ class ConditionalImportanceTest(RefittingImportance):
     nuisance : regressor or None, default=None
         Clones of it predict target and feature from the other features. None is a
         generalised additive model, with surfaces for the pairs of features on which its
-        residuals depend.
+        residuals depend, a curve for each level where one is a category or a flag, and
+        jumps.
     feature_groups : dict of str to list, default=None
         Features that are tested together.
     cv : int, cross-validation splitter, iterable of splits, or None, default=5
@@ -169,8 +170,12 @@ class ConditionalImportanceTest(RefittingImportance):
     models; it has intervals, and less power than the others.
 
     The check of the nuisance regressions regresses their residuals on the other
-    features, with boosted trees after the default nuisance, and with the default one
-    after another. It can only find what these two can fit.
+    features, with trees after the default nuisance (extremely randomised ones below
+    1000 rows, boosted ones above), and with the default one after another. It can only
+    find what these can fit. A row counts once in it, whatever its weight.
+
+    Models that refer to columns by name or position, or have a parameter for each, are
+    fitted with a constant column instead of without it.
 
     References
     ----------

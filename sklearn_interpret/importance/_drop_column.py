@@ -51,9 +51,9 @@ class DropColumnImportance(RefittingImportance):
     removal : {"auto", "drop", "constant"}, default="auto"
         "drop" removes the feature's columns; if none would remain, it makes them
         constant. "constant" gives them one value in all rows.
-        "auto" is "constant" for estimators that refer to columns by name or position
-        (a :class:`~sklearn.compose.ColumnTransformer`, categorical features or
-        constraints), and else "drop".
+        "auto" is "constant" for estimators that refer to columns by name or position,
+        or have a parameter for each (a :class:`~sklearn.compose.ColumnTransformer`,
+        categorical features, constraints, length scales), and else "drop".
     feature_groups : dict of str to list, default=None
         Features that are removed together.
     threshold : float, default=0.0

@@ -22,7 +22,7 @@ from sklearn_interpret.exceptions import ExtrapolationWarning
 
 # Splines of a feature, and of a curve for each level: with eight, the default of pairs,
 # curves over the hours of a day are too smooth.
-_N_SPLINES, _OF_CURVES = 20, 16
+_N_SPLINES, _OF_CURVES = 10, 16
 # Most surfaces and most jumps of a model, and most surfaces that are added before it is
 # fitted again.
 _MOST_PAIRS, _MOST_JUMPS, _PAIRS_A_ROUND = 10, 5, 3
