@@ -174,7 +174,7 @@ def _few_candidates():
     """Rule ensembles try few and large penalties, and patches few starts.
 
     No check is about how close the best one is. Nor about how well nuisance regressions
-    are checked: few boosted trees do that.
+    are checked: few trees do that.
     """
     nuisance = "sklearn_interpret.importance._nuisance"
     with pytest.MonkeyPatch.context() as patch:
@@ -182,7 +182,7 @@ def _few_candidates():
         patch.setattr("sklearn_interpret.rules._lasso._LAST", 0.02)
         patch.setattr("sklearn_interpret.adversarial._adversarial_patch._SCREENED", 4)
         patch.setattr(f"{nuisance}._MOST_COLUMNS", 0)
-        patch.setitem(import_module(nuisance)._CHECK, "max_iter", 2)
+        patch.setitem(import_module(nuisance)._RANDOM_TREES, "n_estimators", 1)
         yield
 
 

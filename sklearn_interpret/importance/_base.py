@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +23,33 @@ from sklearn_interpret._model.sklearn_bases import SelectorMixin
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 
+# Parameters of estimators that refer to columns, or have an entry for each, and values
+# that do neither.
+_COLUMN_PARAMETERS = (
+    "categorical_features",
+    "monotonic_cst",
+    "interaction_cst",
+    "categories",  # of encoders
+    "length_scale",  # of kernels
+    # XGBoost, LightGBM, CatBoost
+    "monotone_constraints",
+    "interaction_constraints",
+    "feature_types",
+    "feature_weights",
+    "feature_contri",
+    "categorical_feature",
+    "ignore_column",
+    "cat_features",
+    "text_features",
+    "embedding_features",
+    "ignored_features",
+    # additive models of this package
+    "terms",
+    "by",
+    "periods",
+    "offset",
+)
+_DEFAULTS = ("warn", "from_dtype", "auto")
 # Most copies of rows with whole-number weights, as a multiple of the rows.
 _MOST_COPIES = 10
 
@@ -209,3 +237,27 @@ def hold_constant(rows, columns):
     first = np.zeros(rows.n_rows, dtype=np.intp)
     everywhere = dict.fromkeys(columns, first)
     return type(rows)(rows.mixed(np.arange(rows.n_rows), everywhere))
+
+
+def names_columns(estimator, fit_params=()):
+    """Whether an estimator, or a part of it, refers to columns by name or position.
+
+    With fewer columns such an estimator fails, or uses the wrong ones. So does one with
+    such a parameter of `fit`.
+    """
+    if set(_COLUMN_PARAMETERS).intersection(fit_params):
+        return True
+    for name, value in estimator.get_params(deep=True).items():
+        if isinstance(value, ColumnTransformer):
+            return True
+        default = value is None or (isinstance(value, str) and value in _DEFAULTS)
+        default |= isinstance(value, float)  # one length scale
+        if name.rpartition("__")[2] in _COLUMN_PARAMETERS and not default:
+            return True
+    return isinstance(estimator, ColumnTransformer)
+
+
+def without_columns(rows, columns, estimator, fit_params=()):
+    """Rows without what the columns say, such that the estimator can be fitted."""
+    remove = hold_constant if names_columns(estimator, fit_params) else drop_columns
+    return remove(rows, columns)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.stats import t
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
@@ -68,7 +69,8 @@ class ConditionalImportanceTest(RefittingImportance):
     nuisance : regressor or None, default=None
         Clones of it predict target and feature from the other features. None is a
         generalised additive model, with surfaces for the pairs of features on which its
-        residuals depend.
+        residuals depend, a curve for each level where one is a category or a flag, and
+        jumps.
     feature_groups : dict of str to list, default=None
         Features that are tested together.
     cv : int, cross-validation splitter, iterable of splits, or None, default=5
@@ -168,8 +170,12 @@ class ConditionalImportanceTest(RefittingImportance):
     models; it has intervals, and less power than the others.
 
     The check of the nuisance regressions regresses their residuals on the other
-    features, with boosted trees after the default nuisance, and with the default one
-    after another. It can only find what these two can fit.
+    features, with trees after the default nuisance (extremely randomised ones below
+    1000 rows, boosted ones above), and with the default one after another. It can only
+    find what these can fit. A row counts once in it, whatever its weight.
+
+    Models that refer to columns by name or position, or have a parameter for each, are
+    fitted with a constant column instead of without it.
 
     References
     ----------
@@ -245,6 +251,11 @@ class ConditionalImportanceTest(RefittingImportance):
 
     def _check_rows(self, X, *, reset):
         rows = super()._check_rows(X, reset=reset)
+        if sparse.issparse(X) and not self.__sklearn_tags__().input_tags.sparse:
+            raise TypeError(
+                f"X is a sparse matrix, which {type(self).__name__} takes with "
+                "test='loco' and an estimator that takes it; X.toarray() is dense."
+            )
         for j, name in enumerate(rows.names):
             dtype = rows.values(j).dtype
             if dtype.kind in _REFUSED:
@@ -340,6 +351,8 @@ class ConditionalImportanceTest(RefittingImportance):
             learner,
             nuisance,
             self._parts(given, sample, np.zeros(len(y)) if classes is None else y, rng),
+            # Equal rows without weights are rows of their own.
+            sample.index if (given.weights != 1).any() else np.arange(len(y)),
             Redraw(self.sampler, self.n_samples),
         )
 
@@ -405,7 +418,7 @@ class ConditionalImportanceTest(RefittingImportance):
         if tags.classifier_tags is not None:
             tags.target_tags = replace(tags.target_tags, multi_output=False)
             tags.classifier_tags = replace(tags.classifier_tags, multi_label=False)
-        # The check of the nuisance regressions takes no sparse rows.
+        # Nuisance regressions and their check take no sparse rows.
         tags.input_tags.sparse &= self.test == "loco"
         return tags
 

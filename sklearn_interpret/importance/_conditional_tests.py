@@ -14,7 +14,11 @@ from sklearn_interpret._core.statistics.covariance_tests import (
     product_test,
 )
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret.importance._base import drop_columns
+from sklearn_interpret.importance._base import (
+    drop_columns,
+    hold_constant,
+    without_columns,
+)
 from sklearn_interpret.importance._nuisance import (
     Learner,
     Nuisance,
@@ -80,6 +84,8 @@ class ConditionalTests:
         Makes the learner of some targets.
     parts : ndarray of shape (n_rows,)
         Parts 2 k and 2 k + 1 of the rows of fold k.
+    index : ndarray of shape (n_rows,)
+        Positions in the input, the same for rows repeated for their weights.
     redraw : Redraw
         Draws values for "hrt".
     """
@@ -90,6 +96,7 @@ class ConditionalTests:
     learner: Learner
     nuisance: Nuisance
     parts: np.ndarray
+    index: np.ndarray
     redraw: Redraw
 
     def gcm(self, columns, seed):
@@ -98,7 +105,7 @@ class ConditionalTests:
         The importance is the share of the variance of the target's residuals that the
         feature's residuals explain.
         """
-        others, given = drop_columns(self.rows, columns), coded(self.rows, columns)
+        others, given = self._others(columns), coded(self.rows, columns)
         of_target, held_target, target_score = self.residuals(self.outcomes, others)
         of_feature, held_feature, feature_score = self.residuals(given, others)
         products = [
@@ -125,7 +132,7 @@ class ConditionalTests:
         The importance is the share of the variance of the target's residuals that those
         of the direction explain.
         """
-        others, half = drop_columns(self.rows, columns), self.parts % 2 == 0
+        others, half = self._others(columns), self.parts % 2 == 0
         whole, variance = self._predicted
         donors = np.random.default_rng(seed).choice(np.flatnonzero(half), _N_DONORS)
         effect = whole - np.mean([self._with_values_of(i, columns) for i in donors], 0)
@@ -154,8 +161,13 @@ class ConditionalTests:
         The model with the feature is evaluated on other rows than that without it: with
         the same rows, the difference would vanish with its error for a null feature.
         """
-        others, even = drop_columns(self.rows, columns), self.parts % 2 == 0
-        without = self._losses(others)[~even]
+        model, params = self.learner.model, self.learner.params
+        others = without_columns(self.rows, columns, model, params)
+        even = self.parts % 2 == 0
+        try:
+            without = self._losses(others)[~even]
+        except Exception:  # as many principal components as columns, for one
+            without = self._losses(hold_constant(self.rows, columns))[~even]
         parts = [
             (without, self.weights[~even]),
             (self._losses_with[even], self.weights[even]),
@@ -172,7 +184,7 @@ class ConditionalTests:
         A model of one half of the rows predicts the other half, with the feature as it
         is and redrawn given the other features.
         """
-        others, half = drop_columns(self.rows, columns), self.parts % 2 == 0
+        others, half = self._others(columns), self.parts % 2 == 0
         rest = np.flatnonzero(~half)
         rng = np.random.default_rng(seed)
         draws, residuals, feature_score = self.redraw(self, columns, others, rest, rng)
@@ -197,6 +209,12 @@ class ConditionalTests:
         checks = self._checks(others, (np.nan, feature_score), None, residuals)
         pvalue = (1 + as_small) / (1 + len(null))
         return Finding(statistic, pvalue, gains.mean(), **checks)
+
+    def _others(self, columns):
+        """Rows without some columns, for the nuisance regressions."""
+        if self.nuisance.model is None:
+            return drop_columns(self.rows, columns)
+        return without_columns(self.rows, columns, self.nuisance.model)
 
     def residuals(self, targets, others):
         """Residuals of targets (n_rows, q), held-out ones, and their R^2.
@@ -230,7 +248,7 @@ class ConditionalTests:
         """Scores, and what is left in residuals (n_rows, q), as `Finding` has them."""
         dependence = [
             remaining_dependence(
-                left, others, self.nuisance, self.weights, self.parts % 2
+                left, others, self.nuisance, self.weights, self.parts, self.index
             )
             if left is not None
             else _NOT_CHECKED

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
 from sklearn.utils import Bunch
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
@@ -20,22 +19,12 @@ from sklearn_interpret.importance._base import (
     RefittingImportance,
     drop_columns,
     hold_constant,
+    names_columns,
     summary,
 )
 
 # Relative differences of scores below this are rounding errors, and count as zero.
 _ROUNDING = 1e-12
-
-# Parameters of estimators that refer to columns, and values that do not.
-_COLUMN_PARAMETERS = (
-    "categorical_features",
-    "cat_features",
-    "monotonic_cst",
-    "monotone_constraints",
-    "interaction_cst",
-    "interaction_constraints",
-)
-_DEFAULTS = ("warn", "from_dtype", "auto")
 
 
 @estimator_dataclass
@@ -62,9 +51,9 @@ class DropColumnImportance(RefittingImportance):
     removal : {"auto", "drop", "constant"}, default="auto"
         "drop" removes the feature's columns; if none would remain, it makes them
         constant. "constant" gives them one value in all rows.
-        "auto" is "constant" for estimators that refer to columns by name or position
-        (a :class:`~sklearn.compose.ColumnTransformer`, categorical features or
-        constraints), and else "drop".
+        "auto" is "constant" for estimators that refer to columns by name or position,
+        or have a parameter for each (a :class:`~sklearn.compose.ColumnTransformer`,
+        categorical features, constraints, length scales), and else "drop".
     feature_groups : dict of str to list, default=None
         Features that are removed together.
     threshold : float, default=0.0
@@ -162,7 +151,7 @@ class DropColumnImportance(RefittingImportance):
         estimator = self._unfitted()
         constant = self.removal == "constant"
         if self.removal == "auto":
-            constant = names_columns(estimator)
+            constant = names_columns(estimator, self._fit_parameters(sample.index))
         remove = hold_constant if constant else drop_columns
         left_out = [((), None), *zip(self.features_, self.player_names_, strict=True)]
         data = sample.rows, y, weights
@@ -208,17 +197,3 @@ def _scores(estimator, fit_params, remove, player, data, split, metrics):
         ) from error
     weights = None if weights is None else weights[test]
     return [metric(fitted, X_test, y[test], weights) for metric in metrics]
-
-
-def names_columns(estimator):
-    """Whether an estimator, or a part of it, refers to columns by name or position.
-
-    With fewer columns such an estimator fails, or uses the wrong ones.
-    """
-    for name, value in estimator.get_params(deep=True).items():
-        if isinstance(value, ColumnTransformer):
-            return True
-        default = value is None or (isinstance(value, str) and value in _DEFAULTS)
-        if name.rpartition("__")[2] in _COLUMN_PARAMETERS and not default:
-            return True
-    return isinstance(estimator, ColumnTransformer)

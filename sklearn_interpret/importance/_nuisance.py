@@ -10,39 +10,74 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.multioutput import MultiOutputRegressor
 
+from sklearn_interpret._core.additive.jumps import clearest_jump
+from sklearn_interpret._core.additive.pairs import interacting_pairs
 from sklearn_interpret._core.statistics.covariance_tests import one_sided_test
-from sklearn_interpret._core.statistics.residual_pairs import interacting_pairs
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows
 from sklearn_interpret._model.response import weight_parameter
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret.exceptions import ExtrapolationWarning
 
-# Splines of a feature: fewer than the default of additive models, which are slower.
-_N_SPLINES = 10
-# Pairs that get a surface, and the largest p-value of their interactions.
-_MOST_PAIRS, _LEVEL = 5, 0.1
-# Boosted trees that check the residuals of the default nuisance, and the most columns
-# with which the default one checks those of another: it is slow with more.
-_CHECK = {
+# Splines of a feature, and of a curve for each level: with eight, the default of pairs,
+# curves over the hours of a day are too smooth.
+_N_SPLINES, _OF_CURVES = 10, 16
+# Most surfaces and most jumps of a model, and most surfaces that are added before it is
+# fitted again.
+_MOST_PAIRS, _MOST_JUMPS, _PAIRS_A_ROUND = 10, 5, 3
+# Largest p-value of a surface or a jump that is added. One that is not there does less
+# harm than one that is left out.
+_LEVEL = 0.1
+# Residuals below this share of the variance of a target are rounding errors.
+_NOTHING_LEFT = 1e-10
+# Trees that check the residuals of the default nuisance. Random splits find surfaces in
+# few rows, most of which training needs: they have more than two folds. Boosted trees
+# find any dependence in many rows, and take less time.
+_FEW_ROWS, _FOLDS_OF_FEW = 1000, 5
+_RANDOM_TREES = {"n_estimators": 20, "min_samples_leaf": 3, "random_state": 0}
+_BOOSTED_TREES = {
     "max_iter": 50,
     "max_leaf_nodes": 8,
     "early_stopping": False,
     "random_state": 0,
 }
+# The most columns with which the default nuisance checks the residuals of another: it
+# is slow with more.
 _MOST_COLUMNS = 50
 # Most columns of residuals that are checked: of more, their principal components.
 _MOST_TARGETS = 10
 
 
-class AdditiveModel(RegressorMixin, BaseEstimator):
-    """An additive model, with surfaces for pairs on which its residuals depend.
+@dataclass(frozen=True)
+class Structure:
+    """What an additive model has beside an effect of each column.
 
-    `pairs` has the pairs of each target; None searches them.
+    Parameters
+    ----------
+    pairs : tuple of tuple of int
+        Columns that have a surface: with levels, a curve for each of them.
+    jumps : tuple of tuple of int and float
+        Columns whose effect jumps, and where.
     """
 
-    def __init__(self, pairs=None):
-        self.pairs = pairs
+    pairs: tuple[tuple[int, int], ...] = ()
+    jumps: tuple[tuple[int, float], ...] = ()
+
+    def table(self, columns):
+        """Columns (n_rows, n_columns) and flags of the rows beyond each jump."""
+        flags = [columns[:, j] > cut for j, cut in self.jumps]
+        return np.column_stack([columns, *flags])
+
+
+class AdditiveModel(RegressorMixin, BaseEstimator):
+    """An additive model, with the surfaces and jumps that its residuals show.
+
+    `structures` has the `Structure` for each target; None searches them.
+    """
+
+    def __init__(self, structures=None):
+        self.structures = structures
 
     def fit(self, X, y, sample_weight=None):
         """Fit a model of each target; add the pairs that its residuals show."""
@@ -53,12 +88,26 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
         rows, y, weights = rows.take(used), y[used], weights[used]
         self._one_target = y.ndim == 1
         targets = y.reshape(len(y), -1).T
-        known = [None] * len(targets) if self.pairs is None else self.pairs
-        found = [
-            _additive(rows, *given, weights)
-            for given in zip(targets, known, strict=True)
+        self._codes = [
+            None if is_number else _codes_of_labels(rows.encode_column(j)[1])
+            for j, is_number in enumerate(_are_numbers(rows))
         ]
-        self.models_, self.pairs_ = map(list, zip(*found, strict=True))
+        columns = self._columns(rows)
+        are_levels = [
+            codes is not None or len(np.unique(column)) == 2  # a flag
+            for codes, column in zip(self._codes, columns.T, strict=True)
+        ]
+        self.models_, self.structures_ = [], []
+        for target, structure in zip(
+            targets, self.structures or [None] * len(targets), strict=True
+        ):
+            regression = _Regression(columns, np.array(are_levels), target, weights)
+            if structure is None:
+                model, structure = regression.search()
+            else:
+                model = regression.fitted(structure)
+            self.models_.append(model)
+            self.structures_.append(structure)
         self.n_features_in_ = rows.n_columns
         return self
 
@@ -71,38 +120,103 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         """Predicted means of the rows."""
+        columns = self._columns(as_rows(X))
         with warnings.catch_warnings():
             # Held-out rows are often a little beyond the others.
             warnings.simplefilter("ignore", ExtrapolationWarning)
-            found = np.stack([model.predict(X) for model in self.models_], axis=1)
-        return found[:, 0] if self._one_target else found
+            means = [
+                model.predict(structure.table(columns))
+                for model, structure in zip(self.models_, self.structures_, strict=True)
+            ]
+        return means[0] if self._one_target else np.stack(means, axis=1)
+
+    def _columns(self, rows):
+        """Numbers and codes of levels (n_rows, n_columns); unknown levels are -1."""
+        columns = np.empty((rows.n_rows, rows.n_columns))
+        for j, codes in enumerate(self._codes):
+            if codes is None:
+                columns[:, j] = rows.numbers(j)
+            else:
+                levels, labels = rows.encode_column(j)
+                codes = [codes.get(label_key(label), -1) for label in labels]
+                columns[:, j] = np.array(codes)[levels]
+        return columns
 
 
-def _additive(rows, target, pairs, weights):
-    """A fitted additive model of one target, and its pairs of columns."""
-    from sklearn_interpret.additive import GAMRegressor  # slow to import
-
-    kinds = {"handle_unknown": "zero", "missing": "level", "n_splines": _N_SPLINES}
-    if not pairs:
-        model = GAMRegressor(**kinds).fit(rows.native, target, sample_weight=weights)
-        if pairs is None:
-            pairs = _pairs(rows, target - model.predict(rows.native), weights)
-        if not pairs:
-            return model, []
-    model = GAMRegressor(terms=[*range(rows.n_columns), *pairs], **kinds)
-    return model.fit(rows.native, target, sample_weight=weights), pairs
+def _codes_of_labels(labels):
+    return {label_key(label): code for code, label in enumerate(labels)}
 
 
-def _pairs(rows, residuals, weights):
-    """Pairs of columns of numbers on whose interaction residuals depend."""
-    places = np.flatnonzero(_are_numbers(rows))
-    columns = np.reshape([rows.numbers(j) for j in places], (-1, rows.n_rows)).T
-    known = ~np.isnan(columns).any(axis=0)
-    names = places[known].tolist()
-    pairs = interacting_pairs(
-        columns[:, known], residuals, weights, most=_MOST_PAIRS, level=_LEVEL
-    )
-    return [(names[one], names[other]) for one, other in pairs]
+@dataclass(frozen=True, eq=False)
+class _Regression:
+    """A target, and columns of numbers and codes of levels for an additive model."""
+
+    columns: np.ndarray
+    are_levels: np.ndarray
+    target: np.ndarray
+    weights: np.ndarray
+
+    def fitted(self, structure):
+        """A model of some structure."""
+        from sklearn_interpret.additive import GAMRegressor  # slow to import
+
+        table, n_columns = structure.table(self.columns), self.columns.shape[1]
+        terms = {
+            j: "category" if j >= n_columns or self.are_levels[j] else "spline"
+            for j in range(table.shape[1])
+        }
+        curves = [
+            pair for pair in structure.pairs if self.are_levels[list(pair)].sum() == 1
+        ]
+        model = GAMRegressor(
+            terms=terms | dict.fromkeys(structure.pairs, "tensor"),
+            n_splines=dict.fromkeys(terms, _N_SPLINES)
+            | dict.fromkeys(curves, _OF_CURVES),
+            handle_unknown="zero",
+            missing="level",
+        )
+        return model.fit(table, self.target, sample_weight=self.weights)
+
+    def search(self):
+        """A model with the structure that residuals show, fit after fit; and that."""
+        wider = Structure()
+        while True:
+            model, structure = self.fitted(wider), wider
+            wider = self._extended(model, structure)
+            if wider == structure:
+                return model, structure
+
+    def _extended(self, model, structure):
+        """A structure, with the pairs and the jump that a model's residuals show."""
+        weights = self.weights
+        effects = model.transform(structure.table(self.columns))
+        residuals = self.target - model.intercept_ - effects.sum(axis=1)
+        mean = np.average(self.target, weights=weights)
+        spread = weights @ (self.target - mean) ** 2
+        if weights @ residuals**2 <= _NOTHING_LEFT * spread:
+            return structure
+        pairs = interacting_pairs(
+            self.columns,
+            self.are_levels,
+            residuals,
+            weights,
+            most=min(_PAIRS_A_ROUND, _MOST_PAIRS - len(structure.pairs)),
+            level=_LEVEL,
+            skip=structure.pairs,
+        )
+        jumps = []
+        for j in np.flatnonzero(~self.are_levels).tolist():
+            cut, pvalue = clearest_jump(
+                self.columns[:, j], residuals + effects[:, j], weights
+            )
+            jumps.append((pvalue, (j, cut)))
+        clear = [
+            jump
+            for pvalue, jump in sorted(jumps)
+            if pvalue * len(jumps) <= _LEVEL and jump not in structure.jumps
+        ]
+        room = min(1, _MOST_JUMPS - len(structure.jumps))
+        return Structure((*structure.pairs, *pairs), (*structure.jumps, *clear[:room]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +260,8 @@ class Learner:
     def of_all(self, rows):
         """Predictions (n_rows, q) by a model of all rows, and a learner like it."""
         model, like = self.fitted(rows, np.arange(rows.n_rows)), self
-        if isinstance(model, AdditiveModel):  # a search for pairs takes a fit
-            like = replace(self, model=AdditiveModel(pairs=model.pairs_))
+        if isinstance(model, AdditiveModel):  # a search takes several fits
+            like = replace(self, model=AdditiveModel(model.structures_))
         return self.outcomes(model, rows), like
 
     def held_out(self, rows, folds):
@@ -220,26 +334,33 @@ def score(targets, residuals, weights):
     return 1 - (weights @ residuals**2).sum() / spread if spread > 0 else 0.0
 
 
-def remaining_dependence(residuals, others, nuisance, weights, folds):
+def remaining_dependence(residuals, others, nuisance, weights, parts, index):
     """P-value and R^2 of residuals (n_rows, q) with held-out predictions of them.
 
     The p-value is that of a positive mean of their products, R^2 that of a line.
-    The model is of another kind than the nuisance that left the residuals: boosted
-    trees after the default one, and that after the user's own. Of many columns it is
-    always boosted trees.
+    The model is of another kind than the nuisance that left the residuals: trees after
+    the default one, and that after the user's own. Of many columns it is always trees.
+
+    Rows of the same `index` are one row of the input, repeated for its weight: they
+    have the same noise. They are held out together, and their products are one.
     """
     from sklearn.decomposition import PCA  # slow to import
-    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
     if residuals.shape[1] > _MOST_TARGETS:
         n_kept = min(_MOST_TARGETS, len(residuals))
         residuals = PCA(n_kept, svd_solver="full").fit_transform(residuals)
-    check = Nuisance(None, nuisance.weights)
+    _, first, copies = np.unique(index, return_index=True, return_inverse=True)
+    check, n_folds = Nuisance(None, nuisance.weights), 2
     if nuisance.model is None or others.n_columns > _MOST_COLUMNS:
         others = as_rows(coded(others, range(others.n_columns)))
-        check = replace(check, model=HistGradientBoostingRegressor(**_CHECK))
+        trees = HistGradientBoostingRegressor(**_BOOSTED_TREES)
+        if len(first) < _FEW_ROWS:
+            trees, n_folds = ExtraTreesRegressor(**_RANDOM_TREES), _FOLDS_OF_FEW
+        check = replace(check, model=trees)
+    folds = parts[first][copies] % n_folds
     predicted = check(residuals).held_out(others, folds)
-    products = (residuals * predicted).sum(axis=1)
-    pvalue = one_sided_test(products, weights)[1]
+    products = weights * (residuals * predicted).sum(axis=1)
+    pvalue = one_sided_test(np.bincount(copies, products), np.ones(len(first)))[1]
     squares = [weights @ (part**2).sum(axis=1) for part in (residuals, predicted)]
-    return pvalue, (weights @ products) ** 2 / (np.prod(squares) or 1.0)
+    return pvalue, products.sum() ** 2 / (np.prod(squares) or 1.0)

@@ -10,9 +10,17 @@ from scipy import sparse
 from scipy.stats import kstest, t, ttest_1samp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    BaggingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -22,6 +30,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_interpret import additive
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample
+from sklearn_interpret.additive import GAMRegressor
 from sklearn_interpret.exceptions import (
     InspectionWarning,
     LowWeightWarning,
@@ -29,6 +38,7 @@ from sklearn_interpret.exceptions import (
 )
 from sklearn_interpret.importance import (
     ConditionalImportanceTest,
+    DropColumnImportance,
     _conditional_tests,
     _nuisance,
 )
@@ -60,8 +70,8 @@ def quick(test, estimator=LINEAR, **parameters):
 
 @pytest.fixture
 def few_trees(monkeypatch):
-    """Few boosted trees check nuisance regressions."""
-    monkeypatch.setitem(_nuisance._CHECK, "max_iter", 2)
+    """Few trees check nuisance regressions."""
+    monkeypatch.setitem(_nuisance._RANDOM_TREES, "n_estimators", 1)
 
 
 @pytest.fixture
@@ -78,6 +88,7 @@ def known_smoothing(monkeypatch):
     smoothed = partial(additive.GAMRegressor, smoothing=1.0)
     monkeypatch.setattr(additive, "GAMRegressor", smoothed)
     monkeypatch.setattr(_nuisance, "_N_SPLINES", 4)
+    monkeypatch.setattr(_nuisance, "_OF_CURVES", 4)
 
 
 def drawn(X, y):
@@ -381,14 +392,69 @@ def test_pipelines_and_frozen_models(test, no_checks, known_smoothing):
     )
     model = make_pipeline(encode, LinearRegression())
     nuisance = None
-    if test == "loco":  # the columns named in a pipeline may be left out
-        frame, model = frame[["size", "noise"]], make_pipeline(LinearRegression())
     found = quick(test, model, nuisance=nuisance, cv=2).fit(frame, y)
     model.fit(frame, y)
     before = model.predict(frame)
     frozen = quick(test, FrozenEstimator(model), nuisance=nuisance, cv=2).fit(frame, y)
     assert_allclose(frozen.p_values_, found.p_values_)
     assert_array_equal(model.predict(frame), before)
+
+
+FEW_TREES = {"max_iter": 3, "min_samples_leaf": 5}
+REFERRING = {
+    "signs of a forest": RandomForestRegressor(3, monotonic_cst=[1, 0, 0]),
+    "signs by name": HistGradientBoostingRegressor(**FEW_TREES, monotonic_cst={"a": 1}),
+    "positions": HistGradientBoostingRegressor(**FEW_TREES, categorical_features=[2]),
+    "groups": HistGradientBoostingRegressor(**FEW_TREES, interaction_cst=[{0, 1}, {2}]),
+    "terms": GAMRegressor(terms={"a": "linear", "b": "linear", "c": "linear"}),
+    "offset": GAMRegressor(terms=["a", "b"], n_splines=4, offset=2),
+    "length scales": GaussianProcessRegressor(RBF([3.0] * 3), alpha=1, optimizer=None),
+    "levels": make_pipeline(OneHotEncoder(categories=[[0, 1]] * 3), Ridge()),
+    "nested": BaggingRegressor(DecisionTreeRegressor(monotonic_cst=[0, 0, 1]), 2),
+    "XGBoost": {"monotone_constraints": "(1,0,0)"},
+    "types": {"feature_types": ["q", "q", "q"]},
+    "LightGBM": {"monotone_constraints": [1, 0, 0]},
+    "weights": {"feature_contri": [1, 1, 0.5]},
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.ExtrapolationWarning")
+@pytest.mark.parametrize("name", REFERRING)
+def test_models_that_refer_to_columns_are_fitted_without_one(name, no_checks):
+    """By name, by position, or with an entry for each: also as the nuisance."""
+    model = REFERRING[name]
+    if name in ("XGBoost", "types"):
+        xgboost = pytest.importorskip("xgboost")
+        model = xgboost.XGBRegressor(n_estimators=2, **model)
+    if name in ("LightGBM", "weights"):
+        lightgbm = pytest.importorskip("lightgbm")
+        fixed = {"n_estimators": 2, "min_child_samples": 5, "verbose": -1}
+        model = lightgbm.LGBMRegressor(**fixed, **model)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame["c"] = frame["c"] > 0
+    frame = frame.astype(float) if name != "levels" else (frame > 0).astype(int)
+    assert np.isfinite(quick("loco", model, cv=2).fit(frame, Y).p_values_).all()
+    assert np.isfinite(quick("gcm", nuisance=model, cv=2).fit(frame, Y).p_values_).all()
+    drop = DropColumnImportance(model, cv=2).fit(frame, Y)
+    assert drop.importances_mean_.argmax() == 0
+
+
+def test_parameters_of_fit_refer_to_columns_too():
+    class Recorder(LinearRegression):
+        def fit(self, X, y, categorical_feature=None):
+            assert X.shape[1] == 3
+            return super().fit(X, y)
+
+    loco = quick("loco", Recorder(), cv=2).fit(X, Y, categorical_feature=[2])
+    drop = DropColumnImportance(Recorder(), cv=2).fit(X, Y, categorical_feature=[2])
+    assert loco.p_values_.argmin() == drop.importances_mean_.argmax() == 0
+
+
+def test_loco_holds_a_column_constant_that_a_model_needs(no_checks):
+    """As many principal components as columns: there are not enough without one."""
+    model = make_pipeline(PCA(3), LinearRegression())
+    components, linear = (quick("loco", m).fit(X, Y) for m in (model, LINEAR))
+    assert_allclose(components.p_values_, linear.p_values_)
 
 
 def test_inside_of_scikit_learn(no_checks):

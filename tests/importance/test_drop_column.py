@@ -27,8 +27,11 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.importance import DropColumnImportance
-from sklearn_interpret.importance._base import drop_columns, hold_constant
-from sklearn_interpret.importance._drop_column import names_columns
+from sklearn_interpret.importance._base import (
+    drop_columns,
+    hold_constant,
+    names_columns,
+)
 from tests.importance.quick import linear_table, mixed_frame
 
 X, Y = linear_table()

@@ -1,4 +1,4 @@
-"""Redrawn columns, the regressions behind them, and the check of these."""
+"""Columns redrawn given the other columns."""
 
 import numpy as np
 import pandas as pd
@@ -7,14 +7,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret.importance._base import drop_columns
 from sklearn_interpret.importance._conditional_tests import ConditionalTests
-from sklearn_interpret.importance._drop_column import drop_columns
-from sklearn_interpret.importance._nuisance import (
-    AdditiveModel,
-    Nuisance,
-    coded,
-    remaining_dependence,
-)
+from sklearn_interpret.importance._nuisance import Nuisance, coded
 from sklearn_interpret.importance._redrawn import Redraw
 
 WEIGHTS, PARTS = np.ones(400), np.arange(400) % 10
@@ -24,7 +19,8 @@ def redrawn(X, columns, sampler):
     """Values of each column, (n_rest, 51), and the rows at which they are."""
     rows, rest = as_rows(X), np.flatnonzero(PARTS % 2)
     nuisance, redraw = Nuisance(LinearRegression(), None), Redraw(sampler, 50)
-    tests = ConditionalTests(rows, None, WEIGHTS, None, nuisance, PARTS, redraw)
+    index = np.arange(400)
+    tests = ConditionalTests(rows, None, WEIGHTS, None, nuisance, PARTS, index, redraw)
     others, rng = drop_columns(rows, columns), np.random.default_rng(0)
     draws, *_ = redraw(tests, columns, others, rest, rng)
     return [np.asarray(levels)[codes] for levels, codes in draws], rest
@@ -99,39 +95,3 @@ def test_columns_as_numbers():
     assert_allclose(found[:, 0], [0, 0, 1, 0])
     assert_allclose(found[:, 1], np.array([0, 2, 1, 1]) / spread)
     assert_allclose(found[:, 2:], [[0, 1], [1, 0], [0, 0], [0, 1]])
-
-
-def test_the_default_nuisance_takes_weights_for_copies(X):
-    times = np.random.default_rng(0).integers(0, 4, size=400)
-    y = X[:, 0] * X[:, 2] + np.random.default_rng(1).normal(size=400)
-    weighted = AdditiveModel().fit(X, y, times.tolist())
-    repeated = AdditiveModel().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
-    assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6)
-    assert weighted.predict(X).shape == (400,)
-    both = AdditiveModel().fit(X, np.column_stack([y, -y]))
-    assert_allclose(both.predict(X) @ [1, 1], 0, atol=1e-6)
-
-
-@pytest.mark.parametrize("model", [None, LinearRegression()])
-@pytest.mark.parametrize("n_targets", [1, 11])
-def test_what_residuals_depend_on_is_found(X, model, n_targets):
-    """Boosted trees check the additive model; it checks others."""
-    others, rng = as_rows(X), np.random.default_rng(1)
-    noise = rng.normal(size=(400, n_targets))
-    dependent = noise + 2 * np.sin(3 * X[:, :1])
-    nuisance = Nuisance(model, None)
-    given = others, nuisance, WEIGHTS, PARTS % 2
-    pvalue, share = remaining_dependence(dependent, *given)
-    assert pvalue < 1e-6
-    assert share > 0.3
-    pvalue, share = remaining_dependence(noise, *given)
-    assert pvalue > 0.01
-    assert share < 0.05
-
-
-def test_many_columns_are_checked_by_trees():
-    rng = np.random.default_rng(0)
-    others = as_rows(rng.normal(size=(400, 120)))
-    residuals = rng.normal(size=(400, 1)) + 2 * np.sign(others.numbers(3))[:, None]
-    given = others, Nuisance(LinearRegression(), None), WEIGHTS, PARTS // 2
-    assert remaining_dependence(residuals, *given)[0] < 1e-6

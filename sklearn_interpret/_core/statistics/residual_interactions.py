@@ -18,7 +18,7 @@ NEGLIGIBLE = 1e-3
 ROUNDING = 1e-6
 
 
-def quantile_codes(values, n_groups):
+def quantile_codes(values, n_groups, weights=None):
     """Codes 0, 1, ... of groups of about equal size; missing values are the last one.
 
     Equal values share a group; up to `MAX_LEVELS` distinct values have one each.
@@ -31,7 +31,8 @@ def quantile_codes(values, n_groups):
         codes[known] = np.searchsorted(distinct, values[known])
     elif len(distinct):
         shares = np.arange(1, n_groups) / n_groups
-        cuts = weighted_quantile(values[known], shares)
+        weights = None if weights is None else weights[known]
+        cuts = weighted_quantile(values[known], shares, weights)
         codes[known] = np.searchsorted(cuts, values[known], side="left")
     return np.unique(codes, return_inverse=True)[1]
 

@@ -1,0 +1,126 @@
+"""Pairs of features that interact in what an additive model leaves."""
+
+from itertools import combinations
+
+import numpy as np
+from scipy.stats import f
+
+from sklearn_interpret._core.statistics.residual_interactions import (
+    MAX_LEVELS,
+    quantile_codes,
+)
+
+# Numbers of bins of a feature: few for wide surfaces in few rows, many for narrow ones.
+_N_BINS = 3, 6, 12
+# Fewest rows of a cell, on average: with fewer, outliers that are alone in their cell
+# make F statistics too large.
+_ROWS_PER_CELL = 4
+# Eigenvalues below this share of the largest are zero.
+_NEGLIGIBLE = 1e-9
+
+
+def interacting_pairs(columns, are_levels, residuals, weights, *, most, level, skip=()):
+    """Pairs of columns on whose joint values residuals depend, the clearest first.
+
+    The residuals of a pair are averaged in the cells of both columns' bins, and what
+    effects of rows and columns explain is taken off. What is left of the sum of squares
+    is compared with that within the cells: an F test of the interaction in an
+    unbalanced two-way table. The smallest p-value over the numbers of bins is corrected
+    for these and for the number of pairs.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_rows, n_columns)
+        Numbers, NaN where they are missing, or codes of levels.
+    are_levels : ndarray of shape (n_columns,)
+        Whether each value of a column is a bin of its own.
+    residuals, weights : ndarray of shape (n_rows,)
+        Residuals of an additive model, and weights of the rows, which count as repeated
+        rows.
+    most : int
+        Largest number of pairs.
+    level : float
+        Largest corrected p-value.
+    skip : collection of tuple of int, default=()
+        Pairs that are not looked at.
+
+    Returns
+    -------
+    list of tuple of int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_interpret._core.additive.pairs import interacting_pairs
+    >>> X = np.random.default_rng(0).normal(size=(300, 4))
+    >>> residuals, numbers = X[:, 1] * X[:, 3], np.zeros(4, dtype=bool)
+    >>> interacting_pairs(X, numbers, residuals, np.ones(300), most=3, level=0.01)
+    [(1, 3)]
+    """
+    bins = [
+        _codings(values, is_level, weights)
+        for values, is_level in zip(columns.T, are_levels, strict=True)
+    ]
+    pairs = list(combinations(range(len(bins)), 2))
+    pvalues = {
+        pair: interaction_pvalue(*(bins[j] for j in pair), residuals, weights)
+        for pair in pairs
+        if pair not in skip
+    }
+    ordered = sorted(pvalues, key=pvalues.get)
+    return [pair for pair in ordered[:most] if pvalues[pair] * len(pairs) <= level]
+
+
+def _codings(values, is_level, weights):
+    """Codes (n_rows,) by number of bins; a single one where each value is a bin."""
+    distinct, codes = np.unique(values, return_inverse=True)
+    if is_level or len(distinct) <= MAX_LEVELS:
+        return [codes]
+    return [quantile_codes(values, n_bins, weights) for n_bins in _N_BINS]
+
+
+def interaction_pvalue(first, second, residuals, weights):
+    """Smallest p-value over bins of two columns, corrected for their number.
+
+    `first` and `second` are lists of codes (n_rows,); one of levels goes with each of
+    the other.
+    """
+    n_bins = max(len(first), len(second))
+    first, second = (bins * (n_bins // len(bins)) for bins in (first, second))
+    return n_bins * min(
+        _cells_pvalue(*codes, residuals, weights)
+        for codes in zip(first, second, strict=True)
+    )
+
+
+def _cells_pvalue(first, second, residuals, weights):
+    """P-value of the interaction in the cells of two columns of codes."""
+    shape = first.max() + 1, second.max() + 1
+    cells = first * shape[1] + second
+    counts, sums = (
+        np.bincount(cells, values, np.prod(shape)).reshape(shape)
+        for values in (weights, weights * residuals)
+    )
+    filled = counts > 0
+    left_dof = weights.sum() - filled.sum()
+    if left_dof < (_ROWS_PER_CELL - 1) * filled.sum():
+        return 1.0
+    if shape[0] < shape[1]:
+        counts, sums, filled = counts.T, sums.T, filled.T
+    # Least squares effects of rows and columns: those of rows are eliminated.
+    of_rows, shares = counts.sum(axis=1), counts / counts.sum(axis=1, keepdims=True)
+    matrix = np.diag(counts.sum(axis=0)) - counts.T @ shares
+    right = sums.sum(axis=0) - shares.T @ sums.sum(axis=1)
+    values, vectors = np.linalg.eigh(matrix)
+    used = values > _NEGLIGIBLE * counts.sum()
+    vectors = vectors[:, used]
+    column_effects = vectors @ (vectors.T @ right / values[used])
+    row_effects = (sums - counts * column_effects).sum(axis=1) / of_rows
+    left = sums - counts * (row_effects[:, None] + column_effects)
+    between = (left[filled] ** 2 / counts[filled]).sum()
+    within = weights @ residuals**2 - (sums[filled] ** 2 / counts[filled]).sum()
+    dof = filled.sum() - len(counts) - used.sum()
+    if dof < 1 or not between > 0:
+        return 1.0
+    within = max(within, np.finfo(float).eps * (weights @ residuals**2))
+    return float(f.sf(between / dof / (within / left_dof), dof, left_dof))
