@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
 
 from sklearn_interpret import effects
-from sklearn_interpret._core.statistics.refits import learner_half_width
+from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     AccumulatedLocalEffectsDisplay,
@@ -377,7 +377,9 @@ def test_folds_share_a_grid_and_are_averaged(case, folds):
     mean = mean_rows(frame)
     assert_allclose(mean["x"], alone[0]["x"])
     assert_allclose(mean["value"], values.mean(axis=0))
-    reach = learner_half_width(values, 1 / 3, standard_errors=rows_errors(case, folds))
+    reach = learner_half_width(
+        values, Splits(1 / 3), standard_errors=rows_errors(case, folds)
+    )
     assert_allclose(mean["low"], values.mean(axis=0) - reach)
     assert_allclose(mean["high"], values.mean(axis=0) + reach)
     drawn = [line.get_ydata() for lines in display.fold_lines_[0] for line in lines]
