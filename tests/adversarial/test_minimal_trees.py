@@ -66,6 +66,7 @@ def tasks(model, X, rows, norm, outcome="other", ranges=None, vary=None, **more)
         ranges=ranges or {},
         directions={},
         norm=norm,
+        missing_stays=True,
         **{"distance": dict(enumerate(COSTS)), **more},
     )
     outcome = TargetOutcome.of(model, outcome)
@@ -100,8 +101,9 @@ def least(model, problem, ranges=None, vary=None):
                 first, last = np.ceil(first), np.floor(last)
             kept = first <= last
             moved = np.unique(np.clip(row[j], first[kept], last[kept]))
-            moves = low[j] <= row[j] <= high[j] and (vary is None or j in vary)
-            cells.append(moved if moves else row[[j]])
+            moves = vary is None or j in vary
+            # A number outside of its range may stay.
+            cells.append(np.append(moved, row[j]) if moves else row[[j]])
         rows = np.array(list(product(*cells)))
         index = np.full(len(rows), i)
         rows = rows[problem.holds(rows, index)]

@@ -137,7 +137,7 @@ class SmallProblem:
                 low, high = -_FAR, _FAR
             elif not pd.isna(own):
                 low, high = min(low, own), max(high, own)
-            values = np.arange(np.ceil(low), np.floor(high) + 1).tolist()
+            values = (np.arange(np.ceil(low), np.floor(high) + 1) + 0.0).tolist()
         direction = (self.limits["direction"] or {}).get(name)
         if direction is not None:
             order = column.cat.categories.get_loc if column.dtype.kind == "O" else float
@@ -251,7 +251,8 @@ def _limits(rng, known, model):
     if is_classifier(model):
         limits["desired"] = ["other", *model.classes_.tolist()][rng.integers(3)]
     else:
-        low = float(rng.choice(model.predict(known)))
+        # Responses to many rows at once may differ from those to one by rounding.
+        low = float(rng.choice(model.predict(known))) - 1e-6
         limits["desired"] = low, None if rng.random() < 0.5 else low + 0.5
     return limits
 

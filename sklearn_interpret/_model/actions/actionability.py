@@ -305,16 +305,20 @@ class Actionability(PlainState):
         if directed.any():
             low = np.where(self._directions > 0, np.maximum(low, origins), low)
             high = np.where(self._directions < 0, np.minimum(high, origins), high)
-        low, high = (
-            np.where(self.integer, rounded(end), end)
-            for rounded, end in ((np.ceil, low), (np.floor, high))
-        )
-        missing = np.isnan(origins)
-        # What is unknown is neither above nor below a value.
-        unknown = missing | (self.categorical & (origins < 0))
-        stays = ~self.vary | (directed & unknown) | (self._missing_stays & missing)
-        stays |= ~(low <= high)
-        return np.where(stays, np.inf, low), np.where(stays, -np.inf, high)
+        if self.integer.any():
+            low = np.where(self.integer, np.ceil(low), low)
+            high = np.where(self.integer, np.floor(high), high)
+        stays = ~(self.vary & (low <= high))
+        if directed.any():
+            # What is unknown is neither above nor below a value.
+            stays = stays | (
+                directed & (np.isnan(origins) | self.categorical & (origins < 0))
+            )
+        if self._missing_stays:
+            stays = stays | np.isnan(origins)
+        if stays.any():
+            low, high = np.where(stays, np.inf, low), np.where(stays, -np.inf, high)
+        return np.broadcast_to(low, origins.shape), np.broadcast_to(high, origins.shape)
 
     def limits(self, origins):
         """Ends of boxes of origins and `permitted` values, (n_rows, n_columns) each.
