@@ -105,6 +105,8 @@ SENSIBLE = {
     "n_permutations": [1, 2, 4],
     "n_coalitions": [4, 8],
     "n_samples": [2, 8],
+    "test": ["gcm", "pcm", "hrt", "loco"],
+    "nuisance": [Ridge(), DecisionTreeRegressor(monotonic_cst=[1, 0])],
     "cv": [2, "abc", 1],
     "comparison": ["difference", "ratio"],
     "method": ["auto", "brute", "exact", "split", "permutation"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.response import weight_parameter
+from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.sklearn_bases import SelectorMixin
@@ -239,7 +241,7 @@ def hold_constant(rows, columns):
     return type(rows)(rows.mixed(np.arange(rows.n_rows), everywhere))
 
 
-def names_columns(estimator, fit_params=()):
+def names_columns(estimator: Any, fit_params: Collection[str] = ()) -> bool:
     """Whether an estimator, or a part of it, refers to columns by name or position.
 
     With fewer columns such an estimator fails, or uses the wrong ones. So does one with
@@ -257,7 +259,9 @@ def names_columns(estimator, fit_params=()):
     return isinstance(estimator, ColumnTransformer)
 
 
-def without_columns(rows, columns, estimator, fit_params=()):
+def without_columns(
+    rows: Rows, columns: Sequence[int], estimator: Any, fit_params: Collection[str] = ()
+) -> Rows:
     """Rows without what the columns say, such that the estimator can be fitted."""
     remove = hold_constant if names_columns(estimator, fit_params) else drop_columns
     return remove(rows, columns)

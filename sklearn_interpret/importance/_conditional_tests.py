@@ -210,7 +210,7 @@ class ConditionalTests:
         pvalue = (1 + as_small) / (1 + len(null))
         return Finding(statistic, pvalue, gains.mean(), **checks)
 
-    def _others(self, columns):
+    def _others(self, columns: tuple[int, ...]) -> Any:
         """Rows without some columns, for the nuisance regressions."""
         if self.nuisance.model is None:
             return drop_columns(self.rows, columns)

@@ -29,8 +29,9 @@ _MOST_PAIRS, _MOST_JUMPS, _PAIRS_A_ROUND = 10, 5, 3
 # Largest p-value of a surface or a jump that is added. One that is not there does less
 # harm than one that is left out.
 _LEVEL = 0.1
-# Residuals below this share of the variance of a target are rounding errors.
-_NOTHING_LEFT = 1e-10
+# Residuals below this share of a target's variance are nothing to search in: additive
+# models round columns to bins, which leaves more than rounding errors.
+_NOTHING_LEFT = 1e-5
 # Trees that check the residuals of the default nuisance. Random splits find surfaces in
 # few rows, most of which training needs: they have more than two folds. Boosted trees
 # find any dependence in many rows, and take less time.
@@ -64,7 +65,7 @@ class Structure:
     pairs: tuple[tuple[int, int], ...] = ()
     jumps: tuple[tuple[int, float], ...] = ()
 
-    def table(self, columns):
+    def table(self, columns: np.ndarray) -> np.ndarray:
         """Columns (n_rows, n_columns) and flags of the rows beyond each jump."""
         flags = [columns[:, j] > cut for j, cut in self.jumps]
         return np.column_stack([columns, *flags])
@@ -80,7 +81,7 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
         self.structures = structures
 
     def fit(self, X, y, sample_weight=None):
-        """Fit a model of each target; add the pairs that its residuals show."""
+        """Fit a model of each target; add what its residuals show."""
         rows, y = as_rows(X), np.asarray(y, dtype=np.float64)
         weights = np.ones(len(y)) if sample_weight is None else sample_weight
         weights = np.asarray(weights, dtype=np.float64)
@@ -143,7 +144,7 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
         return columns
 
 
-def _codes_of_labels(labels):
+def _codes_of_labels(labels: list[Any]) -> dict[Any, int]:
     return {label_key(label): code for code, label in enumerate(labels)}
 
 
@@ -156,7 +157,7 @@ class _Regression:
     target: np.ndarray
     weights: np.ndarray
 
-    def fitted(self, structure):
+    def fitted(self, structure: Structure) -> Any:
         """A model of some structure."""
         from sklearn_interpret.additive import GAMRegressor  # slow to import
 
@@ -177,7 +178,7 @@ class _Regression:
         )
         return model.fit(table, self.target, sample_weight=self.weights)
 
-    def search(self):
+    def search(self) -> tuple[Any, Structure]:
         """A model with the structure that residuals show, fit after fit; and that."""
         wider = Structure()
         while True:
@@ -186,7 +187,7 @@ class _Regression:
             if wider == structure:
                 return model, structure
 
-    def _extended(self, model, structure):
+    def _extended(self, model: Any, structure: Structure) -> Structure:
         """A structure, with the pairs and the jump that a model's residuals show."""
         weights = self.weights
         effects = model.transform(structure.table(self.columns))

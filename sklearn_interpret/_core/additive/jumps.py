@@ -1,6 +1,7 @@
 """Jumps in the effect of a feature, which smooth curves blur."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import f
 
 from sklearn_interpret._core.additive.bases import SplineBasis
@@ -13,7 +14,11 @@ _N_SPLINES = 10
 _NEGLIGIBLE = 1e-6
 
 
-def clearest_jump(column, values, weights):
+def clearest_jump(
+    column: NDArray[np.float64],
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> tuple[float, float]:
     """The cut of a column at which values jump most clearly, and its p-value.
 
     Each cut between two distinct numbers adds a step to a least squares fit of splines.

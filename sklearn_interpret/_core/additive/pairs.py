@@ -1,8 +1,10 @@
 """Pairs of features that interact in what an additive model leaves."""
 
+from collections.abc import Collection
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import f
 
 from sklearn_interpret._core.statistics.residual_interactions import (
@@ -19,7 +21,16 @@ _ROWS_PER_CELL = 4
 _NEGLIGIBLE = 1e-9
 
 
-def interacting_pairs(columns, are_levels, residuals, weights, *, most, level, skip=()):
+def interacting_pairs(
+    columns: NDArray[np.float64],
+    are_levels: NDArray[np.bool_],
+    residuals: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    *,
+    most: int,
+    level: float,
+    skip: Collection[tuple[int, int]] = (),
+) -> list[tuple[int, int]]:
     """Pairs of columns on whose joint values residuals depend, the clearest first.
 
     The residuals of a pair are averaged in the cells of both columns' bins, and what
@@ -63,15 +74,17 @@ def interacting_pairs(columns, are_levels, residuals, weights, *, most, level, s
     ]
     pairs = list(combinations(range(len(bins)), 2))
     pvalues = {
-        pair: interaction_pvalue(*(bins[j] for j in pair), residuals, weights)
-        for pair in pairs
-        if pair not in skip
+        (i, j): interaction_pvalue(bins[i], bins[j], residuals, weights)
+        for i, j in pairs
+        if (i, j) not in skip
     }
-    ordered = sorted(pvalues, key=pvalues.get)
+    ordered = sorted(pvalues, key=pvalues.__getitem__)
     return [pair for pair in ordered[:most] if pvalues[pair] * len(pairs) <= level]
 
 
-def _codings(values, is_level, weights):
+def _codings(
+    values: NDArray[np.float64], is_level: bool, weights: NDArray[np.float64]
+) -> list[NDArray[np.intp]]:
     """Codes (n_rows,) by number of bins; a single one where each value is a bin."""
     distinct, codes = np.unique(values, return_inverse=True)
     if is_level or len(distinct) <= MAX_LEVELS:
@@ -79,7 +92,12 @@ def _codings(values, is_level, weights):
     return [quantile_codes(values, n_bins, weights) for n_bins in _N_BINS]
 
 
-def interaction_pvalue(first, second, residuals, weights):
+def interaction_pvalue(
+    first: list[NDArray[np.intp]],
+    second: list[NDArray[np.intp]],
+    residuals: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> float:
     """Smallest p-value over bins of two columns, corrected for their number.
 
     `first` and `second` are lists of codes (n_rows,); one of levels goes with each of
@@ -93,7 +111,12 @@ def interaction_pvalue(first, second, residuals, weights):
     )
 
 
-def _cells_pvalue(first, second, residuals, weights):
+def _cells_pvalue(
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    residuals: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> float:
     """P-value of the interaction in the cells of two columns of codes."""
     shape = first.max() + 1, second.max() + 1
     cells = first * shape[1] + second
