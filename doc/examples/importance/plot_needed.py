@@ -50,8 +50,8 @@ axes[0].set_title("used by a linear model")
 _ = axes[1].set_title("needed, given the others")
 
 # %%
-# A warning says that boosted trees predict a little of what the regressions leave of
-# s1, so that its p-value might be too small. It is 1, so this does not matter.
+# A warning says that trees predict a little of what the regressions leave of s1 and s3,
+# so that their p-values might be too small. They are 1, so this does not matter.
 print(caught[0].message)
 
 # %%
