@@ -369,15 +369,12 @@ class LinearSearch:
     def _gains(self, problem, row, columns, targets, exclusive):
         """Gains of the functions by moves, and their errors, (n_moves, k)."""
         origin, effects = problem.values[row], self.effects
-        seen = [
-            mask is None or (code >= 0 and mask[int(code)])
-            for mask, code in zip(
-                problem.actionability.seen_levels, origin.tolist(), strict=True
-            )
-        ]
+        seen = np.zeros(len(origin), dtype=bool)
+        for j in np.flatnonzero(problem.actionability.categorical).tolist():
+            if origin[j] >= 0:
+                seen[j] = problem.actionability.seen_levels[j][int(origin[j])]
         gains = np.zeros((len(columns), effects.errors.shape[1]))
         errors = effects.errors[columns]
-        seen = problem.actionability.categorical & np.array(seen, dtype=bool)
         asked = exclusive & ~seen[columns]
         for move in np.flatnonzero(~asked).tolist():
             slope, levels = effects.slopes[columns[move]], effects.levels[columns[move]]
