@@ -96,7 +96,7 @@ def _model(path, trusted):
 
 
 def _loaded(path, load):
-    """What a function reads from a file; what is no model may raise any error."""
+    """The object that a function loads; a file without one may raise any error."""
     try:
         return load()
     except (OSError, ImportError):

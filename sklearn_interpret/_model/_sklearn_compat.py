@@ -193,7 +193,7 @@ def scorer_takes_weights(scorer):
 
 
 def scorer_of_classes(scorer, classes):
-    """A scorer of probabilities or scores that is told the model's classes.
+    """A scorer of probabilities or scores that takes the model's classes.
 
     scikit-learn takes the classes of the rows for them, and for two classes the last
     one of the rows for the positive one. Other scorers are returned as they are.

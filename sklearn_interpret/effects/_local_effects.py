@@ -174,7 +174,7 @@ def _node_axis(axis):
 
 
 def _weights_at_nodes(axes, steps, nodes, sample):
-    """What `LocalState` knows of the rows' weights: inside, outside, between."""
+    """Weights for `LocalState`: at nodes, outside of them, and between two nodes."""
     inside, outside, between = [0.0] * len(steps), [0.0] * len(steps), [0.0] * len(axes)
     for part in slices(len(nodes), block_rows(sample.rows.row_bytes)):
         rows, table, weights = sample.rows.part(part), nodes[part], sample.weights[part]

@@ -109,7 +109,7 @@ class Condition:
 
     @property
     def _source(self) -> tuple[int, bool]:
-        """What is read of rows: the column, and whether as levels."""
+        """Key of the data that `_read` returns: the column, and whether as levels."""
         return self.feature, self.levels is not None
 
     def _read(self, X: Any) -> Any:
@@ -121,7 +121,7 @@ class Condition:
         return codes, {label_key(label): code for code, label in enumerate(labels)}
 
     def _flags(self, column: Any) -> NDArray[np.bool_]:
-        """The rows of a column that was read for which the condition holds."""
+        """Rows for which the condition holds, from the result of `_read`."""
         if self.levels is None:
             low = -np.inf if self.low is None else self.low
             high = np.inf if self.high is None else self.high
@@ -178,7 +178,7 @@ class WordCondition:
 
     @property
     def _source(self) -> Callable[[str], Any]:
-        """What is read of texts: their words."""
+        """Key of the data that `_read` returns: the function that splits texts."""
         return self.split
 
     def _read(self, X: Any) -> list[Any]:
@@ -186,7 +186,7 @@ class WordCondition:
         return [self.split(text).keys for text in as_texts(X)]
 
     def _flags(self, words: list[Any]) -> NDArray[np.bool_]:
-        """The texts, of which the words were read, that contain the word."""
+        """Texts that contain the word, from the result of `_read`."""
         key = self.word, self.number
         return np.array([key in of_text for of_text in words], bool)
 

@@ -52,7 +52,7 @@ _MOST_TARGETS = 10
 
 @dataclass(frozen=True)
 class Structure:
-    """What an additive model has beside an effect of each column.
+    """Terms of an additive model other than one for each column.
 
     Parameters
     ----------

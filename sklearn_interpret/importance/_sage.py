@@ -56,8 +56,8 @@ _MOST_PLAYERS = 10
 # Sampling stops if errors are below this share of the range of values.
 _PRECISION = 0.025
 # Pairs of orders that all rows have together: at least, for errors to be reliable, and
-# at most, if values are nearly zero. Each row has at least three: from two, 1.96 errors
-# held a value in 84 % of 150 samples where one row outweighs 60.
+# at most, if values are nearly zero. Each row has at least three: the variance of two
+# is hardly known, and Student's factor is for the variances of all rows together.
 _FEWEST_PAIRS, _MOST_PAIRS, _PAIRS_OF_ROW = 20, 2**18, 3
 # What to do where too many rows would go to the model.
 _ADVICE = "Use fewer rows, in fit and in the background (subsample), or feature_groups"

@@ -284,8 +284,7 @@ class FunctionalDecomposition(BaseReadPlayers):
         from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 
         gam = unfrozen(self.estimator_)
-        is_gam = any(computes_as(gam, kind) for kind in (GAMRegressor, GAMClassifier))
-        if is_gam and gam.offset is None:
+        if computes_as(gam, GAMRegressor, GAMClassifier) and gam.offset is None:
             terms = _GamTerms.of_response(gam, response, self.response_method)
             if terms is not None:
                 player = self._players(np.arange(self.n_features_in_))

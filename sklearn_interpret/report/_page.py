@@ -24,7 +24,7 @@ _MOST_POINTS, _DPI = 5000, 200
 # text is legible.
 _WIDE = {"wide": 420, "wider": 640}
 _TEXTS = {"svg.fonttype": "none", "svg.hashsalt": "report"}
-# What XML forbids: control characters, and halves of surrogate pairs.
+# Characters that XML forbids: controls, and halves of surrogate pairs.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NUMBER = re.compile(r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+]?\d+)? ?%?|\N{EN DASH}")
 

@@ -22,15 +22,6 @@ from sklearn_interpret.importance._nuisance import (
 WEIGHTS, PARTS = np.ones(400), np.arange(400) % 10
 
 
-@pytest.fixture
-def X():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 3))
-    X[:, 0] += X[:, 2]
-    X[:, 1] = X[:, 0] + 0.5 * rng.normal(size=400)
-    return X
-
-
 def test_the_default_nuisance_takes_weights_for_copies(X):
     times = np.random.default_rng(0).integers(0, 4, size=400)
     y = X[:, 0] * X[:, 2] + np.random.default_rng(1).normal(size=400)

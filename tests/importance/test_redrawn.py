@@ -26,15 +26,6 @@ def redrawn(X, columns, sampler):
     return [np.asarray(levels)[codes] for levels, codes in draws], rest
 
 
-@pytest.fixture
-def X():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 3))
-    X[:, 0] += X[:, 2]
-    X[:, 1] = X[:, 0] + 0.5 * rng.normal(size=400)
-    return X
-
-
 @pytest.mark.parametrize("sampler", ["residuals", "gaussian"])
 @pytest.mark.parametrize("columns", [(1,), (0, 1)])
 @pytest.mark.parametrize("unit", [1e-6, 1e6])

@@ -6,8 +6,8 @@ from scipy.stats import f
 
 from sklearn_interpret._core.additive.bases import SplineBasis
 
-# Smooth functions of a column that a jump is told from: more of them follow a jump more
-# closely, and leave less of it.
+# Number of splines that stand for a smooth effect. More splines follow a jump more
+# closely, so that less of it is left to test.
 _N_SPLINES = 10
 # Singular values below this share of the largest are zero, and cuts with less than this
 # share of a row outside of the splines are functions of these.
@@ -22,8 +22,8 @@ def clearest_jump(
     """The cut of a column at which values jump most clearly, and its p-value.
 
     Each cut between two distinct numbers adds a step to a least squares fit of splines.
-    Its F test is computed from cumulated sums for all cuts at once, and corrected for
-    their number. The clearest is tested again with an error for noise that differs from
+    Its F test is computed from cumulated sums for all cuts together, and corrected
+    for their number. The clearest is tested again with an error for noise that differs from
     row to row; the larger p-value counts.
 
     Parameters

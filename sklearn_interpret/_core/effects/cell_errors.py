@@ -34,8 +34,8 @@ def cell_errors(
 ) -> Floats:
     """Standard errors of the means of cells, (n_cells, k); zero in cells without rows.
 
-    Those of pooled variances are scaled such that 1.96 of them to each side are
-    Student's interval of 95 %. That of a single row in all is NaN.
+    Errors from pooled variances include Student's factor: 1.96 errors to each side are
+    an interval of 95 %. If there is one row in total, its error is NaN.
 
     Parameters
     ----------

@@ -126,8 +126,9 @@ def rows_in_memory(columns, rule):
 def all_hold(rules, X, n_rows):
     """Whether all conditions of each rule hold for each row: (n_rules, n_rows), bool.
 
-    The conditions here are objects that say what they read of X (`_source`), read it,
-    and have a flag for each row of what was read. Each source is read once.
+    Each condition has three methods: `_read(X)` returns the data that it needs,
+    `_source` is a key of these data, so that they are read once for all conditions,
+    and `_flags(data)` returns a flag for each row.
     """
     holds = np.ones((len(rules), n_rows), dtype=bool)
     columns, flags = {}, {}

@@ -310,7 +310,7 @@ class Actionability(PlainState):
             high = np.where(self.integer, np.floor(high), high)
         stays = ~(self.vary & (low <= high))
         if directed.any():
-            # What is unknown is neither above nor below a value.
+            # An unknown value is neither above nor below a number.
             stays = stays | (
                 directed & (np.isnan(origins) | self.categorical & (origins < 0))
             )

@@ -48,9 +48,12 @@ def formula_class(
     return None
 
 
-def computes_as(model: object, kind: type) -> bool:
-    """Whether a model is of a class, and computes its responses as that class does."""
-    return isinstance(model, kind) and not overridden_methods(model, kind)
+def computes_as(model: object, *kinds: type) -> bool:
+    """Whether a model is of one of some classes, and computes its responses as it."""
+    return any(
+        isinstance(model, kind) and not overridden_methods(model, kind)
+        for kind in kinds
+    )
 
 
 def overridden_methods(model: object, kind: type) -> list[str]:

@@ -309,8 +309,8 @@ def _huber_model(objective, inputs, targets, weights):
 def check_is_optimum(estimator, model, distance):
     """Warn where a frozen model's parameters are far from the optimum of the rows.
 
-    A model that was fitted here had these rows. Where its residuals vanish, what the
-    tolerance of its solver leaves is large beside them.
+    A model that was fitted here had these rows. Where its residuals vanish, the error
+    that its solver tolerates is larger than them.
     """
     if isinstance(estimator, FrozenEstimator) and distance > _FAR:
         warn(

@@ -76,8 +76,7 @@ def _constant_start(estimator):
     """Raw scores before the first tree; None if they depend on the row."""
     start = estimator.init_
     random = isinstance(start, DummyClassifier) and start.strategy == "stratified"
-    dummies = DummyClassifier, DummyRegressor
-    constant = any(computes_as(start, dummy) for dummy in dummies)
+    constant = computes_as(start, DummyClassifier, DummyRegressor)
     if start != "zero" and (random or not constant):
         return None
     row = np.zeros((1, estimator.n_features_in_), dtype=PRECISION)
