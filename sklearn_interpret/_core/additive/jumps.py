@@ -22,8 +22,8 @@ def clearest_jump(
     """The cut of a column at which values jump most clearly, and its p-value.
 
     Each cut between two distinct numbers adds a step to a least squares fit of splines.
-    Its F test is computed from cumulated sums for all cuts together, and corrected
-    for their number. The clearest is tested again with an error for noise that differs from
+    Its F test is computed from cumulated sums for all cuts together, and corrected for
+    their number. The clearest is tested again with an error for noise that differs from
     row to row; the larger p-value counts.
 
     Parameters
