@@ -35,7 +35,7 @@ _NOTHING_LEFT = 1e-5
 # Trees that check the residuals of the default nuisance. Random splits find surfaces in
 # few rows, most of which training needs: they have more than two folds. Boosted trees
 # find any dependence in many rows, and take less time.
-_FEW_ROWS, _FOLDS_OF_FEW = 1000, 5
+_FEW_ROWS, _FOLDS_OF_FEW = 1000, 3
 _RANDOM_TREES = {"n_estimators": 20, "min_samples_leaf": 3, "random_state": 0}
 _BOOSTED_TREES = {
     "max_iter": 50,

@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import f
+from scipy.special import fdtrc
 
 from sklearn_interpret._core.additive.bases import SplineBasis
 
@@ -81,6 +81,6 @@ def clearest_jump(
         gains[best] * dof / max(rest @ rest, np.finfo(float).tiny),
         steps[best] ** 2 / max(errors @ errors, np.finfo(float).tiny),
     )
-    pvalue = min(1.0, len(ends) * f.sf(min(statistics), 1, dof))
+    pvalue = min(1.0, len(ends) * fdtrc(1, dof, min(statistics)))
     low, high = x[ends[best]], x[ends[best] + 1]
     return float(low + (high - low) / 2), float(pvalue)

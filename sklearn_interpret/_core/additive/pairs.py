@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import f
+from scipy.special import fdtrc
 
 from sklearn_interpret._core.statistics.residual_interactions import (
     MAX_LEVELS,
@@ -74,7 +74,7 @@ def interacting_pairs(
     ]
     pairs = list(combinations(range(len(bins)), 2))
     pvalues = {
-        (i, j): interaction_pvalue(bins[i], bins[j], residuals, weights)
+        (i, j): interaction_pvalue(bins[i], bins[j], residuals, weights, level)
         for i, j in pairs
         if (i, j) not in skip
     }
@@ -97,16 +97,17 @@ def interaction_pvalue(
     second: list[NDArray[np.intp]],
     residuals: NDArray[np.float64],
     weights: NDArray[np.float64],
+    level: float = 1.0,
 ) -> float:
     """Smallest p-value over bins of two columns, corrected for their number.
 
     `first` and `second` are lists of codes (n_rows,); one of levels goes with each of
-    the other.
+    the other. The result is at least 1 where it would be above `level`.
     """
     n_bins = max(len(first), len(second))
     first, second = (bins * (n_bins // len(bins)) for bins in (first, second))
     return n_bins * min(
-        _cells_pvalue(*codes, residuals, weights)
+        _cells_pvalue(*codes, residuals, weights, level)
         for codes in zip(first, second, strict=True)
     )
 
@@ -116,8 +117,12 @@ def _cells_pvalue(
     second: NDArray[np.intp],
     residuals: NDArray[np.float64],
     weights: NDArray[np.float64],
+    level: float,
 ) -> float:
-    """P-value of the interaction in the cells of two columns of codes."""
+    """P-value of the interaction in the cells of two columns of codes.
+
+    It is 1 if a bound shows that it is above `level`.
+    """
     shape = first.max() + 1, second.max() + 1
     cells = first * shape[1] + second
     counts, sums = (
@@ -127,6 +132,17 @@ def _cells_pvalue(
     filled = counts > 0
     left_dof = weights.sum() - filled.sum()
     if left_dof < (_ROWS_PER_CELL - 1) * filled.sum():
+        return 1.0
+    total = weights @ residuals**2
+    squares = (sums[filled] ** 2 / counts[filled]).sum()
+    within = max(total - squares, np.finfo(float).eps * total)
+    # Connected cells have these degrees of freedom, others more: effects of rows and
+    # columns only take off from the sum of squares.
+    dof = max(filled.sum() - sum(shape) + 1, 1)
+    if (
+        not within > 0
+        or fdtrc(dof, left_dof, squares / dof / within * left_dof) > level
+    ):
         return 1.0
     if shape[0] < shape[1]:
         counts, sums, filled = counts.T, sums.T, filled.T
@@ -141,9 +157,7 @@ def _cells_pvalue(
     row_effects = (sums - counts * column_effects).sum(axis=1) / of_rows
     left = sums - counts * (row_effects[:, None] + column_effects)
     between = (left[filled] ** 2 / counts[filled]).sum()
-    within = weights @ residuals**2 - (sums[filled] ** 2 / counts[filled]).sum()
     dof = filled.sum() - len(counts) - used.sum()
     if dof < 1 or not between > 0:
         return 1.0
-    within = max(within, np.finfo(float).eps * (weights @ residuals**2))
-    return float(f.sf(between / dof / (within / left_dof), dof, left_dof))
+    return float(fdtrc(dof, left_dof, between / dof / (within / left_dof)))
