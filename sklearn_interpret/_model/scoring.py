@@ -86,7 +86,10 @@ def scored(scorer, estimator, X, y, **params):
         if informed is not scorer:
             class_indicators(y, classes)  # refuses other classes
         scorer = informed
-    return scorer(estimator, X, y, **params)
+    try:
+        return scorer(estimator, X, y, **params)
+    except AttributeError as error:
+        raise ValueError(f"scoring cannot be computed: {error}") from error
 
 
 def as_number(score):

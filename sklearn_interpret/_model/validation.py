@@ -110,7 +110,7 @@ def call_given(parameter, function, *arguments):
     """Call a function that the user passed; errors name the parameter."""
     try:
         return function(*arguments)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, NotImplementedError) as error:
         raise TypeError(f"{parameter} cannot be used: {error}") from error
 
 

@@ -54,6 +54,9 @@ def overfit(inspection):
     targets, weights = _targets(inspection)
     targets = _centred(targets, weights)
     responses = _centred(inspection.held_out_responses, weights)
+    # The fourth powers of large targets would overflow.
+    size = np.abs(targets).max() or 1.0
+    targets, responses = targets / size, responses / size
     spread = (weights @ responses**2).sum()
     if not spread > 0.01 * (weights @ targets**2).sum():
         raise NotApplicable("The predictions hardly vary.")

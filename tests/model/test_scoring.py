@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret._model.scoring import resolve_metrics
@@ -89,6 +89,12 @@ def test_other_classes_are_refused(scoring):
     for some in (y != "a", y == "c"):
         with pytest.raises(ValueError, match="y has the class 'c', and the classes of"):
             metric(model, X[some], y[some], None)
+
+
+@pytest.mark.parametrize("inspector", [PermutationImportance, GlobalSurrogate])
+def test_scores_that_a_model_cannot_have(inspector):
+    with pytest.raises(ValueError, match="scoring cannot be computed: .*predict_proba"):
+        inspector(LinearRegression(), scoring="neg_log_loss").fit(X, X[:, 0])
 
 
 def test_inspectors_score_rows_without_a_class():

@@ -404,6 +404,11 @@ def test_mmd_of_the_definition_is_never_negative():
         ({"kernel": dict}, X, ["kernel=<class 'dict'> cannot be used"]),
         ({"embedding": int}, X, ["embedding=<class 'int'> cannot be used"]),
         ({"embedding": lambda A: A[None]}, X, ["embedding", "cannot be used"]),
+        (
+            {"embedding": np.abs},
+            pd.DataFrame({"a": pd.array(["u", "v"], dtype="string[pyarrow]")}),
+            ["embedding", "cannot be used", "no kernel"],
+        ),
         ({"kernel": lambda A, B: A @ A.T}, X[:40], ["kernel", "finite", "(40, 1)"]),
         ({"kernel": lambda A, B: A @ B.T * np.nan}, X, ["kernel", "finite"]),
         ({}, np.where(X > 5, np.nan, X), ["NaN"]),

@@ -215,6 +215,12 @@ def test_weights_count():
     assert heavier["overfit"].statistic == pytest.approx(once["overfit"].statistic)
 
 
+def test_large_targets_give_the_same_verdict():
+    found, of_large = (checked(TREE, X, c * Y, "overfit") for c in (1, 2.0**330))
+    assert of_large["overfit"].verdict == found["overfit"].verdict
+    assert of_large["overfit"].statistic == pytest.approx(found["overfit"].statistic)
+
+
 def test_numbers_that_are_categories_are_no_codes():
     """A category dtype says so already."""
     frame = pd.DataFrame(X, columns=list("abcd")).assign(code=pd.Categorical(CODES))
